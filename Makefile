@@ -1,0 +1,44 @@
+# The two commands of the README are `make demo` and `make test`; each sets up all it needs.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: help demo test lint types imports unit bench clean
+
+help:
+	@echo "make demo    install into .venv and take the whole tour on built-in data"
+	@echo "make test    lint, format, types, import direction and every test"
+	@echo "make bench   print speed and memory as ratios, write bench.json"
+	@echo "make clean   remove .venv, caches and what the demo wrote"
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	@touch $(READY)
+
+demo: $(READY)
+	$(BIN)/undercover demo --force
+
+test: $(READY) lint types imports unit
+
+lint: $(READY)
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+
+types: $(READY)
+	$(BIN)/mypy
+
+imports: $(READY)
+	$(BIN)/lint-imports
+
+unit: $(READY)
+	$(BIN)/python -m pytest -q -n 2
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks.run
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,138 @@
+"""What can go wrong, as one tree.
+
+::
+
+    Exception
+    ├── UndercoverError            something the caller can act on
+    │   ├── InputError             malformed or unknown: exit code 2
+    │   │   ├── SchemaError        roles, kinds and columns that do not fit together
+    │   │   ├── DataError          the table itself: empty, ragged, non-finite, missing values
+    │   │   ├── HierarchyError     uncovered values, levels that are no function of the one below
+    │   │   ├── ParameterError     a parameter of a method, guarantee or attack
+    │   │   ├── OutputError        the folder exists, no permission, no space
+    │   │   └── MissingExtraError  an optional part that is not installed
+    │   ├── UnreachableError       well-formed, but not on this table: exit code 3
+    │   └── VerificationError      a promise that does not hold: exit code 4
+    └── InternalError              a bug of ours: exit code 1
+
+A message says what is wrong, what was found and what to do. Problems found together are reported together.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+class UndercoverError(Exception):
+    """Root of everything a caller can act on."""
+
+    exit_code = 2
+
+
+class InputError(UndercoverError):
+    """Malformed or unknown input; ``problems`` lists everything that was found wrong.
+
+    >>> str(InputError("one thing"))
+    'one thing'
+    >>> print(InputError(["one thing", "another"]))
+    2 problems:
+    - one thing
+    - another
+    """
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        super().__init__(join_problems(self.problems))
+
+
+class SchemaError(InputError):
+    """Roles, kinds or columns do not fit together or do not fit the table."""
+
+
+class DataError(InputError):
+    """The table itself cannot be used as it is."""
+
+
+class HierarchyError(InputError):
+    """A hierarchy is not a hierarchy, or does not cover the column it is for."""
+
+
+class ParameterError(InputError):
+    """A parameter of a method, guarantee or attack is unknown or out of range."""
+
+
+class OutputError(InputError):
+    """The release cannot be written where it was asked to be."""
+
+
+class MissingExtraError(InputError):
+    """An optional part is not installed.
+
+    >>> print(MissingExtraError("duckdb", "sql", "reading from a database"))
+    reading from a database needs `duckdb`, which is not installed. Install it with: pip install 'undercover[sql]'
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs `{package}`, which is not installed. "
+            f"Install it with: pip install 'undercover[{extra}]'"
+        )
+
+
+class UnreachableError(UndercoverError):
+    """The guarantee cannot be reached on this table; ``best`` says what can.
+
+    >>> UnreachableError("l=10 cannot be reached", best={"l": 3}).best
+    {'l': 3}
+    """
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, best: Mapping[str, Any] | None = None) -> None:
+        self.best = dict(best or {})
+        super().__init__(message)
+
+
+class VerificationError(UndercoverError):
+    """A published table does not keep what it promises."""
+
+    exit_code = 4
+
+
+class InternalError(Exception):
+    """A bug of ours: a state the code holds impossible. Please report it."""
+
+    exit_code = 1
+
+
+def join_problems(problems: Sequence[str]) -> str:
+    """One problem as it stands, several as a list."""
+    if len(problems) == 1:
+        return problems[0]
+    return f"{len(problems)} problems:\n" + "\n".join(f"- {problem}" for problem in problems)
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Name what is unknown, the nearest known name, and all that exist.
+
+    >>> unknown("Column", "zipp", ["age", "zip"])
+    'Column `zipp` is not known. Did you mean `zip`? There are: `age`, `zip`.'
+    """
+    names = list(known)
+    nearest = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean `{nearest[0]}`?" if nearest else ""
+    return f"{what} `{name}` is not known.{hint} There are: {listed(names)}."
+
+
+def listed(names: Iterable[object], limit: int = 12) -> str:
+    """Names in backticks, cut after ``limit``.
+
+    >>> listed(["a", "b", "c"], limit=2)
+    '`a`, `b` and 1 more'
+    """
+    everything = [f"`{name}`" for name in names]
+    if len(everything) <= limit:
+        return ", ".join(everything) or "none"
+    return ", ".join(everything[:limit]) + f" and {len(everything) - limit} more"

@@ -1,0 +1,110 @@
+"""How a generalised cell is written, and how it is read back.
+
+==========  ======================  ===========================================
+form        example                 meaning
+==========  ======================  ===========================================
+value       ``34``                  exactly this value
+interval    ``[28, 35]``            closed, both ends occur in the column
+set         ``{flu, "a, b"}``       one of these, written as in a CSV file
+node        ``Europe``              a node of the column's hierarchy
+(any)       ``*``                   everything
+==========  ======================  ===========================================
+
+An empty cell is a missing value; inside a set it is written ``""``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from undercover.errors import DataError
+
+Form = Literal["value", "interval", "node", "set"]
+
+EVERYTHING = "*"
+_NEEDS_QUOTES = (",", '"', "{", "}", "\n", "\r")
+
+
+def write_interval(low: str, high: str) -> str:
+    """A closed interval; a single value plain.
+
+    >>> write_interval("28", "35"), write_interval("28", "28")
+    ('[28, 35]', '28')
+    """
+    return low if low == high else f"[{low}, {high}]"
+
+
+def write_set(values: Iterable[str]) -> str:
+    """A set in braces; a single value plain, quoted only where it would be misread.
+
+    >>> write_set(["flu"]), write_set(["flu", "a, b", ""])
+    ('flu', '{flu, "a, b", ""}')
+    """
+    members = list(values)
+    if len(members) == 1 and not looks_generalized(members[0]):
+        return members[0]
+    return "{" + ", ".join(_quote(value) for value in members) + "}"
+
+
+def looks_generalized(cell: str) -> bool:
+    """Whether a cell would be read as something else than the value it spells."""
+    return cell == EVERYTHING or (cell[:1], cell[-1:]) in {("[", "]"), ("{", "}")}
+
+
+def read_interval(cell: str) -> tuple[str, str]:
+    """Both ends of an interval cell, as text.
+
+    >>> read_interval("[28, 35]"), read_interval("28")
+    (('28', '35'), ('28', '28'))
+    """
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return cell, cell
+    low, separator, high = cell[1:-1].partition(", ")
+    if not separator:
+        raise DataError(f"The cell {cell!r} is not an interval: expected `[low, high]`.")
+    return low, high
+
+
+def read_set(cell: str) -> tuple[str, ...]:
+    """The members of a set cell.
+
+    >>> read_set('{flu, "a, b", ""}'), read_set("flu")
+    (('flu', 'a, b', ''), ('flu',))
+    """
+    if not (cell.startswith("{") and cell.endswith("}")):
+        return (cell,)
+    members = []
+    body, position = cell[1:-1], 0
+    while position <= len(body):
+        if body[position : position + 1] == '"':
+            member, position = _read_quoted(body, position, cell)
+        else:
+            end = body.find(",", position)
+            end = len(body) if end < 0 else end
+            member, position = body[position:end], end
+        members.append(member)
+        if position == len(body):
+            break
+        position += 2  # the comma and the blank
+    return tuple(members)
+
+
+def _quote(value: str) -> str:
+    if value == "" or value != value.strip() or any(mark in value for mark in _NEEDS_QUOTES):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def _read_quoted(body: str, position: int, cell: str) -> tuple[str, int]:
+    pieces = []
+    position += 1
+    while True:
+        end = body.find('"', position)
+        if end < 0:
+            raise DataError(f"The cell {cell!r} is not a set: a quotation mark is not closed.")
+        pieces.append(body[position:end])
+        if body[end + 1 : end + 2] != '"':
+            return "".join(pieces), end + 1
+        pieces.append('"')
+        position = end + 2

@@ -1,0 +1,80 @@
+"""The protocols between the rooms: engine, method and guarantee."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.groups import Groups
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+
+Progress = Callable[[str, float], None]
+"""Called with what is being done and the share of it that is done, from 0 to 1."""
+
+
+def no_progress(stage: str, share: float) -> None:
+    """Progress for whoever does not care."""
+
+
+class Engine(Protocol):
+    """Where the work on rows runs. A method hands over a function of a table; the engine decides where to call it.
+
+    ``threads`` is how many threads a kernel may use on one machine.
+    """
+
+    name: str
+    threads: int
+
+    def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
+        """Rows of each code of ``column``, over the whole table."""
+        ...
+
+    def group(self, table: Table, grouping: Callable[[Table], Groups]) -> Groups:
+        """Group every row; ``grouping`` may be called on parts of the table that are cut by quasi-identifiers alone."""
+        ...
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to anonymise a table. Frozen, keyword-only, checked on construction."""
+
+    name: ClassVar[str]
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """Whether knowing the algorithm tells an adversary nothing beyond the release (docs/theory)."""
+        ...
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """What the release will promise."""
+        ...
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Make the published tables."""
+        ...
+
+
+class Enumerable(Protocol):
+    """A method whose randomness can be enumerated on a tiny table."""
+
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Draft]]:
+        """Every possible output with its exact probability."""
+        ...
+
+
+class Guarantee(Protocol):
+    """A promise about a published table, by its name in the field."""
+
+    name: ClassVar[str]
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        ...

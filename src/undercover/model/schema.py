@@ -1,0 +1,173 @@
+"""What the columns of a table are: roles, kinds, hierarchies, weights and what a missing value means."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from undercover.errors import SchemaError, listed, unknown
+from undercover.model.hierarchy import Hierarchy
+
+Kind = Literal["numeric", "categorical", "ordinal", "date"]
+Missing = Literal["error", "drop", "category"]
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MISSING: tuple[Missing, ...] = get_args(Missing)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """What is known of one column beforehand.
+
+    Parameters
+    ----------
+    kind
+        ``None`` takes it from the data: numbers are numeric, dates are dates, everything else is categorical.
+    weight
+        How much a loss in this column counts beside the others.
+    hierarchy
+        A tree over the values; cells are then published as its nodes.
+    domain
+        The declared public domain. For an ordinal column its order is the order of the values.
+
+    Examples
+    --------
+    >>> Column(kind="ordinal", domain=("low", "middle", "high")).domain
+    ('low', 'middle', 'high')
+    """
+
+    kind: Kind | None = None
+    weight: float = 1.0
+    hierarchy: Hierarchy | None = None
+    domain: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.kind is not None and self.kind not in KINDS:
+            problems.append(unknown("Kind", str(self.kind), KINDS))
+        if not (isinstance(self.weight, int | float) and math.isfinite(self.weight) and self.weight > 0):
+            problems.append(
+                f"The weight of a column must be a number in (0, inf). Got {self.weight!r} instead."
+            )
+        if self.domain is not None:
+            object.__setattr__(self, "domain", tuple(str(value) for value in self.domain))
+            repeated = [value for value, count in Counter(self.domain).items() if count > 1]
+            if repeated:
+                problems.append(f"The declared domain names {listed(repeated)} more than once.")
+        if self.kind == "ordinal" and self.domain is None:
+            problems.append(
+                'An ordinal column needs its values in order: domain = ["low", "middle", "high"].'
+            )
+        if problems:
+            raise SchemaError(problems)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """Which column plays which part; a column without a role is not published.
+
+    Parameters
+    ----------
+    quasi_identifiers
+        What an attacker may know of a person.
+    sensitive
+        What he must not learn; one column or several.
+    identifiers
+        Names, numbers, addresses: never published, not even hashed.
+    insensitive
+        Published unchanged; the linkage attack counts them as known.
+    columns
+        Settings of single columns.
+    missing
+        ``error`` refuses missing values, ``drop`` leaves out rows that have one in a quasi-identifier or sensitive
+        column, ``category`` makes "missing" a value of its own.
+
+    Examples
+    --------
+    >>> Schema(quasi_identifiers=["age", "zip"], sensitive="disease").sensitive
+    ('disease',)
+    >>> Schema(quasi_identifiers=["age"], sensitive="age")
+    Traceback (most recent call last):
+    undercover.errors.SchemaError: Column `age` has more than one role: quasi-identifier, sensitive.
+    """
+
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    insensitive: tuple[str, ...] = ()
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    missing: Missing = "error"
+
+    def __init__(
+        self,
+        *,
+        quasi_identifiers: Iterable[str] | str = (),
+        sensitive: Iterable[str] | str = (),
+        identifiers: Iterable[str] | str = (),
+        insensitive: Iterable[str] | str = (),
+        columns: Mapping[str, Column] | None = None,
+        missing: Missing = "error",
+    ) -> None:
+        for name, value in (
+            ("quasi_identifiers", quasi_identifiers),
+            ("sensitive", sensitive),
+            ("identifiers", identifiers),
+            ("insensitive", insensitive),
+        ):
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        object.__setattr__(self, "columns", dict(columns or {}))
+        object.__setattr__(self, "missing", missing)
+        self._check()
+
+    def _check(self) -> None:
+        problems = []
+        roles: dict[str, list[str]] = {}
+        for role, names in self.by_role().items():
+            for name in names:
+                roles.setdefault(name, []).append(role)
+        for name, taken in roles.items():
+            if len(set(taken)) > 1:
+                problems.append(f"Column `{name}` has more than one role: {', '.join(dict.fromkeys(taken))}.")
+            elif len(taken) > 1:
+                problems.append(f"Column `{name}` is named twice as {taken[0]}.")
+        if not self.quasi_identifiers:
+            problems.append("At least one quasi-identifier is needed: the columns an attacker may know.")
+        if self.missing not in MISSING:
+            problems.append(unknown("Missing policy", str(self.missing), MISSING))
+        if problems:
+            raise SchemaError(problems)
+
+    def by_role(self) -> dict[Role, tuple[str, ...]]:
+        """The columns of each role."""
+        return {
+            "identifier": self.identifiers,
+            "quasi-identifier": self.quasi_identifiers,
+            "sensitive": self.sensitive,
+            "insensitive": self.insensitive,
+        }
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The columns that reach a release, quasi-identifiers first."""
+        return self.quasi_identifiers + self.sensitive + self.insensitive
+
+    def column(self, name: str) -> Column:
+        """Settings of one column; the defaults where nothing was said."""
+        return self.columns.get(name, _DEFAULT)
+
+    def check_against(self, names: Iterable[str]) -> None:
+        """Raise one error naming every column the schema speaks of and the table does not have."""
+        existing = list(names)
+        wanted = [*self.identifiers, *self.published, *self.columns]
+        problems = [
+            unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing
+        ]
+        if problems:
+            raise SchemaError(problems)
+
+
+_DEFAULT = Column()

@@ -1,0 +1,341 @@
+"""The encoded table: compact integer codes over sorted domains.
+
+Everything below the door works on codes. A column of ``n`` rows is an array of uint8, uint16 or uint32 (as narrow as
+its domain allows) and a :class:`Domain` that says which value each code stands for. Codes follow the order of the
+values: numbers and dates ascending, ordinal values as declared, categories by label. Missing, where the schema makes
+it a category, is the last code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, HierarchyError, listed
+from undercover.model.schema import Column, Kind, Schema
+
+Codes = NDArray[np.unsignedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The values of one column, in order.
+
+    Examples
+    --------
+    >>> column = encode("age", pa.array([34, 28, None, 34]), Column(), missing="category")
+    >>> column.codes.tolist(), column.domain.labels, column.domain.kind
+    ([1, 0, 2, 1], ('28', '34', ''), 'numeric')
+    """
+
+    kind: Kind
+    values: pa.Array  # distinct, sorted, no nulls
+    has_missing: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of codes, missing included."""
+        return len(self.values) + self.has_missing
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Each code's value as it is written in a cell; missing is empty."""
+        return tuple(write_values(self.values)) + (("",) if self.has_missing else ())
+
+    @cached_property
+    def positions(self) -> NDArray[np.float64]:
+        """Each code's place on the column's scale, from 0 to 1.
+
+        Numbers and dates by their value, everything else by rank. Missing lies a whole scale away, so that a cell
+        that joins it with anything else has lost everything.
+        """
+        if self.kind in ("numeric", "date"):
+            scale = as_numbers(self.values)
+        else:
+            scale = np.arange(len(self.values), dtype=np.float64)
+        if len(scale):
+            scale = scale - scale[0]
+            scale = scale / (scale[-1] or 1.0)
+        return np.append(scale, 2.0) if self.has_missing else scale
+
+    def take(self, codes: NDArray[Any]) -> pa.Array:
+        """The values of ``codes``, missing as null."""
+        values = (
+            pa.concat_arrays([self.values, pa.nulls(1, self.values.type)])
+            if self.has_missing
+            else self.values
+        )
+        return values.take(pa.array(codes))
+
+
+@dataclass(frozen=True)
+class EncodedColumn:
+    """One column: codes and what they stand for."""
+
+    name: str
+    codes: Codes
+    domain: Domain
+    settings: Column
+
+    @cached_property
+    def leaf_codes(self) -> NDArray[np.int64]:
+        """For a column with a hierarchy: the depth-first leaf of each code; missing lies behind the last leaf."""
+        hierarchy = self.settings.hierarchy
+        if hierarchy is None:
+            raise HierarchyError(f"Column `{self.name}` has no hierarchy.")
+        place = np.empty(len(hierarchy.rows), dtype=np.int64)
+        place[hierarchy.tree.leaf_order] = np.arange(len(hierarchy.rows))
+        return np.array(
+            [place[hierarchy.leaf_index[label]] for label in write_values(self.domain.values)]
+            + ([len(hierarchy.rows)] if self.domain.has_missing else []),
+            dtype=np.int64,
+        )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Encoded columns with their schema; identifiers and columns without a role are left at the door.
+
+    Examples
+    --------
+    >>> schema = Schema(quasi_identifiers=["age"], sensitive="disease")
+    >>> table = Table.from_arrow(pa.table({"age": [34, 28], "disease": ["flu", "cold"], "name": ["Al", "Bo"]}), schema)
+    >>> table
+    <Table of 2 rows: 1 quasi-identifier, 1 sensitive; hand it to a method>
+    >>> table["disease"].codes.tolist()
+    [1, 0]
+    """
+
+    schema: Schema
+    columns: Mapping[str, EncodedColumn]
+    n_rows: int
+    rows: NDArray[np.int64]  # (n_rows,) number of each row in the input, where missing = "drop" left some out
+    n_input: int
+    repeated: Mapping[str, int]  # identifier -> rows that share its value with another row
+
+    @classmethod
+    def from_arrow(cls, data: pa.Table, schema: Schema) -> Table:
+        """Check ``data`` against ``schema`` and encode what will be needed of it."""
+        _check_shape(data, schema)
+        kept = data
+        rows = np.arange(data.num_rows, dtype=np.int64)
+        relevant = schema.quasi_identifiers + schema.sensitive
+        if schema.missing != "category":
+            empty = {name: _as_missing(data.column(name)) for name in relevant}
+            holes = {name: mask for name, mask in empty.items() if mask.any()}
+            if holes and schema.missing == "error":
+                raise DataError(
+                    [
+                        f"Column `{name}` has {int(mask.sum()):,} missing values."
+                        for name, mask in holes.items()
+                    ]
+                    + [
+                        'Say what they mean: missing = "drop" leaves the rows out, "category" makes it a value.'
+                    ]
+                )
+            if holes:
+                keep = ~np.logical_or.reduce(list(holes.values()))
+                kept, rows = data.filter(pa.array(keep)), rows[keep]
+                if not len(rows):
+                    raise DataError("Every row has a missing value; nothing is left to publish.")
+        columns: dict[str, EncodedColumn] = {}
+        problems: list[str] = []
+        for name in schema.published:
+            policy = "category" if name in schema.insensitive else schema.missing
+            try:
+                columns[name] = encode(name, kept.column(name), schema.column(name), missing=policy)
+            except (DataError, HierarchyError) as error:
+                problems += error.problems
+        if problems:
+            raise DataError(problems)
+        repeated = {}
+        for name in schema.identifiers:
+            counts = pc.value_counts(_plain(data.column(name)).drop_null()).field("counts").to_numpy()
+            repeated[name] = int(counts[counts > 1].sum())
+        return cls(schema, columns, kept.num_rows, rows, data.num_rows, repeated)
+
+    def __getitem__(self, name: str) -> EncodedColumn:
+        return self.columns[name]
+
+    def codes(self, names: Iterable[str]) -> list[Codes]:
+        """The code arrays of several columns."""
+        return [self.columns[name].codes for name in names]
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """The same table with only ``rows``, domains unchanged."""
+        columns = {
+            name: EncodedColumn(name, column.codes[rows], column.domain, column.settings)
+            for name, column in self.columns.items()
+        }
+        return Table(self.schema, columns, len(rows), self.rows[rows], self.n_input, self.repeated)
+
+    def __repr__(self) -> str:
+        quasi = len(self.schema.quasi_identifiers)
+        return (
+            f"<Table of {self.n_rows:,} rows: {quasi} quasi-identifier{'s' * (quasi != 1)}, "
+            f"{len(self.schema.sensitive)} sensitive; hand it to a method>"
+        )
+
+
+def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, missing: str) -> EncodedColumn:
+    """Dictionary-encode one column in the order of its values."""
+    plain = _plain(data)
+    kind = settings.kind or kind_of(plain.type)
+    if kind in ("numeric", "date"):
+        plain = _as_scale(name, plain, kind)
+    elif pa.types.is_floating(plain.type):
+        plain = plain.cast(pa.string()) if not _integral(plain) else plain.cast(pa.int64())
+    encoded = plain.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], plain.type).dictionary_encode()
+    values, order = _sorted_values(name, encoded.dictionary, kind, settings)
+    place = np.empty(len(order) + 1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    place[-1] = len(values)
+    indices = encoded.indices
+    has_missing = indices.null_count > 0
+    raw = indices.fill_null(len(order)).to_numpy() if has_missing else indices.to_numpy()
+    if has_missing and missing == "error":
+        raise DataError(f"Column `{name}` has {indices.null_count:,} missing values.")
+    domain = Domain(kind, values, has_missing)
+    codes = place.astype(code_type(len(place)))[raw]
+    _check_hierarchy(name, domain, settings)
+    return EncodedColumn(name, codes, domain, settings)
+
+
+def code_type(size: int) -> type[np.unsignedinteger[Any]]:
+    """The narrowest code that tells ``size`` values apart.
+
+    >>> code_type(256), code_type(257)
+    (<class 'numpy.uint8'>, <class 'numpy.uint16'>)
+    """
+    return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
+
+
+def kind_of(arrow: pa.DataType) -> Kind:
+    """The kind of a column nobody declared."""
+    if pa.types.is_integer(arrow) or pa.types.is_floating(arrow) or pa.types.is_decimal(arrow):
+        return "numeric"
+    if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
+        return "date"
+    return "categorical"
+
+
+def write_values(values: pa.Array) -> list[str]:
+    """Values as text: whole numbers without a fraction, dates in ISO form, a time only where there is one.
+
+    >>> write_values(pa.array([1.0, 2.5]))
+    ['1', '2.5']
+    """
+    if pa.types.is_floating(values.type):
+        return [repr(int(v)) if v == int(v) and abs(v) < 1e16 else repr(v) for v in values.to_pylist()]
+    if pa.types.is_timestamp(values.type):
+        moments = values.to_pylist()
+        midnight = all((m.hour, m.minute, m.second, m.microsecond) == (0, 0, 0, 0) for m in moments)
+        return [m.date().isoformat() if midnight else m.isoformat() for m in moments]
+    if pa.types.is_boolean(values.type):
+        return ["true" if value else "false" for value in values.to_pylist()]
+    return [str(value) for value in values.to_pylist()]
+
+
+def as_numbers(values: pa.Array) -> NDArray[np.float64]:
+    """Numbers and dates as floats."""
+    if pa.types.is_date(values.type):
+        values = values.cast(pa.timestamp("s"))
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.int64())
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _check_shape(data: pa.Table, schema: Schema) -> None:
+    names = data.column_names
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise DataError(f"The table has more than one column named {listed(repeated)}. Rename them.")
+    if data.num_rows == 0:
+        raise DataError("The table is empty: it has no rows.")
+    schema.check_against(names)
+
+
+def _plain(data: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Dictionaries, large strings and views as their plain kin, so that the rest sees one type each."""
+    if pa.types.is_dictionary(data.type):
+        data = data.cast(data.type.value_type)
+    if pa.types.is_large_string(data.type) or data.type == pa.string_view():
+        data = data.cast(pa.string())
+    if pa.types.is_null(data.type):
+        data = data.cast(pa.string())
+    return data
+
+
+def _as_missing(data: pa.ChunkedArray) -> NDArray[np.bool_]:
+    plain = _plain(data)
+    mask = pc.is_null(plain, nan_is_null=True)
+    return np.asarray(
+        mask.to_numpy(zero_copy_only=False) if isinstance(mask, pa.Array) else mask.to_numpy(), dtype=bool
+    )
+
+
+def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array | pa.ChunkedArray:
+    """Numbers as int64 or float64, dates as date32 or timestamp; NaN is missing, infinity is refused."""
+    try:
+        if kind == "date":
+            if pa.types.is_timestamp(data.type):
+                return data.cast(pa.timestamp("us"))
+            return data.cast(pa.date32())
+        if pa.types.is_boolean(data.type):
+            return data.cast(pa.int8()).cast(pa.int64())
+        if pa.types.is_integer(data.type) and data.type != pa.uint64():
+            return data.cast(pa.int64())
+        data = data.cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(
+            f"Column `{name}` is declared {kind}, but not all of its values are: {error}"
+        ) from error
+    nan = pc.is_nan(data)
+    data = pc.if_else(pc.fill_null(nan, False), pa.scalar(None, pa.float64()), data)
+    infinite = pc.sum(pc.is_inf(data)).as_py() or 0
+    if infinite:
+        raise DataError(
+            f"Column `{name}` has {infinite:,} non-finite numbers. Remove them or leave the cells empty."
+        )
+    return data.cast(pa.int64()) if _integral(data) else data
+
+
+def _integral(data: pa.Array | pa.ChunkedArray) -> bool:
+    whole = pc.all(pc.and_(pc.equal(data, pc.floor(data)), pc.less(pc.abs(data), 2.0**53))).as_py()
+    return bool(whole)
+
+
+def _sorted_values(
+    name: str, dictionary: pa.Array, kind: Kind, settings: Column
+) -> tuple[pa.Array, NDArray[np.int64]]:
+    """The distinct values in code order, and the dictionary position of each."""
+    if settings.domain is not None:
+        labels = write_values(dictionary)
+        outside = sorted(set(labels) - set(settings.domain))
+        if outside:
+            raise DataError(f"Column `{name}` has values outside its declared domain: {listed(outside)}.")
+        if kind == "ordinal":
+            rank = {label: position for position, label in enumerate(settings.domain)}
+            order = np.argsort([rank[label] for label in labels], kind="stable").astype(np.int64)
+            return dictionary.take(pa.array(order)), order
+    order = np.asarray(pc.sort_indices(dictionary).to_numpy(), dtype=np.int64)
+    return dictionary.take(pa.array(order)), order
+
+
+def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:
+    if settings.hierarchy is None:
+        return
+    gaps = settings.hierarchy.uncovered(write_values(domain.values))
+    if gaps:
+        raise HierarchyError(f"The hierarchy of `{name}` does not cover {listed(gaps)}. Add a row for each.")
