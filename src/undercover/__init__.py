@@ -1,0 +1,1 @@
+"""Publishes tables about people without giving the people away."""

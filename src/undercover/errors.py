@@ -76,8 +76,7 @@ class MissingExtraError(InputError):
 
     def __init__(self, package: str, extra: str, purpose: str) -> None:
         super().__init__(
-            f"{purpose} needs `{package}`, which is not installed. "
-            f"Install it with: pip install 'undercover[{extra}]'"
+            f"{purpose} needs `{package}`, which is not installed. Install it with: pip install 'undercover[{extra}]'"
         )
 
 

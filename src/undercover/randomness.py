@@ -43,9 +43,7 @@ class Randomness:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        if self.seed is not None and (
-            isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0
-        ):
+        if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
             raise ParameterError(f"The seed must be an int in [0, inf). Got {self.seed!r} instead.")
 
     @property

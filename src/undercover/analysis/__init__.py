@@ -1,0 +1,1 @@
+"""For recipients: answers from a release, with error bars."""

@@ -1,0 +1,1 @@
+"""The attacks: each tells the attacker's story and stands beside guessing."""

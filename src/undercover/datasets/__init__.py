@@ -1,0 +1,1 @@
+"""The built-in census generator and the small tables of the papers."""

@@ -1,0 +1,1 @@
+"""Building and checking hierarchies: from files, intervals, prefixes and dates."""

@@ -1,0 +1,1 @@
+"""Files, databases, frames, specs and the release folder."""

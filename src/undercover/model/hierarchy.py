@@ -108,9 +108,7 @@ def _with_root(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
     seen: set[str] = set()
     for row in rows:
         if len(row) != depth:
-            problems.append(
-                f"Leaf `{row[0] if row else ''}` has {len(row)} levels where the first leaf has {depth}."
-            )
+            problems.append(f"Leaf `{row[0] if row else ''}` has {len(row)} levels where the first leaf has {depth}.")
         if row and row[0] in seen:
             problems.append(f"Leaf `{row[0]}` is listed twice.")
         seen.update(row[:1])
@@ -169,9 +167,7 @@ def _tree(hierarchy: Hierarchy) -> Tree:
             start = position
     leaf_node = node_of.copy()
     order = np.argsort(np.array(parent), kind="stable")
-    counts = (
-        np.bincount(np.array(parent)[1:], minlength=len(parent)) if len(parent) > 1 else np.zeros(1, np.int64)
-    )
+    counts = np.bincount(np.array(parent)[1:], minlength=len(parent)) if len(parent) > 1 else np.zeros(1, np.int64)
     return Tree(
         leaf_order=leaf_order.astype(np.int64),
         first=np.array(first),

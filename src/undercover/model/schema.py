@@ -50,18 +50,14 @@ class Column:
         if self.kind is not None and self.kind not in KINDS:
             problems.append(unknown("Kind", str(self.kind), KINDS))
         if not (isinstance(self.weight, int | float) and math.isfinite(self.weight) and self.weight > 0):
-            problems.append(
-                f"The weight of a column must be a number in (0, inf). Got {self.weight!r} instead."
-            )
+            problems.append(f"The weight of a column must be a number in (0, inf). Got {self.weight!r} instead.")
         if self.domain is not None:
             object.__setattr__(self, "domain", tuple(str(value) for value in self.domain))
             repeated = [value for value, count in Counter(self.domain).items() if count > 1]
             if repeated:
                 problems.append(f"The declared domain names {listed(repeated)} more than once.")
         if self.kind == "ordinal" and self.domain is None:
-            problems.append(
-                'An ordinal column needs its values in order: domain = ["low", "middle", "high"].'
-            )
+            problems.append('An ordinal column needs its values in order: domain = ["low", "middle", "high"].')
         if problems:
             raise SchemaError(problems)
 
@@ -163,9 +159,7 @@ class Schema:
         """Raise one error naming every column the schema speaks of and the table does not have."""
         existing = list(names)
         wanted = [*self.identifiers, *self.published, *self.columns]
-        problems = [
-            unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing
-        ]
+        problems = [unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing]
         if problems:
             raise SchemaError(problems)
 

@@ -67,11 +67,7 @@ class Domain:
 
     def take(self, codes: NDArray[Any]) -> pa.Array:
         """The values of ``codes``, missing as null."""
-        values = (
-            pa.concat_arrays([self.values, pa.nulls(1, self.values.type)])
-            if self.has_missing
-            else self.values
-        )
+        values = pa.concat_arrays([self.values, pa.nulls(1, self.values.type)]) if self.has_missing else self.values
         return values.take(pa.array(codes))
 
 
@@ -132,13 +128,8 @@ class Table:
             holes = {name: mask for name, mask in empty.items() if mask.any()}
             if holes and schema.missing == "error":
                 raise DataError(
-                    [
-                        f"Column `{name}` has {int(mask.sum()):,} missing values."
-                        for name, mask in holes.items()
-                    ]
-                    + [
-                        'Say what they mean: missing = "drop" leaves the rows out, "category" makes it a value.'
-                    ]
+                    [f"Column `{name}` has {int(mask.sum()):,} missing values." for name, mask in holes.items()]
+                    + ['Say what they mean: missing = "drop" leaves the rows out, "category" makes it a value.']
                 )
             if holes:
                 keep = ~np.logical_or.reduce(list(holes.values()))
@@ -298,16 +289,12 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Arr
             return data.cast(pa.int64())
         data = data.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DataError(
-            f"Column `{name}` is declared {kind}, but not all of its values are: {error}"
-        ) from error
+        raise DataError(f"Column `{name}` is declared {kind}, but not all of its values are: {error}") from error
     nan = pc.is_nan(data)
     data = pc.if_else(pc.fill_null(nan, False), pa.scalar(None, pa.float64()), data)
     infinite = pc.sum(pc.is_inf(data)).as_py() or 0
     if infinite:
-        raise DataError(
-            f"Column `{name}` has {infinite:,} non-finite numbers. Remove them or leave the cells empty."
-        )
+        raise DataError(f"Column `{name}` has {infinite:,} non-finite numbers. Remove them or leave the cells empty.")
     return data.cast(pa.int64()) if _integral(data) else data
 
 
@@ -316,9 +303,7 @@ def _integral(data: pa.Array | pa.ChunkedArray) -> bool:
     return bool(whole)
 
 
-def _sorted_values(
-    name: str, dictionary: pa.Array, kind: Kind, settings: Column
-) -> tuple[pa.Array, NDArray[np.int64]]:
+def _sorted_values(name: str, dictionary: pa.Array, kind: Kind, settings: Column) -> tuple[pa.Array, NDArray[np.int64]]:
     """The distinct values in code order, and the dictionary position of each."""
     if settings.domain is not None:
         labels = write_values(dictionary)

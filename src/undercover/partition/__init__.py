@@ -1,0 +1,1 @@
+"""Mondrian-style partitioning with a predicate, shared by several methods."""

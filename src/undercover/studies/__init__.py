@@ -1,0 +1,1 @@
+"""Looking at tables and comparing methods: inspect, and later compare and experiments."""

@@ -1,0 +1,1 @@
+"""What a release costs: discernibility, class sizes and information loss."""
