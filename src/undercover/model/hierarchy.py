@@ -125,6 +125,11 @@ def _with_root(rows: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
             f"Level {level} is not a function of level {level - 1}: `{below}` lies under {listed(sorted(labels))}."
             for below, labels in torn.items()
         ]
+        roots = sum(row[level] == ROOT for row in rows)
+        if 0 < roots < len(rows):
+            problems.append(f"`{ROOT}` stands for everything, but on level {level} only {roots} leaves lie under it.")
+    if ROOT in seen:
+        problems.append(f"`{ROOT}` stands for everything and cannot be a leaf.")
     if problems:
         raise HierarchyError(problems)
     if len({row[-1] for row in rows}) > 1 or depth == 1:
@@ -140,13 +145,8 @@ def _tree(hierarchy: Hierarchy) -> Tree:
         appearance: dict[str, int] = {}
         keys.append([appearance.setdefault(row[level], len(appearance)) for row in rows])
     leaf_order = np.lexsort(np.array(keys))
-    first, last, parent, labels, leaf_node = (
-        [0],
-        [len(rows) - 1],
-        [-1],
-        [_Label(rows[0][-1], hierarchy.n_levels - 1)],
-        [],
-    )
+    first, last, parent = [0], [len(rows) - 1], [-1]
+    labels = [_Label(rows[0][-1], hierarchy.n_levels - 1)]
     node_of = np.zeros(len(rows), dtype=np.int64)
     for level in range(hierarchy.n_levels - 2, -1, -1):
         column = [rows[position][level] for position in leaf_order]
@@ -165,7 +165,6 @@ def _tree(hierarchy: Hierarchy) -> Tree:
                 # A chain of single children: the lowest label names it, except that the root stays the root.
                 labels[above] = _Label(column[start], level)
             start = position
-    leaf_node = node_of.copy()
     order = np.argsort(np.array(parent), kind="stable")
     counts = np.bincount(np.array(parent)[1:], minlength=len(parent)) if len(parent) > 1 else np.zeros(1, np.int64)
     return Tree(
@@ -175,7 +174,7 @@ def _tree(hierarchy: Hierarchy) -> Tree:
         parent=np.array(parent),
         children_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         children=order[1:].astype(np.int64),
-        leaf_node=leaf_node,
+        leaf_node=node_of,
         labels=_unambiguous(labels),
     )
 

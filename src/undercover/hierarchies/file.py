@@ -1,0 +1,120 @@
+"""Hierarchies in files: CSV with a header ``level0,level1,…``, one row per leaf."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from undercover.errors import HierarchyError, OutputError, listed
+from undercover.model.hierarchy import Hierarchy
+
+SEPARATORS = (",", ";", "\t")
+
+
+def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None) -> Hierarchy:
+    """Read and check a hierarchy; every problem is named with its file and line.
+
+    Parameters
+    ----------
+    path
+        A CSV file with the header ``level0``, ``level1``, …; comma, semicolon or tab.
+    encoding
+        ``None`` takes UTF-8 where the file is UTF-8, and Windows-1252 otherwise.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder, "towns.csv")
+    ...     _ = place.write_text("level0;level1\\nBonn;Germany\\nLyon;France\\n")
+    ...     read_hierarchy(place).rows
+    (('Bonn', 'Germany', '*'), ('Lyon', 'France', '*'))
+    """
+    text = _decoded(path, encoding)
+    header_line = text.partition("\n")[0].rstrip("\r")
+    separator = next((mark for mark in SEPARATORS if mark in header_line), ",")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        records = [(reader.line_num, tuple(record)) for record in reader if record]
+    except csv.Error as error:
+        raise HierarchyError(f"`{path}`, line {reader.line_num}: {error}.") from error
+    if not records:
+        raise HierarchyError(f"`{path}` is empty. A hierarchy needs a header level0, level1, … and a row per leaf.")
+    header = records[0][1]
+    expected = tuple(f"level{number}" for number in range(len(header)))
+    if header != expected:
+        raise HierarchyError(
+            f"`{path}`, line 1: the header must be {separator.join(expected)!r}. Found {separator.join(header)!r}."
+        )
+    if len(records) == 1:
+        raise HierarchyError(f"`{path}` has a header and nothing else. Add a row per leaf.")
+    problems = _problems(str(path), records[1:], len(header))
+    if problems:
+        raise HierarchyError(problems)
+    try:
+        return Hierarchy(row for _, row in records[1:])
+    except HierarchyError as error:
+        raise HierarchyError([f"`{path}`: {problem}" for problem in error.problems]) from error
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
+    """Write a hierarchy as :func:`read_hierarchy` reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> towns = Hierarchy([("Bonn", "Germany"), ("Lyon", "France")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_hierarchy(towns, Path(folder, "towns.csv"))
+    ...     read_hierarchy(Path(folder, "towns.csv")) == towns
+    True
+    """
+    try:
+        with open(path, "w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream, lineterminator="\n")
+            writer.writerow([f"level{number}" for number in range(hierarchy.n_levels)])
+            writer.writerows(hierarchy.rows)
+    except OSError as error:
+        raise OutputError(f"The hierarchy cannot be written to `{path}`: {error.strerror}.") from error
+
+
+def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise HierarchyError(f"The hierarchy `{path}` cannot be read: {error.strerror}.") from error
+    for name in (encoding,) if encoding else ("utf-8-sig", "cp1252", "latin-1"):
+        try:
+            return content.decode(name)
+        except (UnicodeDecodeError, LookupError):
+            continue
+    raise HierarchyError(f"`{path}` is not in the encoding {encoding!r}. Name another, or none to have it found.")
+
+
+def _problems(path: str, records: Sequence[tuple[int, tuple[str, ...]]], depth: int) -> list[str]:
+    """What is wrong, line by line: ragged rows, blank labels, leaves named twice, labels under two parents."""
+    problems = []
+    leaves: dict[str, int] = {}
+    parents: list[dict[str, tuple[str, int]]] = [{} for _ in range(depth)]
+    for line, row in records:
+        if len(row) != depth:
+            problems.append(f"`{path}`, line {line}: {len(row)} labels where the header has {depth} levels.")
+            continue
+        blank = [f"level{level}" for level, label in enumerate(row) if not label.strip()]
+        if blank:
+            problems.append(f"`{path}`, line {line}: no label on {listed(blank)}.")
+        first = leaves.setdefault(row[0], line)
+        if first != line:
+            problems.append(f"`{path}`, line {line}: leaf `{row[0]}` is already on line {first}.")
+            continue
+        for level in range(1, depth):
+            parent, seen = parents[level].setdefault(row[level - 1], (row[level], line))
+            if parent != row[level]:
+                problems.append(
+                    f"`{path}`, line {line}: level {level} is not a function of level {level - 1}: "
+                    f"`{row[level - 1]}` lies under `{row[level]}` here and under `{parent}` on line {seen}."
+                )
+    return problems
