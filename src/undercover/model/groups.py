@@ -15,29 +15,41 @@ class Groups:
 
     Examples
     --------
-    >>> groups = Groups(np.array([1, 0, 1]), 2)
+    >>> groups = Groups(np.array([1, 0, 1], dtype=np.int32), 2)
     >>> groups.sizes.tolist(), groups.rows_of(1).tolist()
     ([1, 2], [0, 2])
+    >>> Groups.from_order(np.array([1, 0, 2]), np.array([0, 1, 3])).labels.tolist()
+    [1, 0, 1]
     """
 
     labels: NDArray[np.int32]  # (n_rows,) group of each row
     count: int
 
+    @classmethod
+    def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64]) -> Groups:
+        """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
+        count = len(offsets) - 1
+        labels = np.empty(len(order), dtype=np.int32)
+        labels[order] = np.repeat(np.arange(count, dtype=np.int32), np.diff(offsets))
+        groups = cls(labels, count)
+        groups.__dict__.update(order=order, offsets=offsets)
+        return groups
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Rows in each group."""
-        return np.bincount(self.labels, minlength=self.count)
+        return np.diff(self.offsets)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
         """(count + 1,) where each group starts in :attr:`order`."""
-        return np.concatenate([[0], np.cumsum(self.sizes)])
+        return np.concatenate([[0], np.cumsum(np.bincount(self.labels, minlength=self.count))]).astype(np.int64)
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> NDArray[np.integer]:
         """The rows, group by group."""
         return np.argsort(self.labels, kind="stable")
 
-    def rows_of(self, group: int) -> NDArray[np.int64]:
+    def rows_of(self, group: int) -> NDArray[np.integer]:
         """The rows of one group."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]

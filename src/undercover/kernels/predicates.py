@@ -1,0 +1,113 @@
+"""Compiled predicates on the sensitive values of one group: l-diversity in its forms and t-closeness.
+
+A predicate is asked whether a group may stand, given how often each sensitive value occurs in it. Several predicates
+(one per sensitive column, or several on one column) are held in parallel arrays; see :func:`all_hold`.
+
+Sources: Machanavajjhala et al. 2006 (distinct, entropy, recursive), Xiao & Tao 2006 (frequency 1/l),
+Li, Li & Venkatasubramanian 2007 (t-closeness; equal, ordered and hierarchical distance).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
+
+# A cut is refused only when it is worse by more than rounding can explain.
+TOLERANCE = 1e-12
+
+
+@njit(nogil=True, cache=True)
+def all_hold(
+    counts: Any,
+    size: int,
+    kinds: Any,
+    columns: Any,
+    limits: Any,
+    seconds: Any,
+    column_starts: Any,
+    reference: Any,
+    level_starts: Any,
+    level_codes: Any,
+    work: Any,
+) -> bool:
+    """Whether every predicate holds on a group of ``size`` rows.
+
+    ``counts`` are the sensitive columns' histograms one behind the other (``column_starts``), ``reference`` the whole
+    table's shares in the same layout. ``limits`` is l or t, ``seconds`` the c of recursive diversity.
+    ``level_starts[q]:level_starts[q+1]`` are the rows of ``level_codes`` that hold predicate q's hierarchy: the parent
+    of each node of the level below.
+    """
+    for q in range(len(kinds)):
+        start, stop = column_starts[columns[q]], column_starts[columns[q] + 1]
+        kind = kinds[q]
+        group = counts[start:stop]
+        if kind == DISTINCT:
+            found = 0
+            for count in group:
+                found += count > 0
+            if found < limits[q]:
+                return False
+        elif kind == FREQUENCY:
+            if group.max() * limits[q] > size:
+                return False
+        elif kind == ENTROPY:
+            total = 0.0
+            for count in group:
+                if count > 0:
+                    total += count * np.log(count)
+            if np.log(size) - total / size < np.log(limits[q]) * (1.0 - TOLERANCE):
+                return False
+        elif kind == RECURSIVE:
+            ordered = np.sort(group)[::-1]
+            tail = 0.0
+            for i in range(int(limits[q]) - 1, len(ordered)):
+                tail += ordered[i]
+            if ordered[0] >= seconds[q] * tail:
+                return False
+        elif kind == EQUAL:
+            distance = 0.0
+            for i in range(len(group)):
+                distance += abs(group[i] / size - reference[start + i])
+            if distance / 2.0 > limits[q] + TOLERANCE:
+                return False
+        elif kind == ORDERED:
+            distance, running = 0.0, 0.0
+            for i in range(len(group)):
+                running += group[i] / size - reference[start + i]
+                distance += abs(running)
+            if len(group) > 1 and distance / (len(group) - 1) > limits[q] + TOLERANCE:
+                return False
+        else:
+            for i in range(len(group)):
+                work[i] = group[i] / size - reference[start + i]
+            levels = level_codes[level_starts[q] : level_starts[q + 1]]
+            if _hierarchical_distance(work, len(group), levels) > limits[q] + TOLERANCE:
+                return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def _hierarchical_distance(extra: Any, n_nodes: int, parents: Any) -> float:
+    """Li et al. 2007, Section 5.2: at each node what its children have too much pays for what they lack."""
+    height = len(parents)
+    total = 0.0
+    for level in range(height):
+        n_parents = 0
+        for i in range(n_nodes):
+            n_parents = max(n_parents, parents[level, i] + 1)
+        surplus = np.zeros(n_parents)
+        shortage = np.zeros(n_parents)
+        for i in range(n_nodes):
+            if extra[i] > 0:
+                surplus[parents[level, i]] += extra[i]
+            else:
+                shortage[parents[level, i]] -= extra[i]
+        for i in range(n_parents):
+            total += (level + 1) / height * min(surplus[i], shortage[i])
+            extra[i] = surplus[i] - shortage[i]
+        n_nodes = n_parents
+    return total
