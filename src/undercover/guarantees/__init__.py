@@ -1,1 +1,42 @@
 """The guarantees, one file each, and the verification that recomputes them from published tables alone."""
+
+from undercover.guarantees.against import verify_against
+from undercover.guarantees.beta_likeness import BetaLikeness
+from undercover.guarantees.classes import Classes, classes_of, classes_of_table
+from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.finding import Checkable, Finding
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.registry import (
+    GUARANTEES,
+    REQUIREMENTS,
+    guarantee_from_mapping,
+    guarantee_from_requirement,
+    guarantees_from_requirements,
+)
+from undercover.guarantees.t_closeness import TCloseness
+from undercover.guarantees.verify import Verification, verify, verify_table
+
+__all__ = [
+    "GUARANTEES",
+    "REQUIREMENTS",
+    "BetaLikeness",
+    "Checkable",
+    "Classes",
+    "DeltaDisclosure",
+    "Distribution",
+    "Finding",
+    "KAnonymity",
+    "LDiversity",
+    "TCloseness",
+    "Verification",
+    "classes_of",
+    "classes_of_table",
+    "guarantee_from_mapping",
+    "guarantee_from_requirement",
+    "guarantees_from_requirements",
+    "verify",
+    "verify_against",
+    "verify_table",
+]

@@ -1,0 +1,82 @@
+"""β-likeness: no sensitive value is much more frequent in a class than in the whole table.
+
+Cao & Karras 2012, "Publishing microdata with a robust privacy guarantee": with p the share of a value in a class and q
+its share in the table, basic β-likeness (Definition 2) asks (p - q)/q <= β wherever p > q; enhanced β-likeness
+(Definition 3) asks (p - q)/q <= min(β, -ln q), which also bounds what is learnt of frequent values.
+
+``actual`` is the smallest β that holds; in the enhanced form it is infinite where a value exceeds -ln q, since then
+no β is enough. Deviation: the table is the published one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.exact import checked, compare, exact, out_of_range, plain
+from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+
+_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class BetaLikeness:
+    """No value's share grows by more than ``beta`` times itself.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees.classes import classes_of_table
+    >>> data = pa.table({"age": [1, 1, 2, 2], "ill": ["flu", "flu", "flu", "cold"]})
+    >>> classes = classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)
+    >>> BetaLikeness(beta=1).check(classes).actual
+    1.0
+    >>> BetaLikeness(beta=1, enhanced=True).check(classes).actual  # flu: gain 1/3, but -ln(3/4) = 0.29
+    inf
+    """
+
+    name: ClassVar[str] = "beta-likeness"
+
+    beta: int | float | Fraction
+    enhanced: bool = False
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        expected = "a number in (0, inf)"
+        number = checked("BetaLikeness", "beta", self.beta, expected)
+        if number <= 0:
+            raise out_of_range("BetaLikeness", "beta", self.beta, expected)
+        if not isinstance(self.enhanced, bool):
+            raise out_of_range("BetaLikeness", "enhanced", self.enhanced, "true or false")
+        object.__setattr__(self, "beta", number)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        asked: dict[str, Any] = {"beta": plain(self.beta), "enhanced": self.enhanced}
+        return asked if self.column is None else {**asked, "column": self.column}
+
+    def check(self, classes: Classes) -> Finding:
+        """Find the class in which a value gains most."""
+        outcomes = assess(self.name, classes, self.column, self._outcome)
+        return conclude(self, classes, outcomes, required=float(exact(self.beta)), sense="at most")
+
+    def _outcome(self, column: Distribution) -> Outcome:
+        rows = int(column.overall.sum())
+        # (p - q)/q = (count · rows - overall · size) / (overall · size)
+        base = column.overall[column.value_index] * column.sizes[column.class_index]
+        growth = column.counts * rows - base
+        gain = np.maximum(growth / base, 0.0)
+        kept = (compare(growth, base, exact(self.beta)) <= 0) | (growth <= 0)
+        if self.enhanced:
+            limit = -np.log(column.overall / rows)[column.value_index]
+            beyond = (growth > 0) & (gain > limit + _TOLERANCE * np.maximum(limit, 1.0))
+            gain = np.where(beyond, np.inf, gain)
+            kept &= ~beyond
+        first = column.starts[:-1]
+        return Outcome(np.maximum.reduceat(gain, first), np.logical_and.reduceat(kept, first), column.name)

@@ -1,0 +1,149 @@
+"""Which points lie in at least one box: a join of original rows with generalised ones.
+
+Comparing every row with every class is out of reach, so both are cut together: the points are halved along the column
+in which they are spread most, and each half keeps only the boxes that reach into it, until few enough pairs are left
+to compare them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.guarantees.meaning import Meaning
+
+_PAIRS = 1 << 15
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The distinct cells of one column as ranges of codes; scattered cells list their codes too.
+
+    Examples
+    --------
+    >>> cover = Cover.of([Meaning(0, 1), Meaning(0, 3, (0, 3))], size=4)
+    >>> cover.reaches(np.array([0, 1]), 1, 2).tolist(), cover.holds(np.array([1, 1]), np.array([2, 3])).tolist()
+    ([True, False], [False, True])
+    """
+
+    low: Array  # (n_cells,)
+    high: Array
+    scattered: NDArray[np.bool_]
+    keys: Array  # sorted: cell · size + code of every member of a scattered cell
+    size: int
+
+    @classmethod
+    def of(cls, meanings: Sequence[Meaning], size: int) -> Cover:
+        """Gather what the cells of a column mean."""
+        keys = [cell * size + code for cell, meaning in enumerate(meanings) for code in meaning.members or ()]
+        return cls(
+            np.array([meaning.low for meaning in meanings], dtype=np.int64),
+            np.array([meaning.high for meaning in meanings], dtype=np.int64),
+            np.array([meaning.members is not None for meaning in meanings], dtype=bool),
+            np.array(keys, dtype=np.int64),
+            size,
+        )
+
+    @classmethod
+    def exact(cls, size: int) -> Cover:
+        """Cells that stand for one code each."""
+        codes = np.arange(size, dtype=np.int64)
+        return cls(codes, codes, np.zeros(size, dtype=bool), np.empty(0, dtype=np.int64), size)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every cell covers a single code."""
+        return bool((self.low == self.high).all())
+
+    def reaches(self, cells: Array, first: int, last: int) -> NDArray[np.bool_]:
+        """Which of the cells cover a code from ``first`` to ``last``."""
+        found = (self.low[cells] <= last) & (self.high[cells] >= first)
+        loose = np.flatnonzero(found & self.scattered[cells])
+        if len(loose):
+            base = cells[loose] * self.size
+            found[loose] = np.searchsorted(self.keys, base + first) < np.searchsorted(self.keys, base + last, "right")
+        return found
+
+    def holds(self, cells: Array, codes: Array) -> NDArray[np.bool_]:
+        """Whether each cell covers the code beside it."""
+        found = (self.low[cells] <= codes) & (codes <= self.high[cells])
+        loose = np.flatnonzero(found & self.scattered[cells])
+        if len(loose):
+            wanted = cells[loose] * self.size + codes[loose]
+            place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+            found[loose] = self.keys[place] == wanted
+        return found
+
+
+def covered(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> NDArray[np.bool_]:
+    """Whether each point lies in a box.
+
+    Parameters
+    ----------
+    points
+        Codes of the points, one array per column.
+    boxes
+        Cells of the boxes, one array per column: numbers into that column's cover.
+    covers
+        What the cells of each column stand for.
+
+    Examples
+    --------
+    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
+    >>> covered([np.array([0, 3, 2])], [np.array([1])], [ages]).tolist()
+    [False, True, True]
+    """
+    found = np.zeros(len(points[0]), dtype=bool)
+    pending = [(np.arange(len(points[0])), np.arange(len(boxes[0])))]
+    while pending:
+        rows, near = pending.pop()
+        if not len(rows) or not len(near):
+            continue
+        if len(rows) * len(near) <= _PAIRS:
+            found[rows] = _compare_all(points, boxes, covers, rows, near)
+            continue
+        column, first, last = _widest(points, covers, rows)
+        codes = points[column][rows]
+        middle = int(np.partition(codes, len(codes) // 2)[len(codes) // 2])
+        middle -= middle == last
+        if first == last:
+            found[rows] = _compare_one(points, boxes, covers, int(rows[0]), near)  # all the same point
+            continue
+        cells = boxes[column][near]
+        for part, start, end in ((codes <= middle, first, middle), (codes > middle, middle + 1, last)):
+            pending.append((rows[part], near[covers[column].reaches(cells, start, end)]))
+    return found
+
+
+def _widest(points: Sequence[Array], covers: Sequence[Cover], rows: Array) -> tuple[int, int, int]:
+    spans = [(int(codes[rows].min()), int(codes[rows].max())) for codes in points]
+    widths = [(last - first) / max(cover.size - 1, 1) for (first, last), cover in zip(spans, covers, strict=True)]
+    column = int(np.argmax(widths))
+    return column, *spans[column]
+
+
+def _compare_all(
+    points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], rows: Array, near: Array
+) -> NDArray[np.bool_]:
+    fits = np.ones((len(rows), len(near)), dtype=bool)
+    for codes, cells, cover in zip(points, boxes, covers, strict=True):
+        own, cell = codes[rows][:, None], cells[near][None, :]
+        fits &= (cover.low[cell] <= own) & (own <= cover.high[cell])
+    for codes, cells, cover in zip(points, boxes, covers, strict=True):
+        if len(cover.keys):
+            row, box = np.nonzero(fits)
+            fits[row, box] = cover.holds(cells[near][box], codes[rows][row])
+    return np.asarray(fits.any(axis=1))
+
+
+def _compare_one(
+    points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], row: int, near: Array
+) -> bool:
+    for codes, cells, cover in zip(points, boxes, covers, strict=True):
+        near = near[cover.holds(cells[near], np.full(len(near), codes[row]))]
+    return bool(len(near))

@@ -1,0 +1,68 @@
+"""δ-disclosure privacy: a class says little more about any sensitive value than the whole table.
+
+Brickell & Shmatikov 2008, "The cost of privacy", Definition 4: for every value s of the table and every class with
+share p of it, where the table has share q, |log(p/q)| < δ. Natural logarithm. A value that is absent from a class has
+p = 0 and an infinite logarithm: every class must have every value.
+
+``actual`` is the largest |log(p/q)|; the promise holds for every δ above it. No deviations, except that the table is
+the published one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.exact import checked, exact, out_of_range, plain
+from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaDisclosure:
+    """|log(p/q)| stays below ``delta`` for every value in every class.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees.classes import classes_of_table
+    >>> data = pa.table({"age": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "cold"]})
+    >>> DeltaDisclosure(delta=0.1).check(classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)).actual
+    0.0
+    """
+
+    name: ClassVar[str] = "delta-disclosure"
+
+    delta: int | float | Fraction
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        expected = "a number in (0, inf)"
+        number = checked("DeltaDisclosure", "delta", self.delta, expected)
+        if number <= 0:
+            raise out_of_range("DeltaDisclosure", "delta", self.delta, expected)
+        object.__setattr__(self, "delta", number)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        asked: dict[str, Any] = {"delta": plain(self.delta)}
+        return asked if self.column is None else {**asked, "column": self.column}
+
+    def check(self, classes: Classes) -> Finding:
+        """Find the class that differs most."""
+        outcomes = assess(self.name, classes, self.column, self._outcome)
+        return conclude(self, classes, outcomes, required=float(exact(self.delta)), sense="at most")
+
+    def _outcome(self, column: Distribution) -> Outcome:
+        rows = int(column.overall.sum())
+        # Both products are whole and exact below 2**53, so equal shares give exactly log(1) = 0.
+        here = column.counts.astype(np.float64) * rows
+        overall = column.overall[column.value_index].astype(np.float64) * column.sizes[column.class_index]
+        actual = np.maximum.reduceat(np.abs(np.log(here / overall)), column.starts[:-1])
+        actual[column.distinct < column.n_values] = np.inf
+        return Outcome(actual, actual < float(exact(self.delta)), column.name)

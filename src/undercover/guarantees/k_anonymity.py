@@ -1,0 +1,52 @@
+"""k-anonymity: every combination of quasi-identifiers that is published occurs at least k times.
+
+Sweeney 2002, "k-anonymity: a model for protecting privacy", Definition 3.
+
+Deviations: missing values form classes of their own and suppressed rows form none (see ``classes.py``). In a release
+of two tables k counts rows of the quasi-identifier table that are written alike, not buckets: a person with a unique
+combination is found in it, whatever the size of his bucket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.exact import out_of_range
+from undercover.guarantees.finding import Finding, Outcome, conclude
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """Every class has at least ``k`` rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees.classes import classes_of_table
+    >>> classes = classes_of_table(pa.table({"age": [34, 34, None]}), ["age"], suppressed_is_star=True)
+    >>> KAnonymity(k=2).check(classes)
+    <Finding: k-anonymity fails, 1 where at least 2 is required; .examples lists the worst classes>
+    """
+
+    name: ClassVar[str] = "k-anonymity"
+
+    k: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
+            raise out_of_range("KAnonymity", "k", self.k, "an int in [1, inf)")
+        object.__setattr__(self, "k", int(self.k))
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        return {"k": self.k}
+
+    def check(self, classes: Classes) -> Finding:
+        """Find the smallest class."""
+        rows = classes.boxes or classes
+        return conclude(self, rows, [Outcome(rows.sizes, rows.sizes >= self.k)], required=self.k, sense="at least")

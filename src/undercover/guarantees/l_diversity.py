@@ -1,0 +1,156 @@
+"""l-diversity: the sensitive values of every class are well spread, in four meanings.
+
+- ``frequency``: no value makes up more than 1/l of its class (Xiao & Tao 2006, Definition 2; the papers' "l").
+- ``distinct``: at least l different values (Machanavajjhala et al. 2007, Section 4).
+- ``entropy``: the entropy of the values is at least log(l) (the same, Definition 4.1).
+- ``recursive``: with counts r1 >= r2 >= ... the most frequent value satisfies r1 < c (rl + ... + rm) (Definition 4.2).
+
+``actual`` is the largest l that holds: class size over largest count, number of values, exp of the entropy, and the
+largest whole l for the given c (0 where not even l = 1 holds).
+
+Deviations: a missing sensitive value counts as a value, as the schema that let it through declared. Frequencies
+and counts are compared as whole numbers; only the entropy needs a tolerance (1e-12).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import ParameterError, unknown
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.exact import Number, checked, compare, exact, out_of_range, plain
+from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+
+DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
+FORMS: tuple[DiversityForm, ...] = get_args(DiversityForm)
+
+_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class LDiversity:
+    """Every class is ``l``-diverse.
+
+    Parameters
+    ----------
+    l
+        A number of at least 1; whole for ``distinct`` and ``recursive``.
+    form
+        Which of the four meanings.
+    c
+        The constant of the recursive form; the others have none.
+    column
+        One sensitive column; ``None`` means each of them.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees.classes import classes_of_table
+    >>> data = pa.table({"age": [1, 1, 1, 1], "ill": ["flu", "flu", "cold", "gout"]})
+    >>> classes = classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)
+    >>> [LDiversity(l=2, form=form).check(classes).shown() for form in ("frequency", "distinct", "entropy")]
+    ['2', '3', '2.82']
+    >>> LDiversity(l=2, form="recursive", c=2).check(classes).actual
+    2
+    """
+
+    name: ClassVar[str] = "l-diversity"
+
+    l: int | float | Fraction  # noqa: E741
+    form: DiversityForm = "frequency"
+    c: int | float | Fraction | None = None
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if self.form not in FORMS:
+            problems.append(unknown("Form of l-diversity", str(self.form), FORMS))
+        whole = self.form in ("distinct", "recursive")
+        expected = "an int in [1, inf)" if whole else "a number in [1, inf)"
+        try:
+            object.__setattr__(self, "l", _at_least_one(self.l, expected, whole))
+        except ParameterError as error:
+            problems += error.problems
+        if self.form == "recursive":
+            try:
+                object.__setattr__(self, "c", _positive(self.c))
+            except ParameterError as error:
+                problems += error.problems
+        elif self.c is not None:
+            problems.append(f"The 'c' parameter of LDiversity belongs to form = \"recursive\". Got {self.c!r} instead.")
+        if problems:
+            raise ParameterError(problems)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        written: dict[str, Any] = {"l": plain(self.l), "form": self.form}
+        if self.c is not None:
+            written["c"] = plain(self.c)
+        if self.column is not None:
+            written["column"] = self.column
+        return written
+
+    def check(self, classes: Classes) -> Finding:
+        """Find the least diverse class."""
+        outcomes = assess(self.name, classes, self.column, self._outcome)
+        required = self.l if isinstance(self.l, int) else float(self.l)
+        return conclude(self, classes, outcomes, required=required, sense="at least")
+
+    def _outcome(self, column: Distribution) -> Outcome:
+        actual: NDArray[Any]
+        if self.form == "frequency":
+            actual = column.sizes / column.largest
+            kept = compare(column.sizes, column.largest, exact(self.l)) >= 0
+        elif self.form == "distinct":
+            actual = column.distinct
+            kept = actual >= int(self.l)
+        elif self.form == "entropy":
+            entropy = _entropy(column)
+            needed = math.log(self.l)
+            actual = np.exp(entropy)
+            kept = entropy >= needed - _TOLERANCE * max(1.0, needed)
+        else:
+            actual = _largest_recursive(column, exact(self.c or 0))
+            kept = actual >= int(self.l)
+        return Outcome(actual, kept, column.name)
+
+
+def _entropy(column: Distribution) -> NDArray[np.float64]:
+    """log n - (sum of r log r) / n for each class of n rows."""
+    terms = np.bincount(column.class_index, column.counts * np.log(column.counts), minlength=column.n_classes)
+    return np.maximum(np.log(column.sizes) - terms / column.sizes, 0.0)
+
+
+def _largest_recursive(column: Distribution, c: Fraction) -> NDArray[np.int64]:
+    """The largest l with r1 < c (rl + ... + rm); the sum shrinks as l grows, so counting where it holds is enough."""
+    order = np.lexsort((-column.counts, column.class_index))
+    counts = column.counts[order]
+    before = np.cumsum(counts) - counts
+    tails = column.sizes[column.class_index] - (before - before[column.starts[:-1]][column.class_index])
+    holds = compare(column.largest[column.class_index], tails, c) < 0
+    return column.sums(holds.astype(np.int64))
+
+
+def _at_least_one(value: Number, expected: str, whole: bool) -> int | float | Fraction:
+    number = checked("LDiversity", "l", value, expected)
+    if isinstance(number, float) and number.is_integer():
+        number = int(number)
+    if number < 1 or (whole and not isinstance(number, int)):
+        raise out_of_range("LDiversity", "l", value, expected)
+    return number
+
+
+def _positive(value: Number | None) -> int | float | Fraction:
+    expected = 'a number in (0, inf) with form = "recursive"'
+    number = checked("LDiversity", "c", value, expected)
+    if number <= 0:
+        raise out_of_range("LDiversity", "c", value, expected)
+    return number

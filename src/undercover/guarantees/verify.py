@@ -1,0 +1,162 @@
+"""Verification: every claim recomputed from the published tables, by code that shares nothing with the methods.
+
+A claim fails where the table does not keep it, and also where the manifest records another value than the table has:
+either of the two was changed after the release was made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from undercover.errors import InputError
+from undercover.guarantees.classes import Classes, classes_of, classes_of_table
+from undercover.guarantees.finding import Checkable, Finding
+from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
+from undercover.model.release import Release
+
+_FOUND = ("required", "actual", "holds", "needs", "note")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All findings about one release or table; ``problems`` are faults beyond single guarantees.
+
+    Examples
+    --------
+    >>> Verification((Finding("k-anonymity", {"k": 2}, 2, 3, True),))
+    <Verification: 1 of 1 guarantees hold; .to_dict() has the numbers>
+    >>> Verification((), problems=("table.csv: hash differs from the manifest",)).holds
+    False
+    """
+
+    findings: tuple[Finding, ...]
+    problems: tuple[str, ...] = ()
+    classes: int = 0
+    rows: int = 0
+    suppressed_rows: int = 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing was found wrong; what public data cannot show does not count against it."""
+        return not self.problems and all(finding.holds is not False for finding in self.findings)
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings that fail."""
+        return tuple(finding for finding in self.findings if finding.holds is False)
+
+    def extended(self, findings: Iterable[Finding] = (), problems: Iterable[str] = ()) -> Verification:
+        """The same with more findings and problems, such as those of a comparison with the original."""
+        return replace(self, findings=(*self.findings, *findings), problems=(*self.problems, *problems))
+
+    def manifest_entries(self) -> tuple[dict[str, Any], ...]:
+        """The findings as ``release.json`` records them."""
+        return tuple(finding.manifest_entry() for finding in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, at full precision, ready for JSON."""
+        return {
+            "holds": self.holds,
+            "guarantees": [finding.to_dict() for finding in self.findings],
+            "problems": list(self.problems),
+            "classes": self.classes,
+            "rows": self.rows,
+            "suppressed_rows": self.suppressed_rows,
+        }
+
+    def __repr__(self) -> str:
+        held = sum(finding.holds is True for finding in self.findings)
+        open_claims = sum(finding.holds is None for finding in self.findings)
+        unknown = f", {open_claims} cannot be told" if open_claims else ""
+        wrong = f", {len(self.problems)} problems" if self.problems else ""
+        following = ".to_dict() has the numbers" if self.holds else ".failures and .problems say what is wrong"
+        return f"<Verification: {held} of {len(self.findings)} guarantees hold{unknown}{wrong}; {following}>"
+
+
+def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequence[str] = ()) -> Verification:
+    """Check every claim of a release anew.
+
+    Parameters
+    ----------
+    release
+        Its published tables are all that is looked at.
+    also
+        Guarantees to check beyond those it claims.
+    problems
+        Faults found elsewhere, such as a file whose hash differs; they make the verification fail.
+
+    Examples
+    --------
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": [34, 34, 35]}))
+    >>> claim = {"name": "k-anonymity", "k": 2, "required": 2, "actual": 2, "holds": True}
+    >>> checked = verify(Release("mondrian", {}, (table,), True, guarantees=(claim,)))
+    >>> checked.holds, checked.findings[0].actual, checked.problems[0]
+    (False, 1, 'k-anonymity: the manifest says actual = 2, the published tables give 1.')
+    """
+    classes = classes_of(release)
+    findings: list[Finding] = []
+    wrong = [*problems, *classes.problems]
+    for claim in release.guarantees:
+        finding = _recheck(claim, classes)
+        findings.append(finding)
+        wrong += _differences(claim, finding)
+    findings += [guarantee.check(classes) for guarantee in also]
+    return _verification(classes, findings, wrong)
+
+
+def verify_table(
+    data: pa.Table, quasi_identifiers: Iterable[str], sensitive: Iterable[str], guarantees: Sequence[Checkable]
+) -> Verification:
+    """Check a table nobody here made; a row whose every quasi-identifier is ``*`` counts as suppressed.
+
+    >>> from undercover.guarantees.k_anonymity import KAnonymity
+    >>> verify_table(pa.table({"age": [34, 34, 35]}), ["age"], [], [KAnonymity(k=2)])
+    <Verification: 0 of 1 guarantees hold; .failures and .problems say what is wrong>
+    """
+    classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True)
+    return _verification(classes, [guarantee.check(classes) for guarantee in guarantees], [])
+
+
+def _verification(classes: Classes, findings: Sequence[Finding], problems: Sequence[str]) -> Verification:
+    return Verification(tuple(findings), tuple(problems), classes.count, classes.rows, classes.suppressed)
+
+
+def _recheck(claim: Mapping[str, Any], classes: Classes) -> Finding:
+    name = str(claim.get("name"))
+    asked = {key: value for key, value in claim.items() if key not in _FOUND}
+    parameters = {key: value for key, value in asked.items() if key != "name"}
+    if name not in GUARANTEES and claim.get("needs"):
+        return Finding(name, parameters, claim.get("required"), needs=str(claim["needs"]))
+    try:
+        return guarantee_from_mapping(asked).check(classes)
+    except InputError as error:
+        note = f"The claim cannot be checked: {' '.join(error.problems)}"
+        return Finding(name, parameters, claim.get("required"), holds=False, note=note)
+
+
+def _differences(claim: Mapping[str, Any], finding: Finding) -> list[str]:
+    """Where the manifest records something else than was found."""
+    if finding.holds is None:
+        return []
+    found = finding.manifest_entry()
+    return [
+        f"{finding.name}: the manifest says {key} = {claim[key]}, the published tables give {found[key]}."
+        for key in ("required", "actual", "holds")
+        if key in claim and not _same(claim[key], found[key])
+    ]
+
+
+def _same(recorded: Any, found: Any) -> bool:
+    if isinstance(recorded, bool) or isinstance(found, bool) or not isinstance(recorded, int | float | str):
+        return recorded is found or (isinstance(recorded, bool) and recorded == found)
+    try:
+        return math.isclose(float(recorded), float(found), rel_tol=1e-9, abs_tol=1e-12)
+    except (TypeError, ValueError):
+        return bool(recorded == found)
