@@ -1,0 +1,152 @@
+"""From text to numbers and dates: a column is what all of its values are.
+
+All whole numbers make int64, all numbers float64, all ISO dates date32, all ISO times a timestamp; everything else
+stays text. Text it stays as well where a number would lose something: a leading zero (postcode 01234) or more digits
+than an int64 holds. A spelled-out NaN or infinity among numbers is an error, not a number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undercover.errors import DataError, listed
+
+WHOLE, NUMBER, DATE, TIME, TEXT = "whole numbers", "numbers", "dates", "times", "text"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_NUMBER = re.compile(r"\s*[-+]?([\d.,]|nan|inf)", re.IGNORECASE)
+_LEADING_ZERO = r"^\s*[-+]?0[0-9xX]"
+_LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
+
+
+def infer(
+    columns: Mapping[str, Any], *, decimal: str | None, text: Collection[str] = ()
+) -> tuple[dict[str, Any], dict[str, str], str]:
+    """Give every text column its type.
+
+    Parameters
+    ----------
+    columns
+        pyarrow columns of text.
+    decimal
+        ``"."`` or ``","``; ``None`` takes the comma where there are columns of numbers with one and none with a point.
+    text
+        Columns that stay text whatever they hold.
+
+    Returns
+    -------
+    The typed columns, what each is, and the decimal mark.
+
+    Examples
+    --------
+    >>> columns = {"age": pa.chunked_array([["34", None]]), "zip": pa.chunked_array([["01234", "20115"]])}
+    >>> _, kinds, decimal = infer(columns, decimal=None)
+    >>> kinds, decimal
+    ({'age': 'whole numbers', 'zip': 'text'}, '.')
+    """
+    typed: dict[str, Any] = {}
+    problems: list[str] = []
+    with_point: list[str] = []
+    with_comma: dict[str, Any] = {}
+    for name, column in columns.items():
+        first = pc.first(column).as_py()
+        if name in text or first is None:
+            continue
+        if _DATE.match(first):
+            typed[name] = dates(column)
+        elif _NUMBER.match(first):
+            typed[name] = _whole_numbers(column)
+            if typed[name] is None and decimal != ",":
+                typed[name] = _numbers(name, column, problems)
+                with_point += [name] if typed[name] is not None else []
+            if typed[name] is None and decimal != ".":
+                with_comma[name] = _numbers_with_comma(name, column, problems if decimal == "," else [])
+    if problems:
+        raise DataError(problems)
+    with_comma = {name: found for name, found in with_comma.items() if found is not None}
+    if decimal is None:
+        decimal = "," if with_comma and not with_point else "."
+    if decimal == ",":
+        typed.update(with_comma)
+    result = {name: column if typed.get(name) is None else typed[name] for name, column in columns.items()}
+    return result, {name: _kind(column.type) for name, column in result.items()}, decimal
+
+
+def dates(column: Any) -> Any | None:
+    """The column as dates or times, or ``None`` where a value is not in ISO form.
+
+    >>> dates(pa.array(["2024-03-17", None])).type, dates(pa.array(["March"]))
+    (DataType(date32[day]), None)
+    """
+    found = _cast(column, pa.date32())
+    return _cast(column, pa.timestamp("us")) if found is None else found
+
+
+def _whole_numbers(column: Any) -> Any | None:
+    numbers = _cast(column, pa.int64())
+    return None if numbers is None or _loses_zeros(column) else numbers
+
+
+def _numbers(name: str, column: Any, problems: list[str]) -> Any | None:
+    numbers = _cast(column, pa.float64())
+    if numbers is None or _loses_zeros(column) or _loses_digits(column):
+        return None
+    finite = pc.is_finite(numbers)
+    if pc.all(finite).as_py():
+        return numbers
+    if not pc.any(finite).as_py():
+        return None
+    strange = pc.and_(pc.invert(finite), pc.is_valid(column))
+    texts = pc.unique(column.filter(strange)).to_pylist()
+    row = pc.index(strange, True).as_py() + 1
+    problems.append(
+        f"Column `{name}` holds numbers and {listed(texts)}, first in data row {row:,}; only finite numbers can be "
+        f"used. Leave such cells empty, or say that they mean missing: nulls = {texts!r}."
+    )
+    return None
+
+
+def _numbers_with_comma(name: str, column: Any, problems: list[str]) -> Any | None:
+    if pc.any(pc.match_substring(column, ".")).as_py() or not pc.any(pc.match_substring(column, ",")).as_py():
+        return None
+    return _numbers(name, pc.replace_substring(column, ",", "."), problems)
+
+
+def _cast(column: Any, type_: pa.DataType) -> Any | None:
+    try:
+        return column.cast(type_)
+    except pa.ArrowInvalid:
+        pass
+    if pa.types.is_temporal(type_) or not pc.any(pc.match_substring(column, " ")).as_py():
+        return None
+    try:
+        return pc.utf8_trim_whitespace(column).cast(type_)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _loses_zeros(column: Any) -> bool:
+    """Whether a value has a leading zero before a digit. Few values begin so: the slow expression sees only them."""
+    begins = pc.starts_with(column, "0")
+    for sign in "-+ ":
+        begins = pc.or_(begins, pc.starts_with(column, sign))
+    return bool(pc.any(pc.match_substring_regex(column.filter(begins), _LEADING_ZERO)).as_py())
+
+
+def _loses_digits(column: Any) -> bool:
+    long = column.filter(pc.greater_equal(pc.binary_length(column), 19))
+    return bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
+
+
+def _kind(type_: pa.DataType) -> str:
+    if pa.types.is_integer(type_):
+        return WHOLE
+    if pa.types.is_floating(type_):
+        return NUMBER
+    if pa.types.is_date(type_):
+        return DATE
+    return TIME if pa.types.is_timestamp(type_) else TEXT

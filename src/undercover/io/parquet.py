@@ -1,0 +1,62 @@
+"""Parquet files in and out."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+
+from undercover.errors import DataError, OutputError
+
+
+def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
+    """Read a Parquet file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parquet(pa.table({"age": [34, 28]}), Path(folder, "t.parquet"))
+    ...     read_parquet(Path(folder, "t.parquet")).to_pydict()
+    {'age': [34, 28]}
+    """
+    place = Path(path)
+    try:
+        if place.is_dir():
+            raise DataError(f"`{place}` is a folder. Give the Parquet file itself.")
+        return arrow_parquet.ParquetFile(place).read()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
+    except OSError as error:
+        raise DataError(f"`{place}` cannot be read: {error.strerror or error}.") from error
+
+
+def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a Parquet file that holds the cells of ``table`` and nothing else.
+
+    Metadata is left out, and dictionaries are made anew: a dictionary may know values that no row has any more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cells = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["shown", "left behind"]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_parquet(pa.table({"cell": cells}), Path(folder, "t.parquet"))
+    ...     b"left behind" in Path(folder, "t.parquet").read_bytes()
+    False
+    """
+    clean = pa.table([_anew(column) for column in table.columns], names=table.column_names)
+    try:
+        arrow_parquet.write_table(clean, path, compression="zstd")
+    except OSError as error:
+        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+
+
+def _anew(column: pa.ChunkedArray) -> Any:
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.cast(column.type.value_type)
+    return (values.combine_chunks() if values.num_chunks != 1 else values).dictionary_encode()
