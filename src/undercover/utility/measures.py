@@ -1,0 +1,81 @@
+"""All measures of a release in one go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from undercover.guarantees import classes_of
+from undercover.model.release import Release
+from undercover.model.table import Table
+from undercover.utility.discernibility import average_class_size, discernibility
+from undercover.utility.loss import Loss, losses
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What a release costs.
+
+    Examples
+    --------
+    >>> Measures(discernibility=8, average_class_size=2.0, classes=2, rows=4, loss={}, suppressed_rows=0)
+    <Measures: 2 classes of 2 rows on average, no loss measured; .to_dict() has the numbers>
+    """
+
+    discernibility: int
+    average_class_size: float
+    classes: int
+    rows: int
+    loss: dict[str, Loss]
+    suppressed_rows: int
+
+    @property
+    def suppressed_share(self) -> float:
+        """Suppressed rows as a share of all."""
+        everything = self.rows + self.suppressed_rows
+        return self.suppressed_rows / everything if everything else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, at full precision, ready for JSON."""
+        return {
+            "discernibility": self.discernibility,
+            "average_class_size": self.average_class_size,
+            "classes": self.classes,
+            "rows": self.rows,
+            "loss": {name: loss.to_dict() for name, loss in self.loss.items()},
+            "suppressed_rows": self.suppressed_rows,
+            "suppressed_share": self.suppressed_share,
+        }
+
+    def __repr__(self) -> str:
+        arx = self.loss.get("arx")
+        loss = "no loss measured" if arx is None else f"loss {arx.arithmetic:.4f}"
+        return (
+            f"<Measures: {self.classes:,} classes of {self.average_class_size:g} rows on average, {loss}; "
+            ".to_dict() has the numbers>"
+        )
+
+
+def measure(original: Table, release: Release) -> Measures:
+    """Measure a release against the table it was made from.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> from undercover.model.schema import Schema
+    >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30]}), Schema(quasi_identifiers=["age"]))
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[20, 25]", "[20, 25]"]}))
+    >>> measure(original, Release("mondrian", {}, (table,), True, suppressed_rows=1))
+    <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
+    """
+    classes = classes_of(release)
+    return Measures(
+        discernibility=discernibility(classes),
+        average_class_size=average_class_size(classes),
+        classes=classes.count,
+        rows=classes.rows,
+        loss=losses(original, release, classes),
+        suppressed_rows=classes.suppressed,
+    )
