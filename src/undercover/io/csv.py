@@ -137,7 +137,14 @@ def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def write_csv_to(table: pa.Table, stream: BinaryIO) -> None:
-    """Write a table as CSV into an open binary stream."""
+    """Write a table as CSV into an open binary stream.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> write_csv_to(pa.table({"age": [34, None], "job": ["cook", "smith"]}), stream)
+    >>> stream.getvalue()
+    b'age,job\\n34,cook\\n,smith\\n'
+    """
     names = pa.array(table.column_names, pa.string())
     stream.write((",".join(_quoted(names).to_pylist()) + "\n").encode())
     columns = [_as_cells(column) for column in table.columns]

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
+from undercover.model.table import write_values
 
 WHOLE, NUMBER, DATE, TIME, TEXT = "whole numbers", "numbers", "dates", "times", "text"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -74,6 +75,26 @@ def infer(
         typed.update(with_comma)
     result = {name: column if typed.get(name) is None else typed[name] for name, column in columns.items()}
     return result, {name: _kind(column.type) for name, column in result.items()}, decimal
+
+
+def lossless(column: Any) -> Any:
+    """A published text column as numbers or dates, where writing these gives the same texts again.
+
+    >>> lossless(pa.chunked_array([["1", "2"]])).type, lossless(pa.chunked_array([["1.50", "2"]])).type
+    (DataType(int64), DataType(string))
+    """
+    encoded = column.combine_chunks().dictionary_encode()
+    texts = encoded.dictionary
+    for type_ in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us")):
+        try:
+            values = texts.cast(type_)
+        except pa.ArrowInvalid:
+            continue
+        if pa.types.is_floating(type_) and not pc.all(pc.is_finite(values)).as_py():
+            continue
+        if len(texts) and write_values(values) == texts.to_pylist():
+            return pa.chunked_array([values.take(encoded.indices)])
+    return column
 
 
 def dates(column: Any) -> Any | None:

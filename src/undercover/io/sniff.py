@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,12 +41,22 @@ def sample(path: Path) -> bytes:
 
 
 def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    """Open a file for reading bytes, unpacked where its name ends in ``.gz``."""
+    """Open a file for reading bytes, unpacked where its name ends in ``.gz``.
+
+    >>> with open_binary(Path(os.devnull)) as stream:
+    ...     stream.read()
+    b''
+    """
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
 
 
 def open_text(path: Path, encoding: str) -> TextIO:
-    """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out."""
+    """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out.
+
+    >>> with open_text(Path(os.devnull), "utf-8") as stream:
+    ...     stream.read()
+    ''
+    """
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     if path.suffix.lower() == ".gz":
         return cast(TextIO, gzip.open(path, "rt", encoding=name, newline=""))
@@ -86,7 +97,11 @@ def separator_of(text: str) -> str:
 
 
 def records(text: str | TextIO, separator: str, *, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV text, each with the line it begins on; blank lines are left out."""
+    """The records of a CSV text, each with the line it begins on; blank lines are left out.
+
+    >>> list(records('a,b\\n"x\\ny",1\\n2,3\\n', ","))
+    [(1, ['a', 'b']), (2, ['x\\ny', '1']), (4, ['2', '3'])]
+    """
     stream = io.StringIO(text, newline="") if isinstance(text, str) else text
     reader = csv.reader(stream, delimiter=separator)
     begins = 1

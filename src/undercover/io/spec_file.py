@@ -118,7 +118,9 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
         place = _key_path(finding["loc"])
         if finding["type"] == "extra_forbidden":
             part = _part(steps[:-1], parts)
-            sentence = unknown("Key", steps[-1], part.model_fields if part else ()).replace(steps[-1], place, 1)
+            sentence = unknown("Key", steps[-1], part.model_fields if part else ()).replace(
+                f"`{steps[-1]}`", f"`{place}`", 1
+            )
         elif finding["type"] == "missing":
             sentence = f"`{place}` is missing."
         elif finding["type"] == "literal_error":

@@ -1,0 +1,49 @@
+"""Values as JSON can hold them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from datetime import date
+from fractions import Fraction
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from undercover.errors import InternalError
+
+
+def plain(value: Any) -> Any:
+    """Mappings, lists, texts and numbers only; a non-finite number, which JSON does not know, becomes ``None``.
+
+    >>> plain({"delta": Fraction(1, 5), "sizes": np.array([2, 3]), "worst": float("inf")})
+    {'delta': '1/5', 'sizes': [2, 3], 'worst': None}
+    """
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Fraction | date | PurePath):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
+    raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON: {value!r}.")
+
+
+def as_json(value: Any) -> str:
+    """``value`` as JSON text, one key per line.
+
+    >>> as_json({"k": 5})
+    '{\\n  "k": 5\\n}\\n'
+    """
+    return json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"
