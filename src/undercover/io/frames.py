@@ -5,12 +5,13 @@ Neither pandas nor polars is imported here: narwhals recognises a frame by what 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import narwhals as nw
 import pyarrow as pa
 
-from undercover.errors import DataError
+from undercover.errors import DataError, listed
 
 _KINDS = ("pandas", "polars", "pyarrow")
 
@@ -32,15 +33,8 @@ def to_arrow(data: Any) -> tuple[pa.Table, str]:
         return data, "pyarrow"
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data]), "pyarrow"
-    names = list(getattr(data, "columns", ()))
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd and nw.dependencies.is_pandas_dataframe(data):
-        raise DataError(
-            f"Column names must be texts. Got {', '.join(repr(name) for name in odd[:5])} instead. "
-            "Rename them: frame.columns = [str(name) for name in frame.columns]."
-        )
-    if len(set(map(str, names))) < len(names):
-        raise DataError("The frame has more than one column of the same name. Rename them.")
+    if nw.dependencies.is_pandas_dataframe(data):
+        _check_names(list(data.columns))
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
@@ -58,6 +52,18 @@ def to_arrow(data: Any) -> tuple[pa.Table, str]:
         raise DataError(problems)
     kind = str(frame.implementation.name).lower()
     return pa.table(columns), kind if kind in _KINDS else "pyarrow"
+
+
+def _check_names(names: list[Any]) -> None:
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise DataError(
+            f"Column names must be texts. Got {', '.join(repr(name) for name in odd[:5])} instead. "
+            "Rename them: frame.columns = [str(name) for name in frame.columns]."
+        )
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"The frame has more than one column named {listed(repeated)}. Rename them.")
 
 
 def _column(series: Any) -> Any:

@@ -6,7 +6,6 @@ import codecs
 import csv
 import gzip
 import io
-import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +42,7 @@ def sample(path: Path) -> bytes:
 def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
     """Open a file for reading bytes, unpacked where its name ends in ``.gz``.
 
+    >>> import os
     >>> with open_binary(Path(os.devnull)) as stream:
     ...     stream.read()
     b''
@@ -53,6 +53,7 @@ def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
 def open_text(path: Path, encoding: str) -> TextIO:
     """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out.
 
+    >>> import os
     >>> with open_text(Path(os.devnull), "utf-8") as stream:
     ...     stream.read()
     ''
