@@ -130,15 +130,19 @@ def _widest(points: Sequence[Array], covers: Sequence[Cover], rows: Array) -> tu
 def _compare_all(
     points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], rows: Array, near: Array
 ) -> NDArray[np.bool_]:
+    # Two columns weed out most pairs as a whole; the rest are followed one by one.
+    telling = sorted(range(len(covers)), key=lambda column: -covers[column].size)
     fits = np.ones((len(rows), len(near)), dtype=bool)
-    for codes, cells, cover in zip(points, boxes, covers, strict=True):
-        own, cell = codes[rows][:, None], cells[near][None, :]
-        fits &= (cover.low[cell] <= own) & (own <= cover.high[cell])
-    for codes, cells, cover in zip(points, boxes, covers, strict=True):
-        if len(cover.keys):
-            row, box = np.nonzero(fits)
-            fits[row, box] = cover.holds(cells[near][box], codes[rows][row])
-    return np.asarray(fits.any(axis=1))
+    for column in telling[:2]:
+        own, cells = points[column][rows][:, None], boxes[column][near]
+        fits &= (covers[column].low[cells] <= own) & (own <= covers[column].high[cells])
+    row, box = np.divmod(np.flatnonzero(fits), len(near))
+    for column in telling[2:] + telling[:2]:
+        kept = covers[column].holds(boxes[column][near[box]], points[column][rows[row]])
+        row, box = row[kept], box[kept]
+    found = np.zeros(len(rows), dtype=bool)
+    found[row] = True
+    return found
 
 
 def _compare_one(
