@@ -4,7 +4,7 @@ from datetime import date, datetime
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import HierarchyError
@@ -17,6 +17,7 @@ from undercover.model.schema import Column
 from undercover.model.table import encode
 
 
+@settings(deadline=None)
 @given(st.sets(st.integers(-200, 200), min_size=1, max_size=20), st.integers(-7, 7))
 def test_a_whole_number_lies_in_each_of_its_intervals(values: set[int], origin: int) -> None:
     hierarchy = from_intervals(values, widths=[3, 6, 30], origin=origin)

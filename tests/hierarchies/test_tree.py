@@ -1,7 +1,7 @@
 """Hierarchy.tree against brute force on small random hierarchies."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import HierarchyError
@@ -38,6 +38,7 @@ def leaves_under(hierarchy: Hierarchy, node: int) -> frozenset[str]:
     return frozenset(hierarchy.leaves[place] for place in places)
 
 
+@settings(deadline=None)
 @given(hierarchies())
 def test_nodes_are_the_leaf_sets_of_the_rows_each_once(hierarchy: Hierarchy) -> None:
     tree = hierarchy.tree
@@ -46,6 +47,7 @@ def test_nodes_are_the_leaf_sets_of_the_rows_each_once(hierarchy: Hierarchy) -> 
     assert set(sets) == node_sets(hierarchy)
 
 
+@settings(deadline=None)
 @given(hierarchies())
 def test_parents_precede_their_children_and_chains_are_collapsed(hierarchy: Hierarchy) -> None:
     tree = hierarchy.tree
@@ -63,6 +65,7 @@ def test_parents_precede_their_children_and_chains_are_collapsed(hierarchy: Hier
             assert tree.first[node] == tree.last[node]
 
 
+@settings(deadline=None)
 @given(hierarchies())
 def test_leaves_and_labels(hierarchy: Hierarchy) -> None:
     tree = hierarchy.tree

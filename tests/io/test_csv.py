@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import DataError, OutputError
@@ -163,8 +163,8 @@ def test_malformed_files_are_refused_with_file_and_line(tmp_path: Path, content:
 
 
 def test_a_ragged_row_far_down_is_named(tmp_path: Path) -> None:
-    content = "a,b\n" + "1,2\n" * 1_500_000 + "3\n"
-    with pytest.raises(DataError, match="line 1500002: 1 fields"):
+    content = "a,b\n" + f"{'x' * 97},2\n" * 60_000 + "3\n"
+    with pytest.raises(DataError, match="line 60002: 1 fields"):
         read_csv(put(tmp_path, content))
 
 
@@ -194,6 +194,7 @@ cells = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[cells] * width), min_size=1)), st.booleans())
 def test_written_cells_come_back(
     tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str | None, ...]], dictionary: bool

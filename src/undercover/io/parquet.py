@@ -13,7 +13,7 @@ from undercover.errors import DataError, OutputError
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
-    """Read a Parquet file.
+    """Read a Parquet file; text comes as dictionaries, which is how it is stored.
 
     Examples
     --------
@@ -27,7 +27,13 @@ def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
     try:
         if place.is_dir():
             raise DataError(f"`{place}` is a folder. Give the Parquet file itself.")
-        return arrow_parquet.ParquetFile(place).read()
+        with arrow_parquet.ParquetFile(place) as file:
+            schema = file.schema_arrow
+        texts = [
+            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
+        ]
+        with arrow_parquet.ParquetFile(place, read_dictionary=texts) as file:
+            return file.read()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
     except OSError as error:
