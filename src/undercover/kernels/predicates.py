@@ -44,53 +44,66 @@ def all_hold(
     for q in range(len(kinds)):
         start, stop = column_starts[columns[q]], column_starts[columns[q] + 1]
         kind = kinds[q]
-        group = counts[start:stop]
+        n = stop - start
         if kind == DISTINCT:
             found = 0
-            for count in group:
-                found += count > 0
+            for i in range(start, stop):
+                found += counts[i] > 0
             if found < limits[q]:
                 return False
         elif kind == FREQUENCY:
-            if group.max() * limits[q] > size:
+            highest = 0
+            for i in range(start, stop):
+                highest = max(highest, counts[i])
+            if highest * limits[q] > size:
                 return False
         elif kind == ENTROPY:
             total = 0.0
-            for count in group:
-                if count > 0:
-                    total += count * np.log(count)
+            for i in range(start, stop):
+                if counts[i] > 0:
+                    total += counts[i] * np.log(counts[i])
             if np.log(size) - total / size < np.log(limits[q]) * (1.0 - TOLERANCE):
                 return False
         elif kind == RECURSIVE:
-            ordered = np.sort(group)[::-1]
-            tail = 0.0
-            for i in range(int(limits[q]) - 1, len(ordered)):
-                tail += ordered[i]
-            if ordered[0] >= seconds[q] * tail:
+            # r_1 < c (r_l + ... + r_m): the tail is all rows but the l - 1 most frequent values.
+            for i in range(n):
+                work[i] = counts[start + i]
+            tail, most = float(size), 0.0
+            for rank in range(int(limits[q]) - 1 if limits[q] > 1 else 1):
+                top = 0
+                for i in range(1, n):
+                    if work[i] > work[top]:
+                        top = i
+                if rank == 0:
+                    most = work[top]
+                if limits[q] > 1:
+                    tail -= work[top]
+                work[top] = 0.0
+            if most >= seconds[q] * tail:
                 return False
         elif kind == EQUAL:
             distance = 0.0
-            for i in range(len(group)):
-                distance += abs(group[i] / size - reference[start + i])
+            for i in range(n):
+                distance += abs(counts[start + i] / size - reference[start + i])
             if distance / 2.0 > limits[q] + TOLERANCE:
                 return False
         elif kind == ORDERED:
             distance, running = 0.0, 0.0
-            for i in range(len(group)):
-                running += group[i] / size - reference[start + i]
+            for i in range(n):
+                running += counts[start + i] / size - reference[start + i]
                 distance += abs(running)
-            if len(group) > 1 and distance / (len(group) - 1) > limits[q] + TOLERANCE:
+            if n > 1 and distance / (n - 1) > limits[q] + TOLERANCE:
                 return False
         else:
-            for i in range(len(group)):
-                work[i] = group[i] / size - reference[start + i]
+            for i in range(n):
+                work[i] = counts[start + i] / size - reference[start + i]
             levels = level_codes[level_starts[q] : level_starts[q + 1]]
-            if _hierarchical_distance(work, len(group), levels) > limits[q] + TOLERANCE:
+            if _hierarchical_distance(work, n, levels) > limits[q] + TOLERANCE:
                 return False
     return True
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _hierarchical_distance(extra: Any, n_nodes: int, parents: Any) -> float:
     """Li et al. 2007, Section 5.2: at each node what its children have too much pays for what they lack."""
     height = len(parents)
@@ -99,8 +112,7 @@ def _hierarchical_distance(extra: Any, n_nodes: int, parents: Any) -> float:
         n_parents = 0
         for i in range(n_nodes):
             n_parents = max(n_parents, parents[level, i] + 1)
-        surplus = np.zeros(n_parents)
-        shortage = np.zeros(n_parents)
+        surplus, shortage = np.zeros(n_parents), np.zeros(n_parents)
         for i in range(n_nodes):
             if extra[i] > 0:
                 surplus[parents[level, i]] += extra[i]

@@ -24,38 +24,88 @@ from numba import njit
 from undercover.kernels.bits import count_bits, leading_zeros, lowest_bit
 from undercover.kernels.predicates import all_hold
 
+# Called from here only: no entry point of their own to compile.
+_internal = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
 RANGE, SET, TREE = range(3)
 BY_LOSS, MEDIAN = range(2)
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children
+ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
+TIE = 1e-12  # loss per row below which two cuts are equally good
 REFUSED = -np.inf  # score of a candidate whose sides do not satisfy the predicates
 
 
 @njit(nogil=True, cache=True)
-def lowest_common_node(tree: Any, leaf_start: int, node_start: int, low: int, high: int) -> int:
+def lowest_common_node(
+    first: Any, last: Any, parent: Any, leaf_node: Any, leaf_start: int, node_start: int, low: int, high: int
+) -> int:
     """The lowest node above both depth-first leaves, as an index into the column's nodes."""
-    first, last, parent, leaf_node = tree[0], tree[1], tree[2], tree[5]
     node = leaf_node[leaf_start + low]
     while last[node_start + node] < high or first[node_start + node] > low:
         node = parent[node_start + node]
     return node
 
 
-@njit(nogil=True, cache=True)
-def _cell_loss(columns: Any, tree: Any, j: int, low: int, high: int, distinct: float) -> float:
+@_internal
+def _tree_loss(
+    first: Any,
+    last: Any,
+    parent: Any,
+    leaf_node: Any,
+    leaf_start: int,
+    node_start: int,
+    unit: float,
+    low: int,
+    high: int,
+) -> float:
+    """Share of the tree's leaves that the lowest node above ``low`` and ``high`` stands for beyond one."""
+    node = lowest_common_node(first, last, parent, leaf_node, leaf_start, node_start, low, high)
+    return min(1.0, (last[node_start + node] - first[node_start + node]) * unit)
+
+
+@_internal
+def _cell_loss(
+    kinds: Any, weights: Any, units: Any, starts: Any, positions: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
+    leaf_starts: Any, node_starts: Any, j: int, low: int, high: int, distinct: float,
+) -> float:  # fmt: skip
     """Weighted loss of a cell of column j that spans codes low..high and holds ``distinct`` values."""
-    starts, kinds, weights, positions, units = columns[0], columns[1], columns[2], columns[3], columns[4]
     if kinds[j] == RANGE:
         return weights[j] * min(1.0, positions[starts[j] + high] - positions[starts[j] + low])
     if kinds[j] == SET:
         return weights[j] * max(0.0, distinct - 1.0) * units[j]
-    node = lowest_common_node(tree, columns[5][j], columns[6][j], low, high)
-    leaves = tree[1][columns[6][j] + node] - tree[0][columns[6][j] + node]
-    return weights[j] * min(1.0, leaves * units[j])
+    return weights[j] * _tree_loss(first, last, parent, leaf_node, leaf_starts[j], node_starts[j], units[j], low, high)
 
 
-@njit(nogil=True, cache=True)
+@_internal
+def _clear(array: Any, begin: int, end: int) -> None:
+    for i in range(begin, end):
+        array[i] = 0
+
+
+@_internal
+def _shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> None:
+    """Sort ``values[start:start + n]``: ascending, or by falling ``rank[start + value]`` and then ascending."""
+    gap = n // 2
+    while gap > 0:
+        for i in range(gap, n):
+            value = values[start + i]
+            place = i
+            while place >= gap:
+                other = values[start + place - gap]
+                if by_rank and rank[start + other] != rank[start + value]:
+                    if rank[start + other] > rank[start + value]:
+                        break
+                elif other <= value:
+                    break
+                values[start + place] = other
+                place -= gap
+            values[start + place] = value
+        gap = 1 if gap == 2 else gap * 5 // 11
+
+
+@_internal
 def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes: Any, j: int, s: int, e: int) -> int:
     """List the codes present in rows s..e in ascending order; return how many."""
     found = 0
@@ -65,93 +115,180 @@ def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes
                 values[start + found] = code
                 found += 1
         return found
-    ordered = np.sort(codes[s:e, j])
-    previous = -1
-    for i in range(len(ordered)):
-        code = np.int64(ordered[i])
-        if code != previous:
+    # A wide column in a small node: look at the rows, not at the domain.
+    for p in range(s, e):
+        values[start + p - s] = codes[p, j]
+    _shell_sort(values, start, e - s, histogram, False)
+    for i in range(e - s):
+        code = values[start + i]
+        if found == 0 or values[start + found - 1] != code:
             values[start + found] = code
             found += 1
-            previous = code
     return found
 
 
-@njit(nogil=True, cache=True)
-def _by_frequency(values: Any, histogram: Any, start: int, found: int) -> None:
-    """Reorder the listed codes by falling frequency; equal ones stay in code order."""
-    if found > 64:
-        counts = np.empty(found, np.int64)
-        for i in range(found):
-            counts[i] = -histogram[start + values[start + i]]
-        values[start : start + found] = values[start : start + found][np.argsort(counts, kind="mergesort")]
+@_internal
+def _row_loss(
+    kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, words: Any, at: int,
+    bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any, leaf_starts: Any, node_starts: Any,
+) -> float:  # fmt: skip
+    """Loss of one row of cells; the values present in each column are the bits of its field in ``words[at:]``.
+
+    ``bit_low`` and ``bit_high`` say where on its scale (RANGE) or on which leaf (TREE) the lowest and the highest value
+    of a bit lie.
+    """
+    total = 0.0
+    for y in range(n_active):
+        j = active[y]
+        field = (words[at + fields[y, 0]] >> np.uint64(fields[y, 1])) & (ALL_BITS >> np.uint64(64 - fields[y, 2]))
+        kind = kinds[j]
+        if kind == SET:
+            distinct = float(count_bits(field))
+            if found[j] > 64:
+                distinct *= found[j] / 64.0
+            total += weights[j] * max(0.0, distinct - 1.0) * units[j]
+            continue
+        low = bit_low[y, lowest_bit(field)]
+        high = bit_high[y, 63 - leading_zeros(field)]
+        if kind == RANGE:
+            total += weights[j] * min(1.0, high - low)
+        else:
+            total += weights[j] * _tree_loss(
+                first, last, parent, leaf_node, leaf_starts[j], node_starts[j], units[j], int(low), int(high)
+            )
+    return total
+
+
+@_internal
+def _two_losses(
+    kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, sides: Any, width: int,
+    rows: int, other_rows: int, bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
+    leaf_starts: Any, node_starts: Any,
+) -> float:  # fmt: skip
+    """Loss of both sides of a cut, whose words lie in ``sides[:width]`` and ``sides[width:]``."""
+    total = 0.0
+    for side in range(2):
+        total += (rows if side == 0 else other_rows) * _row_loss(
+            kinds, weights, units, found, active, n_active, fields, sides, side * width, bit_low, bit_high,
+            first, last, parent, leaf_node, leaf_starts, node_starts,
+        )  # fmt: skip
+    return total
+
+
+@_internal
+def _lay_out(found: Any, active: Any, n_active: int, fields: Any, word_starts: Any) -> int:
+    """Give every active column a field of at most 64 bits, several to a word, and order the columns by word.
+
+    ``word_starts[w]:word_starts[w + 1]`` are then the columns of word w. Returns the number of words.
+    """
+    n_words, placed = 0, 0
+    while placed < n_active:
+        word_starts[n_words] = placed
+        used = 0
+        for y in range(placed, n_active):
+            width = min(found[active[y]], 64)
+            if used + width <= 64:
+                active[placed], active[y] = active[y], active[placed]
+                fields[placed, 0], fields[placed, 1], fields[placed, 2] = n_words, used, width
+                used += width
+                placed += 1
+        n_words += 1
+    word_starts[n_words] = n_active
+    return n_words
+
+
+@_internal
+def _collect(
+    codes: Any, active: Any, n_active: int, active_starts: Any, places: Any, words: Any, word_starts: Any, n_words: int,
+    unions: Any, row_words: Any, row_places: Any, s: int, e: int,
+) -> None:  # fmt: skip
+    """For every slot of every active column, which values its rows s..e have in all the active columns.
+
+    ``places`` is where the words of a code's slot begin in ``unions``, ``words`` the code's bit in its own word.
+    """
+    if n_words == 1:
+        for p in range(s, e):
+            word = np.uint64(0)
+            for x in range(n_active):
+                i = active_starts[x] + codes[p, active[x]]
+                word |= words[i]
+                row_places[x] = places[i]
+            for x in range(n_active):
+                unions[row_places[x]] |= word
         return
-    for i in range(1, found):
-        value = values[start + i]
-        count = histogram[start + value]
-        place = i
-        while place > 0 and histogram[start + values[start + place - 1]] < count:
-            values[start + place] = values[start + place - 1]
-            place -= 1
-        values[start + place] = value
-
-
-@njit(nogil=True, cache=True)
-def _word_loss(columns: Any, tree: Any, values: Any, j: int, found: int, word: Any) -> float:
-    """Loss of the cell of column j whose present values are the bits of ``word``."""
-    low = lowest_bit(word)
-    high = 63 - leading_zeros(word)
-    distinct = float(count_bits(word))
-    if found > 64:
-        low = (low * found + 63) // 64
-        high = ((high + 1) * found + 63) // 64 - 1
-        distinct *= found / 64.0
-    start = columns[0][j]
-    return _cell_loss(columns, tree, j, values[start + low], values[start + high], distinct)
-
-
-@njit(nogil=True, cache=True)
-def _side_holds(
-    codes: Any, ids: Any, sensitive: Any, checks: Any, counts: Any, work: Any, slots: Any, start: int, j: int,
-    s: int, e: int, a: int, b: int, inside: bool,
-) -> bool:  # fmt: skip
-    """Whether the rows of s..e whose slot lies in a..b (or outside of it) satisfy every predicate."""
-    column_starts = checks[4]
-    counts[:] = 0
-    size = 0
     for p in range(s, e):
-        slot = slots[start + codes[p, j]]
-        if (a <= slot <= b) == inside:
-            size += 1
-            for c in range(sensitive.shape[1]):
-                counts[column_starts[c] + sensitive[ids[p], c]] += 1
-    return all_hold(
-        counts, size, checks[0], checks[1], checks[2], checks[3], checks[4], checks[5], checks[6], checks[7], work
-    )
+        for w in range(n_words):
+            word = np.uint64(0)
+            for x in range(word_starts[w], word_starts[w + 1]):
+                i = active_starts[x] + codes[p, active[x]]
+                word |= words[i]
+                row_places[x] = places[i]
+            row_words[w] = word
+        for x in range(n_active):
+            at = row_places[x]
+            for w in range(n_words):
+                unions[at + w] |= row_words[w]
 
 
-@njit(nogil=True, cache=True)
+@_internal
+def _best(gain: Any, n_cuts: int, cut_column: Any, active: Any, rows: int) -> int:
+    """The best candidate; of those that differ by rounding only, the first one of the first column."""
+    highest = gain[0]
+    for c in range(1, n_cuts):
+        highest = max(highest, gain[c])
+    best = -1
+    for c in range(n_cuts):
+        if gain[c] >= highest - TIE * rows and (best < 0 or active[cut_column[c]] < active[cut_column[best]]):
+            best = c
+    return best
+
+
+@_internal
+def _parts_hold(
+    codes: Any, ids: Any, sensitive: Any, checks: Any, counts: Any, work: Any, part_of_slot: Any, slots: Any, start: int,
+    j: int, s: int, e: int, n_parts: int,
+) -> bool:  # fmt: skip
+    """Whether every part of the rows s..e satisfies every predicate; a row's part is that of its slot."""
+    kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes = checks
+    for part in range(n_parts):
+        _clear(counts, 0, len(counts))
+        size = 0
+        for p in range(s, e):
+            if part_of_slot[slots[start + codes[p, j]]] == part:
+                size += 1
+                for c in range(sensitive.shape[1]):
+                    counts[column_starts[c] + sensitive[ids[p], c]] += 1
+        if size > 0 and not all_hold(
+            counts, size, kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes, work
+        ):
+            return False
+    return True
+
+
+@_internal
 def _move(
-    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, slots: Any, start: int, j: int,
-    s: int, e: int, a: int, b: int,
+    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, part_of_slot: Any, slots: Any, start: int,
+    j: int, s: int, e: int, part: int,
 ) -> int:  # fmt: skip
-    """Bring the rows of s..e with slot in a..b to the front, keeping the order on both sides; return where they end."""
+    """Bring the rows of s..e that belong to ``part`` to the front, keeping the order; return where they end."""
     left, right = s, s
     width = packed.shape[1]
     for p in range(s, e):
-        slot = slots[start + codes[p, j]]
+        # Every row is written to both sides and only one of them advances: no branch to mispredict.
+        taken = np.int64(part_of_slot[slots[start + codes[p, j]]] == part)
         row = ids[p]
-        if a <= slot <= b:
-            for w in range(width):
-                packed[left, w] = packed[p, w]
-            ids[left] = row
-            left += 1
-        else:
-            for w in range(width):
-                packed_spare[right, w] = packed[p, w]
-            ids_spare[right] = row
-            right += 1
-    packed[left:e] = packed_spare[s:right]
-    ids[left:e] = ids_spare[s:right]
+        for w in range(width):
+            word = packed[p, w]
+            packed[left, w] = word
+            packed_spare[right, w] = word
+        ids[left] = row
+        ids_spare[right] = row
+        left += taken
+        right += 1 - taken
+    for p in range(right - s):
+        for w in range(width):
+            packed[left + p, w] = packed_spare[s + p, w]
+        ids[left + p] = ids_spare[s + p]
     return left
 
 
@@ -169,7 +306,7 @@ def refine(
     ids
         (n,) row number of each position; ``*_spare`` are scratch of the same shape.
     begin_bounds
-        (d, 2) lowest and highest code of each column: the region, or bounds of the values present.
+        (2 d,) lowest and highest code of each column: the region, or bounds of the values present.
     columns
         starts (d+1,), kinds, weights, positions (by start + code), units (1 / (domain size - 1)), leaf starts, node
         starts.
@@ -180,9 +317,11 @@ def refine(
 
     Returns
     -------
-    leaves (groups, 2), leaf_bounds (groups, d, 2), pending (parts, 2), pending_bounds (parts, d, 2)
+    leaves (groups, 2 + 2 d), pending (parts, 2 + 2 d)
+        One row per part: where it begins and ends, then its bounds.
     """
-    starts, kinds = columns[0], columns[1]
+    starts, kinds, weights, positions, units, leaf_starts, node_starts = columns
+    first, last, parent, child_starts, children, leaf_node = tree
     d = len(kinds)
     total = starts[d]
     histogram = np.zeros(total, np.int64)
@@ -204,8 +343,18 @@ def refine(
     unions = np.zeros(n_slots * d if by_words else 0, np.uint64)
     suffix = np.zeros((n_slots + 1) * d if by_words else 0, np.uint64)
     row_words = np.zeros(d, np.uint64)
+    fields = np.zeros((d, 3), np.int64)  # by position in `active`: word, first bit, number of bits
+    word_starts = np.zeros(d + 1, np.int64)
+    active_starts = np.zeros(d, np.int64)
+    row_places = np.zeros(d, np.int64)
+    places = np.zeros(total, np.int64)
+    part_of_slot = np.zeros(max(MAX_SLOTS, total), np.int64)
+    bit_low = np.zeros((d, 64))
+    bit_high = np.zeros((d, 64))
+    n_words = 0
     inner = np.zeros(d, np.uint64)
     outer = np.zeros(d, np.uint64)
+    sides = np.zeros(2 * d, np.uint64)
     gain = np.empty(3 * n_slots + d)
     cut_column = np.empty(3 * n_slots + d, np.int64)
     cut_from = np.empty(3 * n_slots + d, np.int64)
@@ -214,20 +363,19 @@ def refine(
     counts = np.zeros(checks[4][-1], np.int64)
     work = np.zeros(checks[4][-1] + 1)
 
-    stack = np.empty((64, 2), np.int64)
-    stack_bounds = np.empty((64, d, 2), np.int64)
-    stack[0, 0], stack[0, 1] = begin, end
-    stack_bounds[0] = begin_bounds
+    # A node is a row: where it begins and ends, then the lowest and highest code of each column.
+    stack = np.empty((64, 2 + 2 * d), np.int64)
+    _put(stack, 0, begin, end, begin_bounds)
     depth = 1
-    leaves = np.empty((64, 2), np.int64)
-    leaf_bounds = np.empty((64, d, 2), np.int64)
+    leaves = np.empty((64, 2 + 2 * d), np.int64)
     n_leaves = 0
-    bounds = np.empty((d, 2), np.int64)
+    bounds = np.empty(2 * d, np.int64)
 
     while depth > 0:
         depth -= 1
         s, e = stack[depth, 0], stack[depth, 1]
-        bounds[:] = stack_bounds[depth]
+        for i in range(2 * d):
+            bounds[i] = stack[depth, 2 + i]
         m = e - s
         n_cuts = 0
         n_active = 0
@@ -236,66 +384,122 @@ def refine(
                 for j in range(d):
                     histogram[starts[j] + codes[p, j]] += 1
             for j in range(d):
-                found[j] = _present(histogram, values, starts[j], bounds[j, 0], bounds[j, 1], codes, j, s, e)
+                found[j] = _present(histogram, values, starts[j], bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
                 if not regions:
-                    bounds[j, 0] = values[starts[j]]
-                    bounds[j, 1] = values[starts[j] + found[j] - 1]
+                    bounds[2 * j] = values[starts[j]]
+                    bounds[2 * j + 1] = values[starts[j] + found[j] - 1]
                 if found[j] > 1:
                     active[n_active] = j
                     n_active += 1
+            n_words = _lay_out(found, active, n_active, fields, word_starts)
             for x in range(n_active):
                 j = active[x]
                 start, q = starts[j], found[j]
                 if kinds[j] == SET and not regions:
-                    _by_frequency(values, histogram, start, q)
+                    _shell_sort(values, start, q, histogram, True)
                 n = min(q, capacity[j])
                 offset = first_slot[x]
                 first_slot[x + 1] = offset + n
-                slot_rows[offset : offset + n] = 0
+                _clear(slot_rows, offset, offset + n)
+                active_starts[x] = start
+                last_bit = -1
                 for rank in range(q):
                     code = values[start + rank]
                     slot = rank if n == q else rank * n // q
                     slots[start + code] = slot
-                    words[start + code] = np.uint64(1) << np.uint64(rank if q <= 64 else rank * 64 // q)
+                    bit = rank if q <= 64 else rank * 64 // q
+                    words[start + code] = np.uint64(1) << np.uint64(fields[x, 1] + bit)
+                    places[start + code] = (offset + slot) * n_words
+                    if by_words and kinds[j] != SET:
+                        where = positions[start + code] if kinds[j] == RANGE else float(code)
+                        if bit != last_bit:
+                            bit_low[x, bit] = where
+                        bit_high[x, bit] = where
+                        last_bit = bit
                     slot_rows[offset + slot] += histogram[start + code]
                     slot_high[offset + slot] = code
             if by_words:
-                unions[: first_slot[n_active] * n_active] = 0
-                for p in range(s, e):
-                    for x in range(n_active):
-                        j = active[x]
-                        row_words[x] = words[starts[j] + codes[p, j]]
-                    for x in range(n_active):
-                        j = active[x]
-                        at = (first_slot[x] + slots[starts[j] + codes[p, j]]) * n_active
-                        for y in range(n_active):
-                            unions[at + y] |= row_words[y]
+                _clear(unions, 0, first_slot[n_active] * n_words)
+                _collect(
+                    codes, active, n_active, active_starts, places, words, word_starts, n_words,
+                    unions, row_words, row_places, s, e,
+                )  # fmt: skip
 
         before = 0.0
         for x in range(n_active):
             j = active[x]
-            before += m * _cell_loss(columns, tree, j, bounds[j, 0], bounds[j, 1], float(found[j]))
+            before += m * _cell_loss(
+                kinds,
+                weights,
+                units,
+                starts,
+                positions,
+                first,
+                last,
+                parent,
+                leaf_node,
+                leaf_starts,
+                node_starts,
+                j,
+                bounds[2 * j],
+                bounds[2 * j + 1],
+                float(found[j]),
+            )
         for x in range(n_active):
             j = active[x]
             start, offset = starts[j], first_slot[x]
             n = first_slot[x + 1] - offset
-            span = bounds[j, 1] - bounds[j, 0] + 1.0 if regions else float(found[j])
-            width = _cell_loss(columns, tree, j, bounds[j, 0], bounds[j, 1], span)
+            span = bounds[2 * j + 1] - bounds[2 * j] + 1.0 if regions else float(found[j])
+            width = _cell_loss(
+                kinds,
+                weights,
+                units,
+                starts,
+                positions,
+                first,
+                last,
+                parent,
+                leaf_node,
+                leaf_starts,
+                node_starts,
+                j,
+                bounds[2 * j],
+                bounds[2 * j + 1],
+                span,
+            )
             if regions and kinds[j] == TREE:
-                node = lowest_common_node(tree, columns[5][j], columns[6][j], bounds[j, 0], bounds[j, 1])
+                node = lowest_common_node(
+                    first, last, parent, leaf_node, leaf_starts[j], node_starts[j], bounds[2 * j], bounds[2 * j + 1]
+                )
                 cost, allowed, i = 0.0, True, 0
-                at = columns[6][j] + node
-                for c in range(tree[3][at + j], tree[3][at + j + 1]):
-                    child = tree[4][c]
-                    high = tree[1][columns[6][j] + child]
+                at = node_starts[j] + node
+                for c in range(child_starts[at + j], child_starts[at + j + 1]):
+                    child = children[c]
+                    high = last[node_starts[j] + child]
                     rows = 0
                     while i < n and values[start + i] <= high:
                         rows += slot_rows[offset + i]
                         i += 1
                     if rows > 0:
                         allowed = allowed and rows >= k
-                        low = tree[0][columns[6][j] + child]
-                        cost += rows * _cell_loss(columns, tree, j, low, high, 0.0)
+                        low = first[node_starts[j] + child]
+                        cost += rows * _cell_loss(
+                            kinds,
+                            weights,
+                            units,
+                            starts,
+                            positions,
+                            first,
+                            last,
+                            parent,
+                            leaf_node,
+                            leaf_starts,
+                            node_starts,
+                            j,
+                            low,
+                            high,
+                            0.0,
+                        )
                 if allowed:
                     gain[n_cuts], cut_column[n_cuts] = (m * width - cost if rule == BY_LOSS else width), x
                     cut_from[n_cuts], cut_to[n_cuts] = EVERY_CHILD, node
@@ -318,65 +522,97 @@ def refine(
                     left += slot_rows[offset + i]
                     if left < k or m - left < k:
                         continue
-                    low, high, at = bounds[j, 0], bounds[j, 1], slot_high[offset + i]
-                    cost = left * _cell_loss(columns, tree, j, low, at, at - low + 1.0)
-                    cost += (m - left) * _cell_loss(columns, tree, j, at + 1, high, float(high - at))
+                    low, high, at = bounds[2 * j], bounds[2 * j + 1], slot_high[offset + i]
+                    cost = left * _cell_loss(
+                        kinds,
+                        weights,
+                        units,
+                        starts,
+                        positions,
+                        first,
+                        last,
+                        parent,
+                        leaf_node,
+                        leaf_starts,
+                        node_starts,
+                        j,
+                        low,
+                        at,
+                        at - low + 1.0,
+                    )
+                    cost += (m - left) * _cell_loss(
+                        kinds,
+                        weights,
+                        units,
+                        starts,
+                        positions,
+                        first,
+                        last,
+                        parent,
+                        leaf_node,
+                        leaf_starts,
+                        node_starts,
+                        j,
+                        at + 1,
+                        high,
+                        float(high - at),
+                    )
                     gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = m * width - cost, x, 0, i
                     n_cuts += 1
                 continue
 
             # The cut that saves most, counted over all columns.
-            for y in range(n_active):
-                suffix[n * n_active + y] = 0
+            _clear(suffix, n * n_words, (n + 1) * n_words)
             for i in range(n - 1, -1, -1):
-                for y in range(n_active):
-                    union = suffix[(i + 1) * n_active + y] | unions[(offset + i) * n_active + y]
-                    suffix[i * n_active + y] = union
-            inner[:n_active] = 0
+                for w in range(n_words):
+                    suffix[i * n_words + w] = suffix[(i + 1) * n_words + w] | unions[(offset + i) * n_words + w]
+            _clear(inner, 0, n_words)
             left = 0
             for i in range(n - 1):
                 left += slot_rows[offset + i]
-                for y in range(n_active):
-                    inner[y] |= unions[(offset + i) * n_active + y]
+                for w in range(n_words):
+                    inner[w] |= unions[(offset + i) * n_words + w]
                 if left < k or m - left < k:
                     continue
-                cost = 0.0
-                for y in range(n_active):
-                    q = found[active[y]]
-                    cost += left * _word_loss(columns, tree, values, active[y], q, inner[y])
-                    after = suffix[(i + 1) * n_active + y]
-                    cost += (m - left) * _word_loss(columns, tree, values, active[y], q, after)
+                for w in range(n_words):
+                    sides[w], sides[d + w] = inner[w], suffix[(i + 1) * n_words + w]
+                cost = _two_losses(
+                    kinds, weights, units, found, active, n_active, fields, sides, d, left, m - left, bit_low, bit_high,
+                    first, last, parent, leaf_node, leaf_starts, node_starts,
+                )  # fmt: skip
                 gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = before - cost, x, 0, i
                 n_cuts += 1
             if kinds[j] == TREE:
                 # A node anywhere below the lowest common one against the rest, which keeps the upper label.
-                top = lowest_common_node(tree, columns[5][j], columns[6][j], bounds[j, 0], bounds[j, 1])
-                outer[:n_active] = 0
+                top = lowest_common_node(
+                    first, last, parent, leaf_node, leaf_starts[j], node_starts[j], bounds[2 * j], bounds[2 * j + 1]
+                )
+                _clear(outer, 0, n_words)
                 for a in range(n):
-                    node = tree[5][columns[5][j] + values[start + a]]
-                    inner[:n_active] = 0
+                    node = leaf_node[leaf_starts[j] + values[start + a]]
+                    _clear(inner, 0, n_words)
                     b, rows = a, 0
-                    while node != top and (a == 0 or values[start + a - 1] < tree[0][columns[6][j] + node]):
+                    while node != top and (a == 0 or values[start + a - 1] < first[node_starts[j] + node]):
                         grown = b
-                        while b < n and values[start + b] <= tree[1][columns[6][j] + node]:
+                        while b < n and values[start + b] <= last[node_starts[j] + node]:
                             rows += slot_rows[offset + b]
-                            for y in range(n_active):
-                                inner[y] |= unions[(offset + b) * n_active + y]
+                            for w in range(n_words):
+                                inner[w] |= unions[(offset + b) * n_words + w]
                             b += 1
                         # A first or last run is a prefix cut and was counted above.
                         if 0 < a and grown < b < n and rows >= k and m - rows >= k:
-                            cost = 0.0
-                            for y in range(n_active):
-                                q = found[active[y]]
-                                cost += rows * _word_loss(columns, tree, values, active[y], q, inner[y])
-                                rest = outer[y] | suffix[b * n_active + y]
-                                cost += (m - rows) * _word_loss(columns, tree, values, active[y], q, rest)
+                            for w in range(n_words):
+                                sides[w], sides[d + w] = inner[w], outer[w] | suffix[b * n_words + w]
+                            cost = _two_losses(
+                                kinds, weights, units, found, active, n_active, fields, sides, d, rows, m - rows, bit_low, bit_high,
+                                first, last, parent, leaf_node, leaf_starts, node_starts,
+                            )  # fmt: skip
                             gain[n_cuts], cut_column[n_cuts] = before - cost, x
                             cut_from[n_cuts], cut_to[n_cuts] = a, b - 1
                             n_cuts += 1
-                        node = tree[2][columns[6][j] + node]
-                    for y in range(n_active):
-                        outer[y] |= unions[(offset + a) * n_active + y]
+                        node = parent[node_starts[j] + node]
+                    for w in range(n_words):
+                        outer[w] |= unions[(offset + a) * n_words + w]
 
         if m >= 2 * k:
             for j in range(d):
@@ -385,34 +621,24 @@ def refine(
 
         chosen = -1
         while chosen < 0 and n_cuts > 0:
-            best_cut = 0
-            for c in range(1, n_cuts):
-                if gain[c] > gain[best_cut]:
-                    best_cut = c
+            best_cut = _best(gain, n_cuts, cut_column, active, m)
             if gain[best_cut] == REFUSED:
                 break
             j = active[cut_column[best_cut]]
-            allowed = True
-            if checking:
-                if cut_from[best_cut] == EVERY_CHILD:
-                    at = columns[6][j] + cut_to[best_cut]
-                    i, n = 0, found[j]
-                    for c in range(tree[3][at + j], tree[3][at + j + 1]):
-                        high = tree[1][columns[6][j] + tree[4][c]]
-                        a = i
-                        while i < n and values[starts[j] + i] <= high:
-                            i += 1
-                        if allowed and i > a:
-                            allowed = _side_holds(
-                                codes, ids, sensitive, checks, counts, work, slots, starts[j], j, s, e, a, i - 1, True
-                            )
-                else:
-                    a, b = cut_from[best_cut], cut_to[best_cut]
-                    allowed = _side_holds(
-                        codes, ids, sensitive, checks, counts, work, slots, starts[j], j, s, e, a, b, True
-                    ) and _side_holds(
-                        codes, ids, sensitive, checks, counts, work, slots, starts[j], j, s, e, a, b, False
-                    )
+            # The parts of the cut, by slot: the children of the node, or what is taken out and the rest.
+            n_parts, a, b = 2, cut_from[best_cut], cut_to[best_cut]
+            for i in range(first_slot[cut_column[best_cut] + 1] - first_slot[cut_column[best_cut]]):
+                part_of_slot[i] = 1 - (np.int64(a <= i) & np.int64(i <= b))
+            if a == EVERY_CHILD:
+                i, n_parts = 0, 0
+                for c in range(child_starts[node_starts[j] + b + j], child_starts[node_starts[j] + b + j + 1]):
+                    while i < found[j] and values[starts[j] + i] <= last[node_starts[j] + children[c]]:
+                        part_of_slot[i] = n_parts
+                        i += 1
+                    n_parts += 1
+            allowed = not checking or _parts_hold(
+                codes, ids, sensitive, checks, counts, work, part_of_slot, slots, starts[j], j, s, e, n_parts
+            )
             if allowed:
                 chosen = best_cut
             else:
@@ -420,66 +646,49 @@ def refine(
 
         if chosen < 0:
             if n_leaves == len(leaves):
-                leaves = _grown2(leaves)
-                leaf_bounds = _grown3(leaf_bounds)
-            leaves[n_leaves, 0], leaves[n_leaves, 1] = s, e
-            leaf_bounds[n_leaves] = bounds
+                leaves = _grown(leaves)
+            _put(leaves, n_leaves, s, e, bounds)
             n_leaves += 1
             continue
 
         x = cut_column[chosen]
         j = active[x]
-        if cut_from[chosen] == EVERY_CHILD:
-            at = columns[6][j] + cut_to[chosen]
-            i, n, here = 0, found[j], s
-            for c in range(tree[3][at + j], tree[3][at + j + 1]):
-                child = columns[6][j] + tree[4][c]
-                a = i
-                while i < n and values[starts[j] + i] <= tree[1][child]:
-                    i += 1
-                if i == a:
-                    continue
-                stop = _move(
-                    codes, packed, ids, packed_spare, ids_spare, slots, starts[j], j, here, e, a, i - 1
-                )
-                if depth == len(stack):
-                    stack = _grown2(stack)
-                    stack_bounds = _grown3(stack_bounds)
-                stack[depth, 0], stack[depth, 1] = here, stop
-                stack_bounds[depth] = bounds
-                stack_bounds[depth, j, 0], stack_bounds[depth, j, 1] = tree[0][child], tree[1][child]
-                depth += 1
-                here = stop
-        else:
-            a, b = cut_from[chosen], cut_to[chosen]
-            stop = _move(codes, packed, ids, packed_spare, ids_spare, slots, starts[j], j, s, e, a, b)
-            if depth + 2 > len(stack):
-                stack = _grown2(stack)
-                stack_bounds = _grown3(stack_bounds)
-            stack[depth, 0], stack[depth, 1] = stop, e
-            stack[depth + 1, 0], stack[depth + 1, 1] = s, stop
-            stack_bounds[depth] = bounds
-            stack_bounds[depth + 1] = bounds
-            if regions:
+        children_from = child_starts[node_starts[j] + b + j] if a == EVERY_CHILD else 0
+        here = s
+        for part in range(n_parts):
+            stop = _move(codes, packed, ids, packed_spare, ids_spare, part_of_slot, slots, starts[j], j, here, e, part)
+            if stop == here:
+                continue
+            if depth == len(stack):
+                stack = _grown(stack)
+            _put(stack, depth, here, stop, bounds)
+            if a == EVERY_CHILD:
+                child = node_starts[j] + children[children_from + part]
+                stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = first[child], last[child]
+            elif regions:
                 at = slot_high[first_slot[x] + b]
-                stack_bounds[depth, j, 0] = at + 1
-                stack_bounds[depth + 1, j, 1] = at
-            depth += 2
+                stack[depth, 2 + 2 * j + 1 - part] = at + part
+            depth += 1
+            here = stop
         if m > big:
             break
 
-    return leaves[:n_leaves], leaf_bounds[:n_leaves], stack[:depth], stack_bounds[:depth]
+    return leaves[:n_leaves], stack[:depth]
 
 
-@njit(nogil=True, cache=True)
-def _grown2(array: Any) -> Any:
-    larger = np.empty((2 * len(array), array.shape[1]), array.dtype)
-    larger[: len(array)] = array
+@_internal
+def _grown(array: Any) -> Any:
+    """The same rows in an array twice as long."""
+    larger = np.empty((2 * array.shape[0], array.shape[1]), array.dtype)
+    for i in range(array.shape[0]):
+        for j in range(array.shape[1]):
+            larger[i, j] = array[i, j]
     return larger
 
 
-@njit(nogil=True, cache=True)
-def _grown3(array: Any) -> Any:
-    larger = np.empty((2 * len(array), array.shape[1], array.shape[2]), array.dtype)
-    larger[: len(array)] = array
-    return larger
+@_internal
+def _put(target: Any, at: int, begin: int, end: int, bounds: Any) -> None:
+    """Write one node: where it begins and ends, and its bounds."""
+    target[at, 0], target[at, 1] = begin, end
+    for i in range(len(bounds)):
+        target[at, 2 + i] = bounds[i]

@@ -23,16 +23,16 @@ from undercover.errors import DataError
 Form = Literal["value", "interval", "node", "set"]
 
 EVERYTHING = "*"
-_NEEDS_QUOTES = (",", '"', "{", "}", "\n", "\r")
+_NEEDS_QUOTES = (",", '"', "{", "}", "[", "]", "\n", "\r")
 
 
 def write_interval(low: str, high: str) -> str:
-    """A closed interval; a single value plain.
+    """A closed interval; a single value plain, an end quoted only where it would be misread.
 
-    >>> write_interval("28", "35"), write_interval("28", "28")
-    ('[28, 35]', '28')
+    >>> write_interval("28", "35"), write_interval("28", "28"), write_interval("none", "some, not all")
+    ('[28, 35]', '28', '[none, "some, not all"]')
     """
-    return low if low == high else f"[{low}, {high}]"
+    return low if low == high else f"[{_quote(low)}, {_quote(high)}]"
 
 
 def write_set(values: Iterable[str]) -> str:
@@ -55,15 +55,15 @@ def looks_generalized(cell: str) -> bool:
 def read_interval(cell: str) -> tuple[str, str]:
     """Both ends of an interval cell, as text.
 
-    >>> read_interval("[28, 35]"), read_interval("28")
-    (('28', '35'), ('28', '28'))
+    >>> read_interval("[28, 35]"), read_interval("28"), read_interval('[none, "some, not all"]')
+    (('28', '35'), ('28', '28'), ('none', 'some, not all'))
     """
     if not (cell.startswith("[") and cell.endswith("]")):
         return cell, cell
-    low, separator, high = cell[1:-1].partition(", ")
-    if not separator:
+    ends = _read_list(cell)
+    if len(ends) != 2:
         raise DataError(f"The cell {cell!r} is not an interval: expected `[low, high]`.")
-    return low, high
+    return ends[0], ends[1]
 
 
 def read_set(cell: str) -> tuple[str, ...]:
@@ -74,6 +74,10 @@ def read_set(cell: str) -> tuple[str, ...]:
     """
     if not (cell.startswith("{") and cell.endswith("}")):
         return (cell,)
+    return _read_list(cell)
+
+
+def _read_list(cell: str) -> tuple[str, ...]:
     members = []
     body, position = cell[1:-1], 0
     while position <= len(body):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.groups import Groups
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+
+T = TypeVar("T")
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, from 0 to 1."""
@@ -35,8 +36,8 @@ class Engine(Protocol):
         """Rows of each code of ``column``, over the whole table."""
         ...
 
-    def group(self, table: Table, grouping: Callable[[Table], Groups]) -> Groups:
-        """Group every row; ``grouping`` may be called on parts of the table that are cut by quasi-identifiers alone."""
+    def map_parts(self, table: Table, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
+        """Call ``work`` on parts of the table that are cut by quasi-identifiers alone: (rows of the part, result)."""
         ...
 
 

@@ -94,7 +94,9 @@ def kernel_columns(table: Table, columns: Sequence[CutColumn]) -> tuple[Any, ...
 
 def kernel_trees(table: Table, columns: Sequence[CutColumn]) -> tuple[NDArray[np.int64], ...]:
     """The ``tree`` argument of :func:`undercover.kernels.splits.refine`: all trees one behind the other."""
-    parts: dict[str, list[NDArray[np.int64]]] = {name: [] for name in ("first", "last", "parent", "starts", "leaf_node")}
+    parts: dict[str, list[NDArray[np.int64]]] = {
+        name: [] for name in ("first", "last", "parent", "starts", "leaf_node")
+    }
     children: list[NDArray[np.int64]] = []
     n_children = 0
     for column in columns:
@@ -154,4 +156,11 @@ def _tree_of(table: Table, column: CutColumn) -> dict[str, NDArray[np.int64]]:
     # Children of one node by the leaves they cover.
     children = children[np.lexsort((first[children], parent[children]))]
     starts = np.concatenate([[0], np.cumsum(counts)])
-    return {"first": first, "last": last, "parent": parent, "starts": starts, "children": children, "leaf_node": leaf_node}
+    return {
+        "first": first,
+        "last": last,
+        "parent": parent,
+        "starts": starts,
+        "children": children,
+        "leaf_node": leaf_node,
+    }

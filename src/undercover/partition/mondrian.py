@@ -46,6 +46,16 @@ class Partition:
     columns: tuple[CutColumn, ...]
     bounds: NDArray[np.int64]  # (n_groups, d, 2) regions; in boxes only bounds of the values present
 
+    @classmethod
+    def join(cls, parts: Sequence[tuple[NDArray[np.int64], Partition]]) -> Partition:
+        """Partitions of parts of a table as one partition of the table."""
+        if len(parts) == 1:
+            return parts[0][1]
+        orders = [rows[part.groups.order] for rows, part in parts]
+        sizes = np.concatenate([part.groups.sizes for _, part in parts])
+        groups = Groups.from_order(np.concatenate(orders), np.concatenate([[0], np.cumsum(sizes)]))
+        return cls(groups, parts[0][1].columns, np.concatenate([part.bounds for _, part in parts]))
+
 
 def partition(
     table: Table,
@@ -86,11 +96,12 @@ def partition(
         sensitive,
         check_arrays,
     )
-    everything = np.array([[0, column.size - 1] for column in columns], dtype=np.int64)
-    leaves, bounds = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
+    everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
+    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
     order = np.argsort(leaves[:, 0])
     offsets = np.append(leaves[order, 0], table.n_rows)
-    return Partition(Groups.from_order(ids, offsets), tuple(columns), bounds[order])
+    bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
+    return Partition(Groups.from_order(ids, offsets), tuple(columns), bounds)
 
 
 def _serve(
@@ -101,27 +112,23 @@ def _serve(
     n_rows: int,
     threads: int,
     progress: Progress,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> NDArray[np.int64]:
     """Run ``refine`` on the whole table and then on the parts it hands back, several at a time."""
     big = max(_PARALLEL_FROM, n_rows // (8 * threads)) if threads > 1 else n_rows
-    leaves, bounds = [], []
+    leaves = []
     done = 0
     with ThreadPoolExecutor(threads) as pool:
 
-        def submit(begin: int, end: int, start_bounds: NDArray[np.int64]) -> Future[Any]:
-            return pool.submit(refine, *shared, begin, end, start_bounds, *settings, big)
+        def submit(part: NDArray[np.int64]) -> Future[Any]:
+            return pool.submit(refine, *shared, int(part[0]), int(part[1]), part[2:], *settings, big)
 
-        running = {submit(0, n_rows, everything)}
+        running = {submit(np.concatenate([[0, n_rows], everything]))}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                found, found_bounds, pending, pending_bounds = future.result()
+                found, pending = future.result()
                 leaves.append(found)
-                bounds.append(found_bounds)
                 done += int((found[:, 1] - found[:, 0]).sum())
-                running |= {
-                    submit(int(begin), int(end), start_bounds)
-                    for (begin, end), start_bounds in zip(pending, pending_bounds, strict=True)
-                }
+                running |= {submit(part) for part in pending}
             progress("cutting", done / n_rows)
-    return np.concatenate(leaves), np.concatenate(bounds)
+    return np.concatenate(leaves)

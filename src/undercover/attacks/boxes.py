@@ -1,0 +1,168 @@
+"""A release as an attacker sees it: boxes of known columns, each pointing at a bucket of sensitive values.
+
+A generalised table is the case where every box is its own bucket. In a release of two tables (QIT and SAT) rows of one
+box can lie in several buckets; each (box, bucket) pair is then an entry of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+from undercover.guarantees.classes import BUCKET, COUNT
+from undercover.guarantees.distribution import Distribution, distribution_of
+from undercover.guarantees.encoding import Written, combine, number, written
+from undercover.guarantees.meaning import domain_values
+from undercover.model.release import PublishedTable, Release
+from undercover.model.table import EncodedColumn, Table
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """What the attacker can match a person against."""
+
+    weights: NDArray[np.int64]  # (n_boxes,) published rows of each box
+    bucket_of: NDArray[np.int64]  # (n_boxes,)
+    masks: NDArray[np.uint64]  # (n_boxes, n_words) values covered, column behind column
+    word_starts: NDArray[np.int64]  # (n_columns,)
+    centres: NDArray[np.float64]  # (n_boxes, n_columns)
+    exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers one
+    sensitive: dict[str, Distribution]  # by bucket
+
+
+def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:
+    """Read the published cells of the ``known`` columns as sets of original values."""
+    two_tables = len(release.tables) > 1
+    table = release.published("qit") if two_tables else release.published()
+    columns = [written(table.data.column(name)) for name in known]
+    bucket_column = [written(table.data.column(BUCKET))] if two_tables else []
+    labels, count = combine([*columns, *bucket_column])
+    representatives = np.zeros(count, dtype=np.int64)
+    representatives[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    covered = [_covered(table, name, column, original[name]) for name, column in zip(known, columns, strict=True)]
+    cell_of = [column.codes[representatives] for column in columns]
+    words = [bits.shape[1] for bits, _, _ in covered]
+    single = all((counts == 1).all() for _, _, counts in covered)
+    if two_tables:
+        bucket_of, distributions = _buckets(release, bucket_column[0], representatives, sensitive)
+    else:
+        bucket_of = np.arange(count)
+        distributions = {
+            name: distribution_of(name, written(table.data.column(name)), labels, count) for name in sensitive
+        }
+    return Boxes(
+        weights=np.bincount(labels, minlength=count),
+        bucket_of=bucket_of,
+        masks=np.concatenate([bits[cells] for (bits, _, _), cells in zip(covered, cell_of, strict=True)], axis=1),
+        word_starts=np.concatenate([[0], np.cumsum(words)])[:-1].astype(np.int64),
+        centres=np.stack([centres[cells] for (_, centres, _), cells in zip(covered, cell_of, strict=True)], axis=1),
+        exact=_exact(covered, cell_of, original, known) if single else None,
+        sensitive=distributions,
+    )
+
+
+def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The boxes that cover each target: ``boxes[offsets[i]:offsets[i + 1]]``."""
+    if boxes.exact is not None:
+        return _equal(boxes.exact, targets)
+    from undercover.kernels.matching import build_tree, find_matches
+
+    order, nodes, node_masks = build_tree(boxes.masks, boxes.centres)
+    parts = np.array_split(targets, threads)
+    with ThreadPoolExecutor(threads) as pool:
+        found = list(
+            pool.map(
+                lambda part: find_matches(boxes.masks, boxes.word_starts, order, nodes, node_masks, part),
+                [np.ascontiguousarray(part) for part in parts],
+            )
+        )
+    sizes = np.concatenate([np.diff(offsets) for offsets, _ in found])
+    return np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([members for _, members in found])
+
+
+def _covered(
+    table: PublishedTable, name: str, column: Written, original: EncodedColumn
+) -> tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]:
+    """For every distinct cell: a bit per value covered, where it lies, and how many values it covers."""
+    values = domain_values(original)
+    size = original.domain.size
+    bits = np.zeros((len(column.labels), -(-size // 64) * 64), dtype=bool)
+    centres = np.zeros(len(column.labels))
+    for i, cell in enumerate(column.labels):
+        meaning = values.read(cell, table.form(name))
+        if meaning.size == 0:
+            raise DataError(f"The cell {cell!r} of `{name}` stands for no value of the original column.")
+        places = range(meaning.low, meaning.high + 1) if meaning.members is None else meaning.members
+        bits[i, list(places)] = True
+        centres[i] = (meaning.low + meaning.high) / (2 * size)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), centres, bits.sum(axis=1)
+
+
+def _exact(
+    covered: Sequence[tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]],
+    cell_of: Sequence[NDArray[np.int64]],
+    original: Table,
+    known: Sequence[str],
+) -> NDArray[np.int64]:
+    columns = []
+    for (_, centres, _), cells, name in zip(covered, cell_of, known, strict=True):
+        columns.append(np.rint(centres * original[name].domain.size).astype(np.int64)[cells])
+    return np.stack(columns, axis=1)
+
+
+def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    both = np.concatenate([boxes, targets])
+    keys = both[:, 0]
+    for j in range(1, both.shape[1]):
+        keys, _ = number(keys * (int(both[:, j].max()) + 1) + both[:, j])
+    box_keys, target_keys = keys[: len(boxes)], keys[len(boxes) :]
+    order = np.argsort(box_keys, kind="stable")
+    ordered = box_keys[order]
+    start, end = np.searchsorted(ordered, target_keys), np.searchsorted(ordered, target_keys, side="right")
+    offsets = np.concatenate([[0], np.cumsum(end - start)])
+    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - start, end - start)
+    return offsets, order[inside]
+
+
+def _buckets(
+    release: Release, column: Written, representatives: NDArray[np.int64], sensitive: Sequence[str]
+) -> tuple[NDArray[np.int64], dict[str, Distribution]]:
+    """The bucket of each box and the sensitive values of each bucket, numbered as the QIT's distinct buckets."""
+    sat = release.published("sat").data
+    place = {label: i for i, label in enumerate(column.labels)}
+    named = written(sat.column(BUCKET))
+    translate = np.array([place.get(label, -1) for label in named.labels], dtype=np.int64)
+    counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
+    distributions = {
+        name: distribution_of(name, written(sat.column(name)), translate[named.codes], len(place), counts)
+        for name in sensitive
+    }
+    return column.codes[representatives], distributions
+
+
+def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDArray[np.int64], int]:
+    """The original code of each published sensitive value; values the original does not have come behind its codes."""
+    place = {label: code for code, label in enumerate(column.domain.labels)}
+    codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
+    return codes, len(place)
+
+
+def original_as_release(original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Release:
+    """The original table as if it were published as it is: what the attacker would get without any protection."""
+    from undercover.model.release import PublishedColumn
+
+    columns = [PublishedColumn(name, "quasi-identifier", "value") for name in known]
+    columns += [PublishedColumn(name, "sensitive", "value") for name in sensitive]
+    data = {
+        column.name: pa.DictionaryArray.from_arrays(
+            pa.array(original[column.name].codes), pa.array(original[column.name].domain.labels, pa.string())
+        )
+        for column in columns
+    }
+    return Release("original", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)

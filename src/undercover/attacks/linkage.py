@@ -1,0 +1,231 @@
+"""Linkage: the attacker knows a person's quasi-identifiers and looks for the rows that match.
+
+Samarati & Sweeney 1998 for identity disclosure by matching; the class-majority guess for attribute disclosure is the
+"background knowledge free" attack of Machanavajjhala et al. 2006.
+
+A published row matches if every known value lies in its cell. With m matching rows the person is any of them with
+probability 1/m; a sensitive value is as probable as it is frequent among them. Guessing is shown beside it: what the
+attacker can do without the release, knowing only the overall distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.errors import ParameterError, unknown
+from undercover.guarantees.encoding import number
+from undercover.model.release import Release
+from undercover.model.table import Table
+
+AT_RISK = 0.2  # the threshold commonly used by statistics offices and health data holders
+SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100)
+WORST = 20
+_EDGES = np.linspace(0.0, 1.0, 21)
+
+STORY = (
+    "The attacker knows that a person is in the table and knows the person's values in the columns {known}. "
+    "He looks for the published rows these values fit, takes the person to be any of them with equal probability, "
+    "and guesses the sensitive value that is most frequent among them."
+)
+
+
+@dataclass(frozen=True)
+class Disclosure:
+    """What the attacker achieves on every row."""
+
+    matches: NDArray[np.int64]  # (n_rows,) published rows that fit
+    attribute: Mapping[str, NDArray[np.float64]]  # probability he gives the true value
+    hits: Mapping[str, NDArray[np.float64]]  # probability that his guess is right
+
+    @property
+    def identity(self) -> NDArray[np.float64]:
+        """Probability of picking the person's own row; 0 where nothing fits."""
+        return np.divide(1.0, self.matches, out=np.zeros(len(self.matches)), where=self.matches > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Means and worst cases."""
+        identity = self.identity
+        return {
+            "identity": {
+                "mean": float(identity.mean()),
+                "max": float(identity.max()),
+                "at_risk_share": float((identity > AT_RISK).mean()),
+                "unique_rows": int((self.matches == 1).sum()),
+            },
+            "attribute": {
+                name: {
+                    "mean": float(probability.mean()),
+                    "max": float(probability.max()),
+                    "guess_success": float(self.hits[name].mean()),
+                    "certain_rows": int((probability > 1.0 - 1e-12).sum()),
+                }
+                for name, probability in self.attribute.items()
+            },
+        }
+
+
+@dataclass(frozen=True)
+class LinkageResult:
+    """Linkage before and after, on every row, beside guessing."""
+
+    known: tuple[str, ...]
+    rows: NDArray[np.int64]  # input row of each target
+    before: Disclosure
+    after: Disclosure
+    baseline: Mapping[str, Any]
+
+    @property
+    def story(self) -> str:
+        """What the attacker knows and does."""
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+
+    def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
+        """The rows an attacker learns most about after publication; for the holder's eyes only."""
+        attribute = [probability for probability in self.after.attribute.values()]
+        worst = np.max(attribute, axis=0) if attribute else np.zeros(len(self.rows))
+        order = np.lexsort((self.rows, -self.after.identity, -worst))[:limit]
+        return [
+            {
+                "row": int(self.rows[i]),
+                "matches": int(self.after.matches[i]),
+                "identity": float(self.after.identity[i]),
+                "attribute": {name: float(values[i]) for name, values in self.after.attribute.items()},
+            }
+            for i in order
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON-able values; ``worst_rows`` makes it private."""
+        return {
+            "attack": "linkage",
+            "story": self.story,
+            "known": list(self.known),
+            "targets": len(self.rows),
+            "before": self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "baseline": dict(self.baseline),
+            "match_sizes": {
+                "before": _size_histogram(self.before.matches),
+                "after": _size_histogram(self.after.matches),
+            },
+            "attribute_histogram": {
+                name: {
+                    "edges": _EDGES.round(2).tolist(),
+                    "before": np.histogram(self.before.attribute[name], bins=_EDGES)[0].tolist(),
+                    "after": np.histogram(self.after.attribute[name], bins=_EDGES)[0].tolist(),
+                }
+                for name in self.after.attribute
+            },
+            "worst_rows": self.worst_rows(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Linkage on {len(self.rows):,} people: identity {self.before.identity.max():.3f} -> "
+            f"{self.after.identity.max():.3f} at worst; .to_dict() has everything>"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linkage:
+    """An attacker who knows quasi-identifiers and insensitive columns of a person in the table.
+
+    Parameters
+    ----------
+    known
+        The columns he knows; by default every quasi-identifier and every insensitive column.
+
+    Examples
+    --------
+    >>> Linkage(known=("age",)).known
+    ('age',)
+    """
+
+    name: ClassVar[str] = "linkage"
+
+    known: tuple[str, ...] | None = None
+
+    def run(self, original: Table, release: Release, *, threads: int = 1) -> LinkageResult:
+        """Attack every row of ``original`` through ``release``."""
+        schema = original.schema
+        possible = schema.quasi_identifiers + schema.insensitive
+        known = possible if self.known is None else tuple(self.known)
+        problems = [unknown("Known column", name, possible) for name in known if name not in possible]
+        if problems or not known:
+            raise ParameterError(problems or "Linkage needs at least one known column.")
+        codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
+        target_of, targets = _distinct(codes)
+        raw = boxes_of(original_as_release(original, known, schema.sensitive), original, known, schema.sensitive)
+        published = boxes_of(release, original, known, schema.sensitive)
+        baseline = {
+            "identity": 1.0 / original.n_rows,
+            "attribute": {name: _guessing(original, name) for name in schema.sensitive},
+        }
+        return LinkageResult(
+            known=known,
+            rows=original.rows,
+            before=_disclosure(raw, original, target_of, targets, threads),
+            after=_disclosure(published, original, target_of, targets, threads),
+            baseline=baseline,
+        )
+
+
+def _distinct(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct rows: (number of each row, the distinct rows)."""
+    keys = codes[:, 0]
+    for j in range(1, codes.shape[1]):
+        keys, _ = number(keys * (int(codes[:, j].max()) + 1) + codes[:, j])
+    keys, count = number(keys)
+    first = np.zeros(count, dtype=np.int64)
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    return keys, codes[first]
+
+
+def _disclosure(
+    boxes: Boxes, original: Table, target_of: NDArray[np.int64], targets: NDArray[np.int64], threads: int
+) -> Disclosure:
+    from undercover.kernels.matching import posteriors
+
+    offsets, members = match(boxes, targets, threads)
+    running = np.concatenate([[0], np.cumsum(boxes.weights[members])])
+    matches = running[offsets[1:]] - running[offsets[:-1]]
+    order = np.argsort(target_of, kind="stable")
+    attribute, hits = {}, {}
+    for name, distribution in boxes.sensitive.items():
+        codes, n_values = value_codes(distribution, original[name])
+        probability, hit = posteriors(
+            offsets,
+            members,
+            boxes.weights.astype(np.float64),
+            boxes.bucket_of,
+            distribution.starts,
+            codes[distribution.value_index],
+            distribution.counts.astype(np.float64),
+            distribution.sizes.astype(np.float64),
+            n_values,
+            target_of[order],
+            original[name].codes[order].astype(np.int64),
+        )
+        attribute[name], hits[name] = np.empty(len(order)), np.empty(len(order))
+        attribute[name][order], hits[name][order] = probability, hit
+    return Disclosure(matches[target_of], attribute, hits)
+
+
+def _guessing(original: Table, name: str) -> dict[str, float]:
+    shares = np.bincount(original[name].codes, minlength=original[name].domain.size) / original.n_rows
+    return {"mean": float((shares**2).sum()), "guess_success": float(shares.max())}
+
+
+def _size_histogram(matches: NDArray[np.int64]) -> list[dict[str, int | None]]:
+    bins = []
+    for i, low in enumerate(SIZE_BINS):
+        high = SIZE_BINS[i + 1] - 1 if i + 1 < len(SIZE_BINS) else None
+        inside = (matches >= low) if high is None else (matches >= low) & (matches <= high)
+        bins.append({"from": low, "to": high, "rows": int(inside.sum())})
+    return bins

@@ -1,0 +1,151 @@
+"""Anatomy: exact quasi-identifiers and sensitive values, parted into two tables that meet only in buckets.
+
+Xiao & Tao 2006, "Anatomy: Simple and Effective Privacy Preservation", Figure 3: buckets of l rows with l different
+sensitive values, one from each of the l most frequent values that are left; rows left over join a bucket without
+their value.
+
+Deviations: within a value the rows are dealt in a secret uniform order (the paper says "a random tuple"), bucket
+numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The algorithm does
+not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the release:
+``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import InternalError, ParameterError, UnreachableError
+from undercover.guarantees import LDiversity
+from undercover.model.groups import Groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.partition.shuffling import shuffle_within, spare_words
+from undercover.randomness import Randomness
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy:
+    """Bucketisation into l-diverse buckets.
+
+    Parameters
+    ----------
+    l
+        No sensitive value is more than 1/l of its bucket.
+
+    Examples
+    --------
+    >>> Anatomy(l=4)
+    Anatomy(l=4)
+    >>> Anatomy(l=1)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'l' parameter of Anatomy must be an int in [2, inf). Got 1 instead.
+    """
+
+    name: ClassVar[str] = "anatomy"
+
+    l: int  # noqa: E741
+
+    def __post_init__(self) -> None:
+        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
+            raise ParameterError(f"The 'l' parameter of Anatomy must be an int in [2, inf). Got {self.l!r} instead.")
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """Blind to quasi-identifiers, secret uniform picks."""
+        return True
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """Frequency l-diversity of every bucket."""
+        return (LDiversity(l=self.l),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Deal the rows into buckets and publish the two tables."""
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError(
+                f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        (sensitive,) = table.schema.sensitive
+        require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
+        groups = deal(table, sensitive, self.l, randomness)
+        progress("dealing", 1.0)
+        tables = (_qit(table, groups, randomness), _sat(table, sensitive, groups))
+        return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
+
+
+def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:  # noqa: E741
+    """Raise where some value is more than 1/l of the rows: then no bucketisation is l-diverse (Property 1)."""
+    top = int(counts.argmax())
+    if counts[top] * l > table.n_rows:
+        best = table.n_rows // int(counts[top])
+        raise UnreachableError(
+            f"l={l:g} cannot be reached: {table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} "
+            f"of the rows ({counts[top]:,} of {table.n_rows:,}); the largest feasible l is {best}.",
+            best={"l": best},
+        )
+
+
+def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+    """Figure 3: the bucket of every row."""
+    from undercover.kernels.dealing import deal_largest
+    from undercover.kernels.shuffle import counting_order
+
+    column = table[sensitive]
+    order, offsets = counting_order(column.codes, column.domain.size)
+    shuffle_within(order, offsets, randomness, "rows of one value")
+    colours = np.argsort(-np.diff(offsets), kind="stable")
+    attempt = 0
+    while True:
+        words = randomness.words(f"rows left over/{attempt}", l)
+        spare = randomness.words(f"rows left over/{attempt}/spare", spare_words(l, table.n_rows))
+        by_position, count, enough = deal_largest(offsets, colours, l, words, spare)
+        if enough:
+            break
+        attempt += 1
+    if (by_position < 0).any():
+        raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
+    numbers = np.arange(count, dtype=np.int32)
+    shuffle_within(numbers, np.array([0, count]), randomness, "numbers of buckets")
+    labels = np.empty(table.n_rows, dtype=np.int32)
+    labels[order] = numbers[by_position]
+    return Groups(labels, count)
+
+
+def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable:
+    """Quasi-identifiers as they are, with the bucket; rows of a bucket in a secret uniform order."""
+    from undercover.kernels.shuffle import counting_order
+
+    rows, offsets = counting_order(groups.labels, groups.count)
+    shuffle_within(rows, offsets, randomness, "order of rows")
+    columns = [PublishedColumn(name, "quasi-identifier", "value") for name in table.schema.quasi_identifiers]
+    columns += [PublishedColumn(name, "insensitive", "value") for name in table.schema.insensitive]
+    data = [table[column.name].domain.take(table[column.name].codes[rows]) for column in columns]
+    columns.append(PublishedColumn("bucket", "structure", "value"))
+    data.append(pa.array(groups.labels[rows]))
+    return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def _sat(table: Table, sensitive: str, groups: Groups) -> PublishedTable:
+    """How often each sensitive value occurs in each bucket."""
+    column = table[sensitive]
+    size = column.domain.size
+    pairs, counts = np.unique(groups.labels.astype(np.int64) * size + column.codes, return_counts=True)
+    columns = (
+        PublishedColumn("bucket", "structure", "value"),
+        PublishedColumn(sensitive, "sensitive", "value"),
+        PublishedColumn("count", "structure", "value"),
+    )
+    data = [
+        pa.array((pairs // size).astype(np.int32)),
+        column.domain.take(pairs % size),
+        pa.array(counts.astype(np.int32)),
+    ]
+    return PublishedTable("sat", columns, pa.table(data, names=["bucket", sensitive, "count"]))

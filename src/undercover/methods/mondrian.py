@@ -1,0 +1,153 @@
+"""Mondrian: multidimensional generalisation that keeps rows with equal quasi-identifiers together.
+
+LeFevre, DeWitt & Ramakrishnan 2006, "Mondrian Multidimensional K-Anonymity" (strict partitioning); with l-diversity
+(Machanavajjhala et al. 2006; Xiao & Tao 2006 for the frequency form) or t-closeness (Li et al. 2007) as a further
+condition on every group.
+
+Deviations: see :mod:`undercover.partition.mondrian`. With k alone every cut follows from the quasi-identifiers, so
+knowing the algorithm tells nothing beyond the release. An l- or t-check looks at sensitive values: that a cut was *not*
+made then tells something about them (Wong et al. 2007, minimality attack), and ``algorithm_safe`` is false.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from undercover.errors import ParameterError, unknown
+from undercover.guarantees import KAnonymity, LDiversity, TCloseness
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.partition.checks import Check
+from undercover.partition.cutting import Recoding
+from undercover.partition.mondrian import Cut, Partition, partition
+from undercover.partition.recoding import box_cells, generalized_table, region_cells
+from undercover.randomness import Randomness
+
+Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
+Distance = Literal["equal", "ordered", "hierarchical"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mondrian:
+    """Mondrian partitioning.
+
+    Parameters
+    ----------
+    k
+        Every published combination of quasi-identifiers occurs at least k times.
+    l, diversity, c
+        Every class is l-diverse in every sensitive column; ``c`` belongs to ``diversity="recursive"``.
+    t, distance
+        Every class is t-close to the whole table in every sensitive column.
+    recoding
+        ``boxes`` publishes the tightest cell around each group, ``regions`` the cell of the domain it was cut to.
+    cut
+        ``loss`` takes the cut that saves most, ``median`` the median of the widest column.
+
+    Examples
+    --------
+    >>> Mondrian(k=5, l=3)
+    Mondrian(k=5, l=3, diversity='frequency', c=None, t=None, distance='equal', recoding='boxes', cut='loss')
+    >>> Mondrian(k=5).algorithm_safe, Mondrian(k=5, l=3).algorithm_safe
+    (True, False)
+    >>> Mondrian(k=0)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'k' parameter of Mondrian must be an int in [1, inf). Got 0 instead.
+    """
+
+    name: ClassVar[str] = "mondrian"
+
+    k: int
+    l: float | None = None  # noqa: E741
+    diversity: Diversity = "frequency"
+    c: float | None = None
+    t: float | None = None
+    distance: Distance = "equal"
+    recoding: Recoding = "boxes"
+    cut: Cut = "loss"
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            problems.append(f"The 'k' parameter of Mondrian must be an int in [1, inf). Got {self.k!r} instead.")
+        for parameter, choices in (
+            ("diversity", get_args(Diversity)),
+            ("distance", get_args(Distance)),
+            ("recoding", get_args(Recoding)),
+            ("cut", get_args(Cut)),
+        ):
+            value = getattr(self, parameter)
+            if value not in choices:
+                problems.append(unknown(f"The '{parameter}' of Mondrian", str(value), choices))
+        if problems:
+            raise ParameterError(problems)
+        self._conditions(None)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """With k alone the cuts depend on quasi-identifiers only."""
+        return self.l is None and self.t is None
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """k-anonymity, and l-diversity and t-closeness where asked for."""
+        return (KAnonymity(k=self.k), *self._conditions(table))
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Cut the table, recode every group, publish the rows class by class."""
+        if not self.algorithm_safe and not table.schema.sensitive:
+            raise ParameterError("Mondrian with l or t needs a sensitive column. Name one: sensitive = ...")
+        checks = self._checks(table)
+
+        def cut_part(part: Table) -> Partition:
+            return partition(
+                part,
+                k=self.k,
+                checks=checks,
+                cut=self.cut,
+                recoding=self.recoding,
+                threads=engine.threads,
+                progress=progress,
+            )
+
+        parts = Partition.join(engine.map_parts(table, cut_part))
+        cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
+        published = generalized_table(table, parts.groups, cells, randomness)
+        return Draft(tables=(published,), groups=parts.groups, diagnostics={"groups": parts.groups.count})
+
+    def _conditions(self, table: Table | None) -> list[Guarantee]:
+        """The guarantees beyond k; made once without a table to check the parameters on construction."""
+        conditions: list[Guarantee] = []
+        if self.l is not None:
+            conditions.append(LDiversity(l=self.l, form=self.diversity, c=self.c))
+        if self.t is None:
+            return conditions
+        if self.distance == "equal" or table is None:
+            conditions.append(TCloseness(t=self.t, distance="equal"))
+            return conditions
+        for column in table.schema.sensitive:
+            settings = table.schema.column(column)
+            if self.distance == "hierarchical":
+                if settings.hierarchy is None:
+                    raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
+                conditions.append(
+                    TCloseness(t=self.t, distance="hierarchical", hierarchy=settings.hierarchy, column=column)
+                )
+            else:
+                order = settings.domain if settings.kind == "ordinal" else None
+                conditions.append(TCloseness(t=self.t, distance="ordered", order=order, column=column))
+        return conditions
+
+    def _checks(self, table: Table) -> tuple[Check, ...]:
+        checks = []
+        for column in table.schema.sensitive:
+            if self.l is not None:
+                checks.append(Check(column=column, kind=self.diversity, limit=float(self.l), c=self.c or 0.0))
+            if self.t is not None:
+                if self.distance == "hierarchical" and table.schema.column(column).hierarchy is None:
+                    raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
+                checks.append(Check(column=column, kind=self.distance, limit=float(self.t)))
+        return tuple(checks)

@@ -1,0 +1,178 @@
+"""From groups to published cells: tight boxes around the rows of a group, or the region the group was cut to.
+
+A range becomes ``[low, high]``, a set ``{a, b}``, a column with a hierarchy the lowest node above all its values, and
+whatever spans a whole set or joins a missing value with others ``*``. Rows are published class by class, classes in
+the order of their cells, rows of one class in a secret uniform order, so that their order tells nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.model.cells import EVERYTHING, Form, write_interval, write_set
+from undercover.model.groups import Groups
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.schema import Role
+from undercover.model.table import EncodedColumn, Table
+from undercover.partition.cutting import CellKind, cell_kind
+from undercover.partition.mondrian import Partition
+from undercover.partition.shuffling import shuffle_within
+from undercover.randomness import Randomness
+
+_FORM: dict[CellKind, Form] = {"range": "interval", "set": "set", "tree": "node"}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """One quasi-identifier of every group: a code per group and the text of each code."""
+
+    name: str
+    form: Form
+    codes: NDArray[np.int64]  # (n_groups,)
+    labels: tuple[str, ...]
+
+
+def box_cells(table: Table, groups: Groups) -> list[Cells]:
+    """The tightest cell around the values of each group, for every quasi-identifier."""
+    starts = groups.offsets[:-1]
+    cells = []
+    for name in table.schema.quasi_identifiers:
+        column = table[name]
+        kind = cell_kind(column)
+        codes = column.codes[groups.order]
+        if kind == "set":
+            cells.append(_set_cells(column, _presence(codes, starts, column.domain.size)))
+            continue
+        if kind == "tree":
+            codes = column.leaf_codes[codes]
+        low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+        cells.append(_span_cells(column, kind, low.astype(np.int64), high.astype(np.int64)))
+    return cells
+
+
+def region_cells(table: Table, partition: Partition) -> list[Cells]:
+    """The region each group was cut to, for every quasi-identifier; regions do not overlap."""
+    cells = []
+    for j, cut in enumerate(partition.columns):
+        column = table[cut.name]
+        low, high = partition.bounds[:, j, 0], partition.bounds[:, j, 1]
+        if cut.kind == "set":
+            place = np.arange(cut.size)
+            inside = (low[:, None] <= place) & (place <= high[:, None])  # by rank of frequency
+            cells.append(_set_cells(column, _as_words(inside[:, cut.recode])))
+        else:
+            cells.append(_span_cells(column, cut.kind, low, high))
+    return cells
+
+
+def generalized_table(
+    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table"
+) -> PublishedTable:
+    """Every row with the cells of its group in place of its quasi-identifiers."""
+    by_group = np.stack([column.codes for column in cells], axis=1)
+    group_order = np.lexsort(by_group.T[::-1])
+    ordered = by_group[group_order]
+    new_class = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    sizes = groups.sizes[group_order]
+    row_starts = np.concatenate([[0], np.cumsum(sizes)])
+    # Rows group by group in that order, then shuffled inside every class.
+    rows = groups.order[np.arange(table.n_rows) + np.repeat(groups.offsets[group_order] - row_starts[:-1], sizes)]
+    class_offsets = np.append(row_starts[:-1][new_class], table.n_rows)
+    shuffle_within(rows, class_offsets, randomness, "order of rows")
+    columns, data = [], []
+    for column in cells:
+        per_row = np.repeat(column.codes[group_order], sizes).astype(np.int32)
+        columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
+        data.append(pa.DictionaryArray.from_arrays(pa.array(per_row), pa.array(column.labels, pa.string())))
+    roles: list[tuple[Role, tuple[str, ...]]] = [
+        ("sensitive", table.schema.sensitive),
+        ("insensitive", table.schema.insensitive),
+    ]
+    for role, names in roles:
+        for value_name in names:
+            column_data = table[value_name]
+            columns.append(PublishedColumn(value_name, role, "value"))
+            data.append(column_data.domain.take(column_data.codes[rows]))
+    return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def _span_cells(column: EncodedColumn, kind: CellKind, low: NDArray[np.int64], high: NDArray[np.int64]) -> Cells:
+    """Cells given by their lowest and highest code: ranges and tree nodes."""
+    width = int(high.max()) + 1
+    pairs, codes = np.unique(low * width + high, return_inverse=True)
+    write = _write_node(column) if kind == "tree" else _write_range(column)
+    texts = [write(int(pair // width), int(pair % width)) for pair in pairs]
+    return _cells(column.name, _FORM[kind], codes, texts)
+
+
+def _set_cells(column: EncodedColumn, words: NDArray[np.uint64]) -> Cells:
+    """Cells given by the bits of the values present; (n_groups, n_words)."""
+    distinct, codes = np.unique(words, axis=0, return_inverse=True) if words.shape[1] > 1 else _unique_words(words)
+    size = column.domain.size
+    labels = column.domain.labels
+    texts = []
+    for row in distinct:
+        bits = np.unpackbits(row.view(np.uint8), bitorder="little")[:size]
+        members = [labels[code] for code in np.flatnonzero(bits)]
+        texts.append(EVERYTHING if len(members) == size > 1 else write_set(members))
+    return _cells(column.name, "set", codes, texts)
+
+
+def _cells(name: str, form: Form, codes: NDArray[np.int64], texts: Sequence[str]) -> Cells:
+    """Cells whose equal texts share a code."""
+    place: dict[str, int] = {}
+    merged = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
+    return Cells(name, form, merged[codes.reshape(-1)], tuple(place))
+
+
+def _unique_words(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    distinct, codes = np.unique(words[:, 0], return_inverse=True)
+    return distinct[:, None], codes
+
+
+def _presence(codes: NDArray[np.unsignedinteger], starts: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
+    """(n_groups, n_words) a bit for every value that occurs in the group."""
+    n_words = -(-size // 64)
+    bit = np.left_shift(np.uint64(1), (codes & 63).astype(np.uint64))
+    if n_words == 1:
+        return np.bitwise_or.reduceat(bit, starts)[:, None]
+    word = codes >> 6
+    columns = [np.bitwise_or.reduceat(np.where(word == w, bit, np.uint64(0)), starts) for w in range(n_words)]
+    return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _as_words(inside: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    n_words = -(-inside.shape[1] // 64)
+    padded = np.zeros((len(inside), n_words * 64), dtype=bool)
+    padded[:, : inside.shape[1]] = inside
+    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
+
+
+def _write_range(column: EncodedColumn) -> Callable[[int, int], str]:
+    labels = column.domain.labels
+    missing = len(column.domain.values)
+
+    def write(low: int, high: int) -> str:
+        return EVERYTHING if low < high == missing else write_interval(labels[low], labels[high])
+
+    return write
+
+
+def _write_node(column: EncodedColumn) -> Callable[[int, int], str]:
+    assert column.settings.hierarchy is not None
+    tree = column.settings.hierarchy.tree
+
+    def write(low: int, high: int) -> str:
+        if high == tree.n_leaves:
+            return "" if low == high else EVERYTHING
+        node = int(tree.leaf_node[low])
+        while tree.last[node] < high:
+            node = int(tree.parent[node])
+        return tree.labels[node]
+
+    return write
