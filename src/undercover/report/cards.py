@@ -1,0 +1,135 @@
+"""Small cards for notebooks. The model knows nothing of HTML: :func:`register` attaches the cards from above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from undercover.guarantees import Finding, Verification
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.report.figures import number, parameters, seconds
+from undercover.report.html import render
+from undercover.report.wording import asked_parameters, promise_title, release_title
+
+_PLAIN, _GOOD, _BAD = "#0072b2", "#009e73", "#d55e00"
+_MANY = 12
+
+
+def register() -> None:
+    """Give schemas, runs, releases and verifications a card in notebooks; calling it twice does no harm.
+
+    >>> register()
+    >>> Schema(quasi_identifiers=["age"])._repr_html_().startswith("<div")
+    True
+    """
+    cards: tuple[tuple[type[Any], Callable[[Any], str]], ...] = (
+        (Schema, schema_card),
+        (Run, run_card),
+        (Release, release_card),
+        (Verification, verification_card),
+    )
+    for kind, card in cards:
+        kind._repr_html_ = card
+
+
+def schema_card(schema: Schema) -> str:
+    """Which column plays which part.
+
+    >>> "quasi-identifier" in schema_card(Schema(quasi_identifiers=["age"], sensitive="disease"))
+    True
+    """
+    lines: list[tuple[str, str]] = [(role, _listed(names)) for role, names in schema.by_role().items() if names]
+    trees = [name for name in schema.published if schema.column(name).hierarchy is not None]
+    if trees:
+        lines.append(("with hierarchy", _listed(trees)))
+    lines.append(("missing values", schema.missing))
+    return _card("Schema", lines, following="Hand it to `undercover.publish`.")
+
+
+def release_card(release: Release) -> str:
+    """Tables and promises of a release.
+
+    >>> "Mondrian, k = 5" in release_card(Release("mondrian", {"k": 5}, (), True))
+    True
+    """
+    return _card(
+        release_title(release),
+        _release_lines(release),
+        edge=_edge([entry.get("holds") for entry in release.guarantees]),
+        following="`.table()` shows it, `undercover.verify` checks it.",
+    )
+
+
+def run_card(run: Run) -> str:
+    """The release of a run and what only the holder may see."""
+    read = run.source.get("rows")
+    lines = [("rows", f"{number(len(run.rows))} of {number(read)}" if isinstance(read, int) else number(len(run.rows)))]
+    lines += _release_lines(run.release)
+    if run.timings:
+        lines.append(("time", seconds(sum(run.timings.values()))))
+    if run.randomness.get("seed") is not None:
+        lines.append(("randomness", "reproducible: not for publication"))
+    lines += [("warning", text) for text in run.warnings]
+    return _card(
+        release_title(run.release),
+        lines,
+        edge=_edge([entry.get("holds") for entry in run.release.guarantees]),
+        following="`.release` may leave the house, `undercover.save` writes both.",
+        private=True,
+    )
+
+
+def verification_card(verification: Verification) -> str:
+    """Every promise with what was found.
+
+    >>> card = verification_card(Verification((Finding("k-anonymity", {"k": 2}, 2, 3, True),)))
+    >>> "holds: 3, at least 2 required" in card
+    True
+    """
+    lines = [(promise_title(finding.name, finding.parameters), _found(finding)) for finding in verification.findings]
+    lines += [("problem", problem) for problem in verification.problems]
+    title = "Verification: everything holds" if verification.holds else "Verification: fails"
+    edge = _GOOD if verification.holds else _BAD
+    return _card(title, lines, edge=edge, following="`.to_dict()` has the numbers.")
+
+
+def _release_lines(release: Release) -> list[tuple[str, str]]:
+    lines = [("parameters", parameters(asked_parameters(release.parameters)) or "none")]
+    lines += [
+        (f"table {table.name}", f"{number(table.rows)} rows, {len(table.columns)} columns") for table in release.tables
+    ]
+    if release.suppressed_rows:
+        lines.append(("suppressed", f"{number(release.suppressed_rows)} rows"))
+    for entry in release.guarantees:
+        verdict = {True: "holds", False: "fails"}.get(entry.get("holds"), "open")  # type: ignore[arg-type]
+        lines.append((promise_title(str(entry.get("name")), entry), verdict))
+    lines.append(("algorithm-safe", "yes" if release.algorithm_safe else "no"))
+    return lines
+
+
+def _found(finding: Finding) -> str:
+    if finding.holds is None:
+        return f"open, it needs: {finding.needs}"
+    verdict = "holds" if finding.holds else "fails"
+    if finding.required is None:
+        return verdict
+    return f"{verdict}: {finding.shown()}, {finding.sense} {finding.required:g} required"
+
+
+def _edge(verdicts: Sequence[Any]) -> str:
+    if False in verdicts:
+        return _BAD
+    return _GOOD if True in verdicts else _PLAIN
+
+
+def _listed(names: Sequence[str]) -> str:
+    rest = len(names) - _MANY
+    return ", ".join(names[:_MANY]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _card(
+    title: str, lines: Sequence[tuple[str, str]], *, edge: str = _PLAIN, following: str = "", private: bool = False
+) -> str:
+    return render("card.html.j2", title=title, lines=lines, edge=edge, following=following, private=private)

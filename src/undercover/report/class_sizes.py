@@ -1,0 +1,76 @@
+"""How large the classes of a release are: a histogram and the usual figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.guarantees import Classes
+
+_BINS = 24
+
+
+def class_sizes(classes: Classes) -> dict[str, Any]:
+    """Figures and histogram of the classes (of a release in two tables: its buckets).
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees import classes_of_table
+    >>> found = class_sizes(classes_of_table(pa.table({"age": [1, 1, 2, 2, 2]}), ["age"], suppressed_is_star=True))
+    >>> found["min"], found["median"], found["max"], found["unit"]
+    (2, 2.5, 3, 'class')
+    >>> found["histogram"][0]
+    {'from': 2, 'to': 2, 'classes': 1, 'rows': 2}
+    """
+    sizes = classes.sizes
+    figures: dict[str, Any] = {"unit": "class" if classes.boxes is None else "bucket", "count": classes.count}
+    if not classes.count:
+        return {**figures, "min": None, "median": None, "mean": None, "max": None, "histogram": []}
+    return {
+        **figures,
+        "min": int(sizes.min()),
+        "median": float(np.median(sizes)),
+        "mean": float(sizes.mean()),
+        "max": int(sizes.max()),
+        "histogram": histogram(sizes),
+    }
+
+
+def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Bins of equal width from the smallest size on; the last one is open where a few sizes lie far out.
+
+    >>> histogram(np.array([5, 5, 6]))
+    [{'from': 5, 'to': 5, 'classes': 2, 'rows': 10}, {'from': 6, 'to': 6, 'classes': 1, 'rows': 6}]
+    >>> histogram(np.array([5] * 1000 + [9000]))[-1]
+    {'from': 29, 'to': None, 'classes': 1, 'rows': 9000}
+    """
+    low, high = int(sizes.min()), int(sizes.max())
+    usual = int(np.quantile(sizes, 0.99))
+    width = _nice(max(1, -(-(usual - low + 1) // _BINS)))
+    count = min(_BINS, (high - low) // width + 1)
+    place = np.minimum((sizes - low) // width, count)
+    rows = np.bincount(place, sizes, minlength=count + 1)
+    number = np.bincount(place, minlength=count + 1)
+    bins = [
+        {
+            "from": low + position * width,
+            "to": low + (position + 1) * width - 1 if position < count else None,
+            "classes": int(number[position]),
+            "rows": int(rows[position]),
+        }
+        for position in range(count + 1)
+    ]
+    return bins if number[count] else bins[:count]
+
+
+def _nice(width: int) -> int:
+    """The next width of the form 1, 2 or 5 times a power of ten."""
+    power = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * power >= width:
+                return step * power
+        power *= 10

@@ -1,0 +1,115 @@
+"""What the recipient is told, as a dict. It is made from the release alone, so nothing private can come in.
+
+Single cells are not quoted either: every example of how to read a cell is made up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from undercover.guarantees.finding import shown
+from undercover.io.plain import plain
+from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.report.snippets import snippets
+from undercover.report.wording import (
+    algorithm_words,
+    asked_parameters,
+    limits,
+    method_title,
+    method_words,
+    promise_title,
+    promise_words,
+    release_title,
+    sense_of,
+)
+
+_FOUND = ("name", "required", "actual", "holds", "needs", "note")
+
+_FORMS = {
+    "value": "The value itself.",
+    "interval": "[28, 35] stands for a value from 28 to 35, both included; a value alone for itself; * for any.",
+    "set": '{a, b} stands for one of its members (one that contains a comma is quoted: {a, "b, c"}); a value alone '
+    "for itself; * for any.",
+    "node": "A node of the column's hierarchy stands for any value below it; a value alone for itself; * for any.",
+}
+_STRUCTURE = {
+    "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
+    "count": "How often the sensitive value occurs in the bucket.",
+}
+
+
+def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
+    """Everything the datasheet says.
+
+    Parameters
+    ----------
+    release
+        What leaves the house.
+    file_format
+        ``csv`` or ``parquet``: how the tables beside the datasheet are written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
+    >>> found = datasheet_summary(Release("mondrian", {"k": 2, "seed": 7}, (table,), True))
+    >>> found["title"], found["private"], found["method"]["parameters"]
+    ('Mondrian, k = 2', False, {'k': 2})
+    """
+    return {
+        "private": False,
+        "title": release_title(release),
+        "version": release.version,
+        "method": {
+            "name": release.method,
+            "title": method_title(release.method),
+            "parameters": plain(asked_parameters(release.parameters)),
+            "words": method_words(release.method),
+        },
+        "suppressed_rows": release.suppressed_rows,
+        "guarantees": [_guarantee(entry) for entry in release.guarantees],
+        "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
+        "tables": [_table(table, file_format) for table in release.tables],
+        "snippets": snippets(release, file_format=file_format),
+        "warnings": list(release.warnings),
+        "limits": limits(release),
+    }
+
+
+def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(entry.get("name"))
+    parameters = {key: value for key, value in entry.items() if key not in _FOUND and key != "seed"}
+    actual = math.inf if entry.get("actual") == "inf" else entry.get("actual")
+    return {
+        "name": name,
+        "title": promise_title(name, parameters),
+        "words": promise_words(name, parameters),
+        "parameters": plain(parameters),
+        "sense": sense_of(name),
+        "required": plain(entry.get("required")),
+        "actual": plain(entry.get("actual")),
+        "shown": shown(actual, sense_of(name)),
+        "holds": entry.get("holds"),
+        "needs": entry.get("needs"),
+    }
+
+
+def _table(table: PublishedTable, file_format: str) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "file": f"{table.name}.{file_format}",
+        "rows": table.rows,
+        "columns": [
+            {"name": column.name, "role": column.role, "form": column.form, "reading": _reading(column)}
+            for column in table.columns
+        ],
+    }
+
+
+def _reading(column: PublishedColumn) -> str:
+    if column.role == "structure":
+        return _STRUCTURE.get(column.name, "Holds the tables together; it says nothing about a person.")
+    return _FORMS.get(column.form, "")

@@ -1,0 +1,296 @@
+"""What the holder is told of a run, as one dict: pages, cards and JSON are all made from it.
+
+The dict holds figures at full precision; rounding to the safe side is left to whoever shows them. It is private: it
+speaks of input rows, of the seed and of classes one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from undercover.guarantees import Classes, Finding, Verification, classes_of
+from undercover.io.plain import plain
+from undercover.model.run import Run
+from undercover.report.class_sizes import class_sizes
+from undercover.report.datasheet import datasheet_summary
+from undercover.report.figures import number
+from undercover.report.wording import (
+    algorithm_words,
+    asked_parameters,
+    limits,
+    method_title,
+    method_words,
+    promise_title,
+    promise_words,
+    release_title,
+)
+
+__all__ = ["datasheet_summary", "headline", "summarize"]
+
+_FROM_ORIGINAL = ("rows-preserved", "sensitive-values-preserved", "quasi-identifiers-preserved", "rows-covered")
+
+
+def summarize(
+    run: Run,
+    *,
+    verification: Verification,
+    attacks: Sequence[Mapping[str, Any]] = (),
+    measures: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything the report says.
+
+    Parameters
+    ----------
+    run
+        The private run; ``source["columns"]``, where given, names the columns of the input.
+    verification
+        What :func:`undercover.guarantees.verify` found.
+    attacks
+        The ``to_dict()`` of each attack.
+    measures
+        The ``to_dict()`` of the measures; ``None`` where the original is not at hand.
+
+    Returns
+    -------
+    dict
+        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``attacks``, ``headline``, ``cost``,
+        ``warnings``, ``limits``, ``not_published`` and ``private``.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from undercover.guarantees import KAnonymity, verify
+    >>> from undercover.model.groups import Groups
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
+    >>> from undercover.model.schema import Schema
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
+    >>> run = Run(
+    ...     release=Release("mondrian", {"k": 2}, (table,), algorithm_safe=True),
+    ...     schema=Schema(quasi_identifiers=["age"]),
+    ...     groups=Groups(np.zeros(2, np.int32), 1),
+    ...     rows=np.arange(2),
+    ...     source={"rows": 3},
+    ...     randomness={"source": "os"},
+    ...     timings={"method": 0.5},
+    ... )
+    >>> found = summarize(run, verification=verify(run.release, [KAnonymity(k=2)]))
+    >>> found["verdict"]["text"], found["done"]["counts"]["dropped"]
+    ('1 of 1 promises hold, recomputed from the published tables.', 1)
+    """
+    classes = classes_of(run.release)
+    counts = _counts(run, classes)
+    found_attacks = [plain(attack) for attack in attacks]
+    return {
+        "private": True,
+        "title": release_title(run.release),
+        "version": run.release.version,
+        "verdict": _verdict(verification),
+        "asked": _asked(run, verification),
+        "done": _done(run, counts, classes, verification),
+        "holds": {
+            "holds": verification.holds,
+            "findings": [_finding(finding, classes) for finding in verification.findings],
+            "problems": list(verification.problems),
+        },
+        "class_sizes": class_sizes(classes),
+        "attacks": found_attacks,
+        "headline": headline(found_attacks),
+        "cost": _cost(measures),
+        "warnings": _warnings(run),
+        "limits": limits(run.release),
+        "not_published": _not_published(run),
+    }
+
+
+def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing.
+
+    >>> headline([]) is None
+    True
+    """
+    linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
+    if linkage is None:
+        return None
+    before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
+    attributes = [
+        {
+            "column": name,
+            "before": before["attribute"][name]["max"],
+            "after": figures["max"],
+            "before_mean": before["attribute"][name]["mean"],
+            "after_mean": figures["mean"],
+            "baseline": guessing["attribute"][name]["guess_success"],
+            "baseline_mean": guessing["attribute"][name]["mean"],
+        }
+        for name, figures in after["attribute"].items()
+    ]
+    return {
+        "identity": {
+            "before": before["identity"]["max"],
+            "after": after["identity"]["max"],
+            "before_mean": before["identity"]["mean"],
+            "after_mean": after["identity"]["mean"],
+            "baseline": guessing["identity"],
+        },
+        "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
+    }
+
+
+def _counts(run: Run, classes: Classes) -> dict[str, int]:
+    main = run.release.tables[0] if classes.boxes is None else run.release.published("qit")
+    read = run.source.get("rows")
+    read = len(run.rows) if not isinstance(read, int) else read
+    return {
+        "read": read,
+        "dropped": read - len(run.rows),
+        "published": main.rows,
+        "classes": classes.count,
+        "suppressed": run.release.suppressed_rows,
+    }
+
+
+def _verdict(verification: Verification) -> dict[str, Any]:
+    held = sum(finding.holds is True for finding in verification.findings)
+    everything = len(verification.findings)
+    text = f"{held} of {everything} promises hold, recomputed from the published tables."
+    if not everything:
+        text = "Nothing was promised."
+    undecided = sum(finding.holds is None for finding in verification.findings)
+    if undecided:
+        text += f" {undecided} cannot be told from published tables alone."
+    if verification.problems:
+        text += f" Problems found: {len(verification.problems)}."
+    return {"holds": verification.holds, "held": held, "promises": everything, "undecided": undecided, "text": text}
+
+
+def _asked(run: Run, verification: Verification) -> dict[str, Any]:
+    release, schema = run.release, run.schema
+    columns = []
+    for role, names in schema.by_role().items():
+        for name in names:
+            settings = schema.column(name)
+            kind = run.original[name].domain.kind if run.original and name in run.original.columns else settings.kind
+            levels = settings.hierarchy.n_levels if settings.hierarchy else None
+            columns.append({"name": name, "role": role, "kind": kind, "levels": levels, "weight": settings.weight})
+    return {
+        "method": {
+            "name": release.method,
+            "title": method_title(release.method),
+            "parameters": plain(asked_parameters(release.parameters)),
+        },
+        "requirements": [
+            {"name": finding.name, "title": promise_title(finding.name, finding.parameters)}
+            for finding in verification.findings
+            if finding.name not in _FROM_ORIGINAL
+        ],
+        "columns": columns,
+        "roles": {role: list(names) for role, names in schema.by_role().items()},
+        "missing": schema.missing,
+    }
+
+
+def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: Verification) -> dict[str, Any]:
+    source = run.source.get("path")
+    origin = f" from {PurePath(str(source)).name}" if source else ""
+    unit = "classes" if classes.boxes is None else "buckets"
+    stages = [{"title": "Read", "text": f"{number(counts['read'])} rows were read{origin}."}]
+    if counts["dropped"]:
+        text = (
+            f"{number(counts['dropped'])} rows had a missing value in a quasi-identifier or sensitive column and were"
+        )
+        stages.append({"title": "Left out", "text": f'{text} left out, as missing = "drop" asks.'})
+    grouped = f"This gave {number(counts['classes'])} {unit}."
+    stages.append({"title": "Grouped", "text": f"{method_words(run.release.method)} {grouped}"})
+    if counts["suppressed"]:
+        text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
+        stages.append({"title": "Suppressed", "text": text})
+    tables = " and ".join(f"{table.name} ({number(table.rows)} rows)" for table in run.release.tables)
+    text = f"Published: {tables}. The order of the rows carries no information."
+    stages += [
+        {"title": "Published", "text": text},
+        {"title": "Verified", "text": _verdict(verification)["text"]},
+    ]
+    return {
+        "counts": dict(counts),
+        "stages": stages,
+        "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
+        "seconds": float(sum(run.timings.values())),
+        "randomness": plain(run.randomness),
+        "source": plain({key: value for key, value in run.source.items() if key != "columns"}),
+    }
+
+
+def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
+    unit = "classes" if classes.boxes is None else "buckets"
+    if finding.needs:
+        how = f"Published tables cannot show it; it needs: {finding.needs}."
+    elif finding.name in _FROM_ORIGINAL:
+        how = "Published tables compared with the original."
+    else:
+        how = f"Recomputed over all {number(classes.count)} {unit} from the published tables alone."
+    entry: dict[str, Any] = plain(finding.to_dict())
+    infinite = finding.actual is not None and math.isinf(finding.actual)
+    return {
+        "name": finding.name,
+        "title": promise_title(finding.name, finding.parameters),
+        "words": promise_words(finding.name, finding.parameters),
+        "parameters": plain(dict(finding.parameters)),
+        "sense": finding.sense,
+        "required": entry["required"],
+        "actual": "inf" if infinite else entry["actual"],
+        "shown": finding.shown(),
+        "holds": finding.holds,
+        "needs": finding.needs,
+        "note": finding.note,
+        "how": how,
+        "violating_classes": finding.violating_classes,
+        "violating_rows": finding.violating_rows,
+        "examples": entry["examples"],
+    }
+
+
+def _cost(measures: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if measures is None:
+        return None
+    found: dict[str, Any] = plain(measures)
+    loss = found.get("loss", {})
+    names = next((list(values["per_column"]) for values in loss.values()), [])
+    columns = [{"name": name, **{kind: values["per_column"][name] for kind, values in loss.items()}} for name in names]
+    return {**found, "columns": columns}
+
+
+def _warnings(run: Run) -> list[dict[str, str]]:
+    """What follows from the run itself, loudest first, then what the run brought along and is not said yet."""
+    found = []
+    if run.randomness.get("seed") is not None:
+        text = "It was made with a seed. Whoever knows or guesses the seed can undo the random choices."
+        title = "Reproducible: not for publication"
+        found.append({"topic": "reproducible", "level": "danger", "title": title, "text": text})
+    for name, rows in (run.original.repeated if run.original else {}).items():
+        if rows:
+            text = f"{number(rows)} rows share their {name} with another row. The promises are per row, not per person."
+            title = f"Several rows per person: {name}"
+            found.append({"topic": "repeats", "level": "danger", "title": title, "text": text})
+    if not run.release.algorithm_safe:
+        title = "Not safe against somebody who knows the algorithm"
+        text = algorithm_words(False)
+        found.append({"topic": "algorithm-safe", "level": "caution", "title": title, "text": text})
+    said = {warning["topic"] for warning in found}
+    more = dict.fromkeys([*run.warnings, *run.release.warnings])
+    return found + [
+        {"topic": "", "level": "caution", "title": "", "text": text}
+        for text in more
+        if not any(topic in text.lower() for topic in said)
+    ]
+
+
+def _not_published(run: Run) -> list[dict[str, str]]:
+    without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
+    rest = [name for name in without_role if name not in run.schema.identifiers]
+    return [{"name": name, "reason": "identifier"} for name in run.schema.identifiers] + [
+        {"name": name, "reason": "no role"} for name in rest
+    ]
