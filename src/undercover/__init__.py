@@ -1,1 +1,84 @@
-"""Publishes tables about people without giving the people away."""
+"""Publishes tables about people without giving the people away.
+
+>>> import undercover as uc
+>>> people = uc.datasets.census(1000)
+>>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+>>> run = uc.publish(people, schema, uc.Mondrian(k=10))
+>>> uc.verify(run.release).holds
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from undercover.version import VERSION
+
+__version__ = VERSION
+
+if TYPE_CHECKING:
+    from undercover import datasets
+    from undercover.api import attack, load, measure, publish, report, save, verify
+    from undercover.attacks import Linkage
+    from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
+    from undercover.methods.anatomy import Anatomy
+    from undercover.methods.mondrian import Mondrian
+    from undercover.model.hierarchy import Hierarchy
+    from undercover.model.release import Release
+    from undercover.model.run import Run
+    from undercover.model.schema import Column, Schema
+    from undercover.model.table import Table
+
+# Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
+_HOMES = {
+    "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
+    "undercover.attacks": ("Linkage",),
+    "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
+    "undercover.methods.anatomy": ("Anatomy",),
+    "undercover.methods.mondrian": ("Mondrian",),
+    "undercover.model.hierarchy": ("Hierarchy",),
+    "undercover.model.release": ("Release",),
+    "undercover.model.run": ("Run",),
+    "undercover.model.schema": ("Column", "Schema"),
+    "undercover.model.table": ("Table",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Anatomy",
+    "BetaLikeness",
+    "Column",
+    "DeltaDisclosure",
+    "Hierarchy",
+    "KAnonymity",
+    "LDiversity",
+    "Linkage",
+    "Mondrian",
+    "Release",
+    "Run",
+    "Schema",
+    "TCloseness",
+    "Table",
+    "__version__",
+    "attack",
+    "datasets",
+    "load",
+    "measure",
+    "publish",
+    "report",
+    "save",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return importlib.import_module("undercover.datasets")
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'undercover' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -87,7 +87,7 @@ class LinkageResult:
 
     def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
         """The rows an attacker learns most about after publication; for the holder's eyes only."""
-        attribute = [probability for probability in self.after.attribute.values()]
+        attribute = list(self.after.attribute.values())
         worst = np.max(attribute, axis=0) if attribute else np.zeros(len(self.rows))
         order = np.lexsort((self.rows, -self.after.identity, -worst))[:limit]
         return [

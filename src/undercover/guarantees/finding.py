@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ _EXAMPLES = 10
 _NONE = np.empty(0, dtype=np.int64)
 
 
+@runtime_checkable
 class Checkable(Guarantee, Protocol):
     """A guarantee that can be checked on the classes of a published table."""
 

@@ -17,7 +17,6 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.model.groups import Groups
 from undercover.model.run import Run
+from undercover.version import VERSION
 
 _FRAME = re.compile(r"[A-Za-z0-9_-]+")
 _RESERVED = ("groups",)
@@ -93,7 +93,7 @@ def save(
     with _whole_folder(Path(directory), force=force) as folder:
         _write_private(run, folder / "private", report)
         public = folder / "public"
-        release = run.release if run.release.version else replace(run.release, version=_own_version())
+        release = run.release if run.release.version else replace(run.release, version=VERSION)
         write_tables(release, public, format=format)
         if datasheet is not None:
             (public / "datasheet.html").write_text(datasheet, encoding="utf-8")
@@ -275,10 +275,3 @@ def _sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _own_version() -> str:
-    try:
-        return version("undercover")
-    except PackageNotFoundError:
-        return ""

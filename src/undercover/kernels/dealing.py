@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from undercover.kernels.jit import internal, kernel
 from undercover.kernels.shuffle import below
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> Any:  # noqa: E741
     """Xiao & Tao 2006, Figure 3: one row from each of the l largest colours, as long as l colours are left.
 
@@ -88,7 +88,7 @@ def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> 
     return bucket, count, True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@internal
 def _holds(members: Any, b: int, l: int, colour: int) -> bool:  # noqa: E741
     for i in range(l):
         if members[b, i] == colour:

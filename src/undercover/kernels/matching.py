@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from undercover.kernels.jit import internal, kernel
 
 LEAF = 8  # boxes in a leaf at most
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def build_tree(masks: Any, centres: Any) -> Any:
     """Order the boxes and put a tree over them.
 
@@ -79,7 +80,7 @@ def build_tree(masks: Any, centres: Any) -> Any:
     return order, nodes[:count], node_masks
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@internal
 def _covers(masks: Any, i: int, targets: Any, row: int, word_starts: Any) -> bool:
     for j in range(len(word_starts)):
         code = targets[row, j]
@@ -88,7 +89,7 @@ def _covers(masks: Any, i: int, targets: Any, row: int, word_starts: Any) -> boo
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_matches(masks: Any, word_starts: Any, order: Any, nodes: Any, node_masks: Any, targets: Any) -> Any:
     """For every target row of codes, the boxes that cover it: (offsets (n_targets + 1,), boxes)."""
     n = len(targets)
@@ -121,7 +122,7 @@ def find_matches(masks: Any, word_starts: Any, order: Any, nodes: Any, node_mask
     return offsets, boxes[:found]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def posteriors(
     offsets: Any, boxes: Any, weights: Any, bucket_of: Any, bucket_starts: Any, bucket_values: Any, bucket_counts: Any,
     bucket_sizes: Any, n_values: int, target_of: Any, truth: Any,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from undercover.kernels.jit import internal, kernel
 
 DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
 
@@ -20,7 +21,7 @@ DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
 TOLERANCE = 1e-12
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def all_hold(
     counts: Any,
     size: int,
@@ -79,7 +80,8 @@ def all_hold(
                 if limits[q] > 1:
                     tail -= work[top]
                 work[top] = 0.0
-            if most >= seconds[q] * tail:
+            # Equality is a violation: a product that rounding lifted above a whole number must not hide it.
+            if most >= seconds[q] * tail * (1.0 - TOLERANCE):
                 return False
         elif kind == EQUAL:
             distance = 0.0
@@ -103,7 +105,7 @@ def all_hold(
     return True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@internal
 def _hierarchical_distance(extra: Any, n_nodes: int, parents: Any) -> float:
     """Li et al. 2007, Section 5.2: at each node what its children have too much pays for what they lack."""
     height = len(parents)

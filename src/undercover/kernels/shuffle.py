@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from undercover.kernels.jit import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def below(s: int, word: int, spare: Any, used: int) -> Any:
     """A uniform number in [0, s) from ``word``; returns it with the number of spare words used, -1 if they ran out."""
     product = np.uint64(word) * np.uint64(s)
@@ -29,7 +30,7 @@ def below(s: int, word: int, spare: Any, used: int) -> Any:
     return np.int64(product >> np.uint64(32)), np.int64(used)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shuffle_segments(items: Any, offsets: Any, words: Any, spare: Any) -> bool:
     """Shuffle ``items[offsets[g]:offsets[g + 1]]`` in place for every g; False if the spare words ran out.
 
@@ -46,7 +47,7 @@ def shuffle_segments(items: Any, offsets: Any, words: Any, spare: Any) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def counting_order(codes: Any, size: int) -> Any:
     """Rows in the order of their codes (stable), and where each code starts: ``(order, offsets)``."""
     offsets = np.zeros(size + 1, np.int64)

@@ -19,13 +19,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from undercover.kernels.bits import count_bits, leading_zeros, lowest_bit
+from undercover.kernels.jit import internal, kernel
 from undercover.kernels.predicates import all_hold
-
-# Called from here only: no entry point of their own to compile.
-_internal = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 RANGE, SET, TREE = range(3)
 BY_LOSS, MEDIAN = range(2)
@@ -37,7 +34,7 @@ TIE = 1e-12  # loss per row below which two cuts are equally good
 REFUSED = -np.inf  # score of a candidate whose sides do not satisfy the predicates
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def lowest_common_node(
     first: Any, last: Any, parent: Any, leaf_node: Any, leaf_start: int, node_start: int, low: int, high: int
 ) -> int:
@@ -48,7 +45,7 @@ def lowest_common_node(
     return node
 
 
-@_internal
+@internal
 def _tree_loss(
     first: Any,
     last: Any,
@@ -65,7 +62,7 @@ def _tree_loss(
     return min(1.0, (last[node_start + node] - first[node_start + node]) * unit)
 
 
-@_internal
+@internal
 def _cell_loss(
     kinds: Any, weights: Any, units: Any, starts: Any, positions: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
     leaf_starts: Any, node_starts: Any, j: int, low: int, high: int, distinct: float,
@@ -78,13 +75,13 @@ def _cell_loss(
     return weights[j] * _tree_loss(first, last, parent, leaf_node, leaf_starts[j], node_starts[j], units[j], low, high)
 
 
-@_internal
+@internal
 def _clear(array: Any, begin: int, end: int) -> None:
     for i in range(begin, end):
         array[i] = 0
 
 
-@_internal
+@internal
 def _shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> None:
     """Sort ``values[start:start + n]``: ascending, or by falling ``rank[start + value]`` and then ascending."""
     gap = n // 2
@@ -105,7 +102,7 @@ def _shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> No
         gap = 1 if gap == 2 else gap * 5 // 11
 
 
-@_internal
+@internal
 def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes: Any, j: int, s: int, e: int) -> int:
     """List the codes present in rows s..e in ascending order; return how many."""
     found = 0
@@ -127,7 +124,7 @@ def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes
     return found
 
 
-@_internal
+@internal
 def _row_loss(
     kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, words: Any, at: int,
     bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any, leaf_starts: Any, node_starts: Any,
@@ -159,7 +156,7 @@ def _row_loss(
     return total
 
 
-@_internal
+@internal
 def _two_losses(
     kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, sides: Any, width: int,
     rows: int, other_rows: int, bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
@@ -175,7 +172,7 @@ def _two_losses(
     return total
 
 
-@_internal
+@internal
 def _lay_out(found: Any, active: Any, n_active: int, fields: Any, word_starts: Any) -> int:
     """Give every active column a field of at most 64 bits, several to a word, and order the columns by word.
 
@@ -197,7 +194,7 @@ def _lay_out(found: Any, active: Any, n_active: int, fields: Any, word_starts: A
     return n_words
 
 
-@_internal
+@internal
 def _collect(
     codes: Any, active: Any, n_active: int, active_starts: Any, places: Any, words: Any, word_starts: Any, n_words: int,
     unions: Any, row_words: Any, row_places: Any, s: int, e: int,
@@ -230,7 +227,7 @@ def _collect(
                 unions[at + w] |= row_words[w]
 
 
-@_internal
+@internal
 def _best(gain: Any, n_cuts: int, cut_column: Any, active: Any, rows: int) -> int:
     """The best candidate; of those that differ by rounding only, the first one of the first column."""
     highest = gain[0]
@@ -243,7 +240,7 @@ def _best(gain: Any, n_cuts: int, cut_column: Any, active: Any, rows: int) -> in
     return best
 
 
-@_internal
+@internal
 def _parts_hold(
     codes: Any, ids: Any, sensitive: Any, checks: Any, counts: Any, work: Any, part_of_slot: Any, slots: Any, start: int,
     j: int, s: int, e: int, n_parts: int,
@@ -265,7 +262,7 @@ def _parts_hold(
     return True
 
 
-@_internal
+@internal
 def _move(
     codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, part_of_slot: Any, slots: Any, start: int,
     j: int, s: int, e: int, part: int,
@@ -292,7 +289,7 @@ def _move(
     return left
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def refine(
     codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, begin: int, end: int, begin_bounds: Any,
     columns: Any, tree: Any, k: int, rule: int, regions: bool, sensitive: Any, checks: Any, big: int,
@@ -676,7 +673,7 @@ def refine(
     return leaves[:n_leaves], stack[:depth]
 
 
-@_internal
+@internal
 def _grown(array: Any) -> Any:
     """The same rows in an array twice as long."""
     larger = np.empty((2 * array.shape[0], array.shape[1]), array.dtype)
@@ -686,7 +683,7 @@ def _grown(array: Any) -> Any:
     return larger
 
 
-@_internal
+@internal
 def _put(target: Any, at: int, begin: int, end: int, bounds: Any) -> None:
     """Write one node: where it begins and ends, and its bounds."""
     target[at, 0], target[at, 1] = begin, end

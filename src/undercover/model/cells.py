@@ -32,7 +32,9 @@ def write_interval(low: str, high: str) -> str:
     >>> write_interval("28", "35"), write_interval("28", "28"), write_interval("none", "some, not all")
     ('[28, 35]', '28', '[none, "some, not all"]')
     """
-    return low if low == high else f"[{_quote(low)}, {_quote(high)}]"
+    if low == high and not looks_generalized(low):
+        return low
+    return f"[{_quote(low)}, {_quote(high)}]"
 
 
 def write_set(values: Iterable[str]) -> str:
@@ -78,19 +80,27 @@ def read_set(cell: str) -> tuple[str, ...]:
 
 
 def _read_list(cell: str) -> tuple[str, ...]:
-    members = []
-    body, position = cell[1:-1], 0
-    while position <= len(body):
+    """What stands between the brackets, separated by commas; blanks around a member count only inside quotes."""
+    members: list[str] = []
+    body = cell[1:-1].strip()
+    position = 0
+    while body:
         if body[position : position + 1] == '"':
             member, position = _read_quoted(body, position, cell)
+            while body[position : position + 1].isspace():
+                position += 1
         else:
             end = body.find(",", position)
             end = len(body) if end < 0 else end
-            member, position = body[position:end], end
+            member, position = body[position:end].rstrip(), end
         members.append(member)
         if position == len(body):
             break
-        position += 2  # the comma and the blank
+        if body[position] != ",":
+            raise DataError(f"The cell {cell!r} cannot be read: expected a comma after {member!r}.")
+        position += 1
+        while body[position : position + 1].isspace():
+            position += 1
     return tuple(members)
 
 
@@ -106,7 +116,7 @@ def _read_quoted(body: str, position: int, cell: str) -> tuple[str, int]:
     while True:
         end = body.find('"', position)
         if end < 0:
-            raise DataError(f"The cell {cell!r} is not a set: a quotation mark is not closed.")
+            raise DataError(f"The cell {cell!r} cannot be read: a quotation mark is not closed.")
         pieces.append(body[position:end])
         if body[end + 1 : end + 2] != '"':
             return "".join(pieces), end + 1

@@ -29,8 +29,12 @@ class Engine(Protocol):
     ``threads`` is how many threads a kernel may use on one machine.
     """
 
-    name: str
-    threads: int
+    name: ClassVar[str]
+
+    @property
+    def threads(self) -> int:
+        """Threads a kernel may use."""
+        ...
 
     def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
         """Rows of each code of ``column``, over the whole table."""

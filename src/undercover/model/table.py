@@ -61,7 +61,7 @@ class Domain:
         else:
             scale = np.arange(len(self.values), dtype=np.float64)
         if len(scale):
-            scale = scale - scale[0]
+            scale = scale / 2 - scale[0] / 2  # halves, lest the span of the largest numbers be infinite
             scale = scale / (scale[-1] or 1.0)
         return np.append(scale, 2.0) if self.has_missing else scale
 
@@ -183,6 +183,8 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
         plain = _as_scale(name, plain, kind)
     elif pa.types.is_floating(plain.type):
         plain = plain.cast(pa.string()) if not _integral(plain) else plain.cast(pa.int64())
+    if not _single_values(plain.type):
+        raise DataError(f"Column `{name}` holds {plain.type}; only text, numbers, dates and booleans can be published.")
     encoded = plain.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
@@ -195,10 +197,10 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
     indices = encoded.indices
     has_missing = indices.null_count > 0
     raw = indices.fill_null(len(order)).to_numpy() if has_missing else indices.to_numpy()
-    if has_missing and missing == "error":
+    if has_missing and missing != "category":
         raise DataError(f"Column `{name}` has {indices.null_count:,} missing values.")
     domain = Domain(kind, values, has_missing)
-    codes = place.astype(code_type(len(place)))[raw]
+    codes = place.astype(code_type(domain.size))[raw]
     _check_hierarchy(name, domain, settings)
     return EncodedColumn(name, codes, domain, settings)
 
@@ -219,6 +221,12 @@ def kind_of(arrow: pa.DataType) -> Kind:
     if pa.types.is_date(arrow) or pa.types.is_timestamp(arrow):
         return "date"
     return "categorical"
+
+
+def _single_values(arrow: pa.DataType) -> bool:
+    """Whether a column holds what can be written in a cell: no lists, records or bytes."""
+    binary = pa.types.is_binary(arrow) or pa.types.is_large_binary(arrow) or pa.types.is_fixed_size_binary(arrow)
+    return not (binary or pa.types.is_nested(arrow))
 
 
 def write_values(values: pa.Array) -> list[str]:
@@ -258,13 +266,21 @@ def _check_shape(data: pa.Table, schema: Schema) -> None:
 
 
 def _plain(data: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """Dictionaries, large strings and views as their plain kin, so that the rest sees one type each."""
+    """Dictionaries, large strings and views as their plain kin, so that the rest sees one type each.
+
+    What is written as an empty cell is null: empty text and NaN. Minus zero is zero.
+    """
     if pa.types.is_dictionary(data.type):
         data = data.cast(data.type.value_type)
-    if pa.types.is_large_string(data.type) or data.type == pa.string_view():
+    if pa.types.is_large_string(data.type) or data.type == pa.string_view() or pa.types.is_null(data.type):
         data = data.cast(pa.string())
-    if pa.types.is_null(data.type):
-        data = data.cast(pa.string())
+    if pa.types.is_string(data.type):
+        empty = pc.equal(data, "")
+        if pc.any(empty).as_py():
+            data = pc.if_else(empty, pa.scalar(None, data.type), data)
+    elif pa.types.is_floating(data.type):
+        data = data.cast(pa.float64())
+        data = pc.add(pc.if_else(pc.is_nan(data), pa.scalar(None, data.type), data), 0.0)
     return data
 
 

@@ -76,11 +76,15 @@ def partition(
     """
     if k > table.n_rows:
         raise UnreachableError(
-            f"k={k} cannot be reached: the table has {table.n_rows:,} rows; the largest feasible k is {table.n_rows:,}.",
+            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
         )
     require_whole_table(table, checks)
+    from undercover.kernels.compilation import needs_compiling
     from undercover.kernels.splits import BY_LOSS, MEDIAN, refine
+
+    if needs_compiling(refine):
+        progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
     columns = cut_columns(table, recoding)
     codes, packed = packed_codes(table, columns)
@@ -120,7 +124,7 @@ def _serve(
     with ThreadPoolExecutor(threads) as pool:
 
         def submit(part: NDArray[np.int64]) -> Future[Any]:
-            return pool.submit(refine, *shared, int(part[0]), int(part[1]), part[2:], *settings, big)
+            return pool.submit(lambda: refine(*shared, int(part[0]), int(part[1]), part[2:], *settings, big))
 
         running = {submit(np.concatenate([[0, n_rows], everything]))}
         while running:

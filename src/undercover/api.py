@@ -1,0 +1,387 @@
+"""The verbs: publish, verify, attack, measure, report, save, load."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from undercover.attacks import Linkage, LinkageResult
+from undercover.engines.local import LocalEngine
+from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
+from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against
+from undercover.guarantees import verify as verify_release
+from undercover.io import bundle
+from undercover.io.manifest import Format, load_release
+from undercover.io.source import Input, ReadOptions, read
+from undercover.methods.registry import method_parameters
+from undercover.model.protocols import Engine, Method, Progress, no_progress
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.utility import Measures
+from undercover.utility import measure as measure_release
+from undercover.version import VERSION
+
+ENGINES = {"local": LocalEngine}
+
+NOT_SAFE = (
+    "Not algorithm-safe: what was cut depends on sensitive values, so somebody who knows the algorithm and every "
+    "quasi-identifier may infer more than the release alone shows."
+)
+PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
+
+
+def publish(
+    data: Any,
+    schema: Schema,
+    method: Method,
+    *,
+    require: Sequence[Checkable | Mapping[str, Any]] = (),
+    seed: int | None = None,
+    engine: str | Engine = "local",
+    options: ReadOptions | None = None,
+    progress: Progress = no_progress,
+) -> Run:
+    """Anonymise a table and verify the result.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or pyarrow frame, a path, a database URL, or an input read before.
+    schema
+        Which column plays which part.
+    method
+        For example :class:`undercover.Mondrian`.
+    require
+        What must hold beyond the method's own claims, as guarantee objects or as mappings with a ``name``.
+    seed
+        For experiments: makes the run reproducible, and therefore unfit for publication.
+    engine
+        Where the work runs.
+    options
+        How to read a file.
+    progress
+        Called with a stage and the share of it that is done.
+
+    Returns
+    -------
+    The private run; ``run.release`` is what may leave the house.
+
+    Raises
+    ------
+    UnreachableError
+        If the method's promise or a requirement cannot be kept on this table.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> run.release.guarantees[0]["actual"] >= 10
+    True
+    """
+    requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
+    randomness = Randomness(seed)
+    used_engine = _engine(engine)
+    started = time.perf_counter()
+    progress("reading", 0.0)
+    given = data if isinstance(data, Input) else read(data, options=options)
+    read_at = time.perf_counter()
+    progress("encoding", 0.0)
+    table = Table.from_arrow(given.data, schema)
+    encoded_at = time.perf_counter()
+    progress(f"anonymising with {method.name}", 0.0)
+    draft = method.anonymize(table, engine=used_engine, randomness=randomness, progress=progress)
+    anonymized_at = time.perf_counter()
+    progress("verifying", 0.0)
+    release = Release(
+        method=method.name,
+        parameters=method_parameters(method),
+        tables=draft.tables,
+        algorithm_safe=method.algorithm_safe,
+        suppressed_rows=draft.suppressed,
+        warnings=() if method.algorithm_safe else (NOT_SAFE,),
+        version=VERSION,
+        frame=given.frame,
+    )
+    claims = [claim for claim in method.claims(table) if isinstance(claim, Checkable)]
+    verification = verify_release(release, also=[*claims, *requirements])
+    _must_hold(verification, len(claims))
+    verified_at = time.perf_counter()
+    return Run(
+        release=release.with_guarantees(verification.manifest_entries()),
+        schema=schema,
+        groups=draft.groups,
+        rows=table.rows,
+        source={**given.source, "options": asdict(options or ReadOptions())},
+        randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
+        timings={
+            "read": read_at - started,
+            "encode": encoded_at - read_at,
+            "anonymize": anonymized_at - encoded_at,
+            "verify": verified_at - anonymized_at,
+        },
+        buckets=draft.buckets,
+        diagnostics=draft.diagnostics,
+        frames=draft.frames,
+        warnings=(*release.warnings, *_private_warnings(table, given, randomness)),
+        original=table,
+    )
+
+
+def verify(
+    target: Release | Run | str | os.PathLike[str],
+    *,
+    also: Sequence[Checkable] = (),
+    original: Any = None,
+    schema: Schema | None = None,
+) -> Verification:
+    """Recompute every claim of a release from its published tables alone.
+
+    Parameters
+    ----------
+    target
+        A release, a run, a folder ``DIR/public``, or a folder ``DIR`` with both parts.
+    also
+        Further guarantees to check.
+    original, schema
+        With the original table: also whether every row is covered and nothing was invented.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> uc.verify(run.release).holds
+    True
+    """
+    problems: list[str] = []
+    if isinstance(target, str | os.PathLike):
+        folder = Path(target)
+        if (folder / "private").is_dir() and schema is None:
+            schema = bundle.load_run(folder).schema
+        release, problems = load_release(folder / "public" if (folder / "public").is_dir() else folder)
+    elif isinstance(target, Run):
+        release, schema = target.release, schema or target.schema
+    else:
+        release = target
+    verification = verify_release(release, also=also, problems=problems)
+    if original is None:
+        return verification
+    return verification.extended(verify_against(release, _table(original, schema or schema_of(release))))
+
+
+def attack(
+    target: Run | str | os.PathLike[str], attacker: Linkage | None = None, *, original: Any = None
+) -> LinkageResult:
+    """Attack a release with what the holder knows: the original table.
+
+    Parameters
+    ----------
+    target
+        A run, or the folder it was saved to.
+    attacker
+        By default :class:`undercover.Linkage` with every quasi-identifier known.
+    original
+        Where the run does not know it: the original table or its path.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> bool(uc.attack(run).after.identity.max() <= 1 / 10)
+    True
+    """
+    run = target if isinstance(target, Run) else load(target)
+    table = original_of(run, original)
+    return (attacker or Linkage()).run(table, run.release, threads=LocalEngine().threads)
+
+
+def measure(original: Any, release: Release | Run, *, schema: Schema | None = None) -> Measures:
+    """What the release costs: discernibility, class sizes and loss per column.
+
+    Parameters
+    ----------
+    original
+        The original table, as a frame, a path or an encoded table.
+    release
+        A release or a run.
+    schema
+        Kinds and hierarchies of the columns; taken from a run where one is given.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> run = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="income"), uc.Mondrian(k=10))
+    >>> 0 < uc.measure(people, run.release).to_dict()["loss"]["arx"]["arithmetic"] < 1
+    True
+    """
+    if isinstance(release, Run):
+        return measure(original, release.release, schema=schema or release.schema)
+    return measure_release(_table(original, schema or schema_of(release)), release)
+
+
+def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
+    """Verify, attack and measure a run: everything its report says, as one private mapping.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> summarize(run)["private"]
+    True
+    """
+    from undercover.report.summary import summarize as summarize_run
+
+    progress("verifying", 0.0)
+    verification = verify(run.release)
+    attacks, measures = [], None
+    if run.original is not None:
+        progress("attacking", 0.0)
+        attacks = [attack(run).to_dict()]
+        progress("measuring", 0.0)
+        measures = measure(run.original, run).to_dict()
+    return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
+
+
+def report(run: Run, path: str | os.PathLike[str]) -> Path:
+    """Write the holder's report of a run: one self-contained HTML page, private."""
+    from undercover.report.html import report_html
+
+    place = Path(path)
+    place.write_text(report_html(summarize(run)), encoding="utf-8")
+    return place
+
+
+def save(
+    run: Run,
+    directory: str | os.PathLike[str],
+    *,
+    format: Format = "csv",  # noqa: A002
+    force: bool = False,
+    summary: Mapping[str, Any] | None = None,
+    progress: Progress = no_progress,
+) -> Path:
+    """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
+
+    ``summary`` is what :func:`summarize` returned, where it was called before.
+
+    Examples
+    --------
+    >>> import tempfile, undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sorted(path.name for path in (uc.save(run, Path(folder, "out")) / "public").iterdir())
+    ['datasheet.html', 'release.json', 'table.csv']
+    """
+    from undercover.report.datasheet import datasheet_summary
+    from undercover.report.html import datasheet_html, report_html
+
+    facts = summarize(run, progress=progress) if summary is None else summary
+    progress("writing", 0.0)
+    return bundle.save(
+        run,
+        directory,
+        format=format,
+        force=force,
+        report=report_html(facts),
+        datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+    )
+
+
+def load(directory: str | os.PathLike[str]) -> Run:
+    """Read a run back from the folder it was saved to; the original table is not part of it."""
+    return bundle.load_run(directory)
+
+
+def original_of(run: Run, original: Any = None) -> Table:
+    """The original table of a run: in memory, as given, or where it was read from."""
+    if original is not None:
+        return _table(original, run.schema)
+    if run.original is not None:
+        return run.original
+    path = run.source.get("path")
+    if path is None:
+        raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
+    options = ReadOptions(**run.source.get("options", {}))
+    given = read(path, options=options)
+    if run.source.get("sha256") != given.source.get("sha256"):
+        raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
+    return Table.from_arrow(given.data, run.schema)
+
+
+def schema_of(release: Release) -> Schema:
+    """The roles of a release's columns, for a table nobody has said more about."""
+    columns = [column for table in release.tables for column in table.columns]
+    roles: dict[str, list[str]] = {"quasi-identifier": [], "sensitive": [], "insensitive": []}
+    for column in columns:
+        if column.role in roles:
+            roles[column.role].append(column.name)
+    if any(column.form == "node" for column in columns):
+        raise SchemaError("This release publishes hierarchy nodes; their meaning is in the schema. Give schema=….")
+    return Schema(
+        quasi_identifiers=roles["quasi-identifier"],
+        sensitive=roles["sensitive"],
+        insensitive=roles["insensitive"],
+        missing="category",
+    )
+
+
+def _table(original: Any, schema: Schema) -> Table:
+    if isinstance(original, Table):
+        return original
+    given = original if isinstance(original, Input) else read(original)
+    return Table.from_arrow(given.data, schema)
+
+
+def _engine(engine: str | Engine) -> Engine:
+    if not isinstance(engine, str):
+        return engine
+    if engine == "spark":
+        raise ParameterError("The spark engine is not part of this version. Use --engine local.")
+    if engine not in ENGINES:
+        raise ParameterError(unknown("Engine", engine, ENGINES))
+    return ENGINES[engine]()
+
+
+def _must_hold(verification: Verification, n_claims: int) -> None:
+    """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
+    for finding in verification.findings[:n_claims]:
+        if finding.holds is False:
+            raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
+    failed = [finding for finding in verification.findings[n_claims:] if finding.holds is False]
+    if failed:
+        asked = "; ".join(
+            f"{finding.name} asks for {finding.required}, the release reaches {finding.shown()}" for finding in failed
+        )
+        raise UnreachableError(
+            f"What was required does not hold: {asked}. Ask the method for it, or require less.",
+            best={finding.name: finding.actual for finding in failed},
+        )
+
+
+def _private_warnings(table: Table, given: Input, randomness: Randomness) -> list[str]:
+    warnings = []
+    repeated = {name: rows for name, rows in table.repeated.items() if rows}
+    for name, rows in repeated.items():
+        warnings.append(f"Identifier `{name}` repeats: {rows:,} of {table.n_input:,} rows share theirs. {PER_ROW}")
+    dropped = table.n_input - table.n_rows
+    if dropped:
+        warnings.append(f"{dropped:,} of {table.n_input:,} rows have a missing value and were left out.")
+    named = {*table.schema.identifiers, *table.schema.published}
+    unnamed = [name for name in given.data.column_names if name not in named]
+    if unnamed:
+        warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    if randomness.reproducible:
+        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
+    return warnings

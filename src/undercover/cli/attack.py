@@ -1,0 +1,71 @@
+"""``undercover attack``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from undercover import api
+from undercover.attacks import Linkage
+from undercover.cli.output import console, percent, print_json, print_table, progress_on_stderr
+
+
+def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None, as_json: bool) -> None:
+    """Attack every row and print what the attacker gets, beside guessing."""
+    with progress_on_stderr() as progress:
+        progress("attacking", 0.0)
+        found = api.attack(directory, Linkage(known=known), original=original).to_dict()
+    if as_json:
+        print_json(found)
+        return
+    screen = console()
+    screen.print(found["story"])
+    print_table(
+        screen,
+        f"Linkage on {found['targets']:,} people",
+        ["", "guessing", "original", "release"],
+        linkage_rows(found),
+    )
+    rows = [
+        [
+            f"{worst['row']:,}",
+            f"{worst['matches']:,}",
+            percent(worst["identity"]),
+            *(percent(value) for value in worst["attribute"].values()),
+        ]
+        for worst in found["worst_rows"][:5]
+    ]
+    columns = ["input row", "matches", "identity", *found["after"]["attribute"]]
+    print_table(screen, "Rows he learns most about (private)", columns, rows, left=0)
+
+
+def linkage_rows(found: dict[str, Any]) -> list[list[str]]:
+    """The figures of a linkage attack, a line each: guessing, on the original, on the release."""
+    before, after, guess = found["before"], found["after"], found["baseline"]
+    rows = [
+        [
+            "finds the person's row, mean",
+            percent(guess["identity"]),
+            percent(before["identity"]["mean"]),
+            percent(after["identity"]["mean"]),
+        ],
+        ["finds the person's row, worst", "", percent(before["identity"]["max"]), percent(after["identity"]["max"])],
+        [
+            "people singled out",
+            "",
+            f"{before['identity']['unique_rows']:,}",
+            f"{after['identity']['unique_rows']:,}",
+        ],
+    ]
+    for name, figures in after["attribute"].items():
+        raw, blind = before["attribute"][name], guess["attribute"][name]
+        rows.append(
+            [
+                f"guesses {name}",
+                percent(blind["guess_success"]),
+                percent(raw["guess_success"]),
+                percent(figures["guess_success"]),
+            ]
+        )
+        rows.append([f"is sure of {name}, worst", "", percent(raw["max"]), percent(figures["max"])])
+    return rows

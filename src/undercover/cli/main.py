@@ -1,0 +1,226 @@
+"""``undercover``: the commands, and what becomes of errors.
+
+Results go to stdout, progress and problems to stderr. Exit codes: 0 done, 2 bad usage or input, 3 the guarantee cannot
+be reached on this table, 4 verification failed, 1 a bug of ours, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="undercover",
+    help="Publishes tables about people without giving the people away.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by commas: what an attacker may know.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]
+Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: never published.")]
+Insensitive = Annotated[str | None, typer.Option(help="Columns to publish unchanged, by commas.")]
+Missing = Annotated[str | None, typer.Option(help="What a missing value means: error, drop or category.")]
+SpecFile = Annotated[Path | None, typer.Option("--spec", help="A spec in TOML; `inspect --write-spec` writes one.")]
+Require = Annotated[list[str] | None, typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3 or t=0.2.")]
+Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
+Original = Annotated[str | None, typer.Option(help="The original table: a file or database URL.")]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.", is_eager=True)] = False,
+) -> None:
+    if version:
+        from undercover.version import VERSION
+
+        print(VERSION)
+        raise typer.Exit
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Where to write the releases.")] = Path("undercover-demo"),
+    rows: Annotated[int, typer.Option(help="People in the built-in census.", min=1000)] = 30_000,
+    force: Force = False,
+) -> None:
+    """Take the whole tour on built-in data: every method, verified, attacked and measured."""
+    from undercover.cli.demo import run
+
+    run(out, rows, force=force)
+
+
+@app.command()
+def inspect(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")],
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    write_spec: Annotated[Path | None, typer.Option(help="Write a commented spec to start from.")] = None,
+    population_fraction: Annotated[float, typer.Option(help="Share of the population that is in the table.")] = 1.0,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Look at a table: its columns, suggested roles, who is singled out, and how risky it is as it stands."""
+    from undercover.cli.inspect import run
+
+    run(
+        data,
+        spec=spec,
+        roles=_roles(qi=qi, sensitive=sensitive, identifiers=identifiers),
+        write_spec=write_spec,
+        population_fraction=population_fraction,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command()
+def publish(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")],
+    out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    insensitive: Insensitive = None,
+    missing: Missing = None,
+    method: Annotated[str | None, typer.Option(help="mondrian or anatomy.")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
+    require: Require = None,
+    format: Annotated[str, typer.Option(help="Of the published tables: csv or parquet.")] = "csv",  # noqa: A002
+    seed: Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")] = None,
+    engine: Annotated[str, typer.Option(help="Where the work runs: local.")] = "local",
+    allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Make a release: anonymised, verified, attacked, and written with its report and datasheet."""
+    from undercover.cli.publish import run
+
+    run(
+        data,
+        out,
+        spec=spec,
+        roles=_roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive),
+        missing=missing,
+        method=method,
+        settings=set or [],
+        require=require or [],
+        format=format,
+        seed=seed,
+        engine=engine,
+        allow_unsafe=allow_unsafe,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command()
+def verify(
+    target: Annotated[str, typer.Argument(help="DIR/public, DIR, or a table nobody here made.")],
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    require: Require = None,
+    original: Original = None,
+    spec: SpecFile = None,
+    json: Json = False,
+) -> None:
+    """Recompute every claim from the published tables alone; exit code 4 if one does not hold."""
+    from undercover.cli.verify import run
+
+    run(
+        target,
+        roles=_roles(qi=qi, sensitive=sensitive),
+        require=require or [],
+        original=original,
+        spec=spec,
+        as_json=json,
+    )
+
+
+@app.command()
+def attack(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR, with its private part.")],
+    known: Annotated[str | None, typer.Option(help="What the attacker knows, by commas; by default all.")] = None,
+    original: Original = None,
+    json: Json = False,
+) -> None:
+    """Attack a release with what its holder knows, and set it beside guessing."""
+    from undercover.cli.attack import run
+
+    run(directory, known=_names(known), original=original, as_json=json)
+
+
+@app.command()
+def measure(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR, or DIR/public.")],
+    original: Annotated[str, typer.Option(help="The original table: a file or database URL.")],
+    spec: SpecFile = None,
+    json: Json = False,
+) -> None:
+    """Say what a release costs: discernibility, class sizes and loss per column."""
+    from undercover.cli.measure import run
+
+    run(directory, original=original, spec=spec, as_json=json)
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _roles(**given: str | None) -> dict[str, tuple[str, ...]]:
+    names = {"qi": "quasi_identifiers"}
+    return {names.get(role, role): _names(text) or () for role, text in given.items() if text is not None}
+
+
+def main() -> None:
+    """Run the command line; every error becomes a message and an exit code."""
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = app(standalone_mode=False)
+    except BaseException as error:
+        code = _explain(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _terminated(number: int, frame: Any) -> None:
+    # Raised in the main thread, so that whatever is half-written is removed on the way out.
+    raise SystemExit(128 + number)
+
+
+def _explain(error: BaseException) -> int:
+    from undercover.errors import UndercoverError
+
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else 1
+    if isinstance(error, UndercoverError):
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        print("interrupted; nothing was written", file=sys.stderr)
+        return 130
+    if isinstance(error, MemoryError):
+        print("error: not enough memory for this table on this machine.", file=sys.stderr)
+        return 2
+    show, exit_code = getattr(error, "show", None), getattr(error, "exit_code", None)
+    if show is not None and isinstance(exit_code, int):  # usage errors of the command-line library
+        show()
+        return exit_code
+    import traceback
+
+    traceback.print_exception(error)
+    print("This is a bug of undercover, not of your data. Nothing was written.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""``undercover measure``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from undercover import api
+from undercover.cli.inputs import read_with_spec
+from undercover.cli.output import console, print_json, print_table
+from undercover.io.manifest import load_release
+
+
+def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> None:
+    """Measure a release against its original."""
+    given, schema, _, _ = read_with_spec(original, spec, {})
+    if schema is None and (directory / "private").is_dir():
+        loaded = api.load(directory)
+        release, schema = loaded.release, loaded.schema
+        given = api.original_of(loaded, original=original)  # type: ignore[assignment]
+    else:
+        release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
+    found = api.measure(given, release, schema=schema).to_dict()
+    if as_json:
+        print_json(found)
+        return
+    screen = console()
+    loss = found["loss"]
+    rows = [
+        ["classes", f"{found['classes']:,}"],
+        ["average class size", f"{found['average_class_size']:.2f}"],
+        ["discernibility", f"{found['discernibility']:,}"],
+        ["suppressed rows", f"{found['suppressed_rows']:,} ({found['suppressed_share']:.2%})"],
+        ["loss (ARX), arithmetic", f"{loss['arx']['arithmetic']:.4f}"],
+        ["loss (ARX), geometric", f"{loss['arx']['geometric']:.4f}"],
+        ["NCP", f"{loss['ncp']['arithmetic']:.4f}"],
+    ]
+    print_table(screen, "What the release costs", ["", ""], rows)
+    columns = ["column", "loss (ARX)", "NCP"]
+    per_column = [
+        [name, f"{value:.4f}", f"{loss['ncp']['per_column'][name]:.4f}"]
+        for name, value in loss["arx"]["per_column"].items()
+    ]
+    print_table(screen, "By column (0 = as it was, 1 = nothing left)", columns, per_column)

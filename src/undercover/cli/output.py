@@ -1,0 +1,94 @@
+"""What the commands print: progress to stderr, results to stdout."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from undercover.io.plain import plain
+from undercover.model.protocols import Progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> Console:
+    """Where results for people go."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def print_json(content: Mapping[str, Any]) -> None:
+    """One JSON object at full precision."""
+    print(json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def print_table(
+    out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
+) -> None:
+    """A table whose first ``left`` columns are text and whose others are figures."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for i, name in enumerate(columns):
+        table.add_column(name, justify="left" if i < left else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    out.print(table)
+
+
+@contextmanager
+def progress_on_stderr() -> Iterator[Progress]:
+    """A bar on a terminal, a line per stage otherwise."""
+    if not sys.stderr.isatty():
+        yield _lines()
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def advance(stage: str, share: float) -> None:
+            bar.update(task, description=stage, total=1.0 if share else None, completed=share)
+
+        yield advance
+
+
+def _lines() -> Progress:
+    shown: list[str] = []
+
+    def advance(stage: str, share: float) -> None:
+        if not shown or shown[-1] != stage:
+            shown.append(stage)
+            print(f"{stage} …", file=sys.stderr, flush=True)
+
+    return advance
+
+
+def warn(warnings: Sequence[str]) -> None:
+    """Say what the holder must know, on stderr."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def percent(share: float) -> str:
+    """A risk in percent, rounded up.
+
+    >>> percent(0.12345), percent(0.0000001), percent(0)
+    ('12.4%', '<0.1%', '0%')
+    """
+    if share == 0:
+        return "0%"
+    tenths = -int(-share * 1000 // 1)
+    if share * 1000 < 1:
+        return "<0.1%"
+    return f"{tenths / 10:g}%"

@@ -1,0 +1,107 @@
+"""``undercover publish``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from undercover import api
+from undercover.cli.inputs import read_with_spec, settings_from_text
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
+from undercover.errors import OutputError, ParameterError, listed
+from undercover.guarantees import guarantee_from_mapping, guarantees_from_requirements
+from undercover.io.config import Spec
+from undercover.methods.registry import METHODS, method_from_mapping
+from undercover.model.protocols import Method
+from undercover.model.run import Run
+
+
+def run(
+    data: str,
+    out: Path,
+    *,
+    spec: Path | None,
+    roles: Mapping[str, tuple[str, ...]],
+    missing: str | None,
+    method: str | None,
+    settings: Sequence[str],
+    require: Sequence[str],
+    format: str,  # noqa: A002
+    seed: int | None,
+    engine: str,
+    allow_unsafe: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Publish and say what was done."""
+    if out.exists() and not force:
+        raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
+    with progress_on_stderr() as progress:
+        progress("reading", 0.0)
+        given, schema, loaded, options = read_with_spec(data, spec, roles, missing)
+        if schema is None:
+            raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
+        chosen = _method(loaded, method, settings_from_text(settings), allow_unsafe)
+        requirements = list(guarantees_from_requirements(list(require)))
+        if loaded is not None:
+            requirements = [*(guarantee_from_mapping(entry) for entry in loaded.requirements), *requirements]
+        made = api.publish(
+            given,
+            schema,
+            chosen,
+            require=requirements,
+            seed=seed,
+            engine=engine,
+            options=options,
+            progress=progress,
+        )
+        api.save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
+    warn(made.warnings)
+    if as_json:
+        print_json(_as_dict(made, out))
+    else:
+        _print(made, out, given.source.get("read_as"))
+
+
+def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow_unsafe: bool) -> Method:
+    named = name or (spec.method_name if spec else None)
+    if named is None:
+        raise ParameterError(f"Name a method: --method NAME or [method] in the spec. There are: {listed(METHODS)}.")
+    parameters = {} if spec is None or (name and name != spec.method_name) else dict(spec.method_parameters)
+    parameters |= settings
+    if allow_unsafe and named in METHODS and "allow_unsafe" in {field.name for field in fields(METHODS[named])}:
+        parameters["allow_unsafe"] = True
+    return method_from_mapping(named, parameters)
+
+
+def _as_dict(made: Run, out: Path) -> dict[str, Any]:
+    return {
+        "out": str(out),
+        "method": {"name": made.release.method, "parameters": dict(made.release.parameters)},
+        "rows": len(made.rows),
+        "groups": made.groups.count,
+        "guarantees": list(made.release.guarantees),
+        "algorithm_safe": made.release.algorithm_safe,
+        "suppressed_rows": made.release.suppressed_rows,
+        "warnings": list(made.warnings),
+        "timings": dict(made.timings),
+    }
+
+
+def _print(made: Run, out: Path, read_as: str | None) -> None:
+    screen = console()
+    if read_as:
+        screen.print(f"read as: {read_as}", style="dim")
+    seconds = sum(made.timings.values())
+    screen.print(f"{made.release.method}: {len(made.rows):,} rows in {made.groups.count:,} groups, {seconds:.1f} s")
+    verification = api.verify(made.release)
+    rows = [
+        [finding.name, str(finding.required), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]
+        for finding in verification.findings
+    ]
+    print_table(screen, "Verified from the published tables alone", ["guarantee", "asked", "found", ""], rows)
+    screen.print(f"algorithm-safe: {'yes' if made.release.algorithm_safe else 'no (see the warning)'}")
+    screen.print(f"for the world:  {out / 'public'}")
+    screen.print(f"for you alone:  {out / 'private' / 'report.html'}")

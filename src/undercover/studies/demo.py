@@ -1,0 +1,79 @@
+"""The tour: a built-in census, every method there is, each release verified, attacked, measured and written."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from undercover import api
+from undercover.datasets import census, census_schema
+from undercover.errors import OutputError
+from undercover.io.csv import write_csv
+from undercover.methods.anatomy import Anatomy
+from undercover.methods.mondrian import Mondrian
+from undercover.model.protocols import Method, Progress, no_progress
+from undercover.report.html import overview_html
+
+OVERVIEW = "index.html"
+TOUR: dict[str, tuple[str, Method, bool]] = {
+    "mondrian-k10": ("Mondrian, k=10", Mondrian(k=10), False),
+    "mondrian-k10-hierarchies": ("Mondrian along hierarchies, k=10", Mondrian(k=10), True),
+    "mondrian-k5-l5": ("Mondrian, k=5 and l=5", Mondrian(k=5, l=5), False),
+    "anatomy-l8": ("Anatomy, l=8", Anatomy(l=8), False),
+}
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One release of the tour."""
+
+    folder: str
+    title: str
+    seconds: float
+    summary: dict[str, Any]
+
+
+def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progress = no_progress) -> list[Stop]:
+    """Publish the built-in census by every method into ``out`` and write an overview page.
+
+    The folder of an earlier tour is replaced with ``force`` only; anything else that stands there is refused.
+    """
+    if out.exists():
+        if not force:
+            raise OutputError(f"`{out}` exists. Choose another folder with --out, or replace it with --force.")
+        if not (out / OVERVIEW).is_file() or not out.is_dir():
+            raise OutputError(f"`{out}` was not written by a tour. It is left alone: choose another folder with --out.")
+        shutil.rmtree(out)
+    people = census(rows)
+    out.mkdir(parents=True)
+    write_csv(people, out / "people.csv")
+    stops = []
+    for folder, (title, method, along_hierarchies) in TOUR.items():
+
+        def within(stage: str, share: float, title: str = title) -> None:
+            progress(f"{title}: {stage}", share)
+
+        started = time.perf_counter()
+        run = api.publish(people, census_schema(hierarchies=along_hierarchies), method, progress=within)
+        seconds = time.perf_counter() - started
+        summary = api.summarize(run, progress=within)
+        api.save(run, out / folder, summary=summary, progress=within)
+        stops.append(Stop(folder, title, seconds, summary))
+    page = overview_html(
+        [
+            {
+                "title": stop.title,
+                "summary": stop.summary,
+                "report": f"{stop.folder}/private/report.html",
+                "datasheet": f"{stop.folder}/public/datasheet.html",
+            }
+            for stop in stops
+        ],
+        title="undercover: the tour",
+        about=f"{rows:,} people of the built-in census, who do not exist. Sensitive: income class.",
+    )
+    (out / OVERVIEW).write_text(page, encoding="utf-8")
+    return stops
