@@ -37,7 +37,7 @@ unit: $(READY)
 	$(BIN)/python -m pytest -q -n 2
 
 bench: $(READY)
-	$(BIN)/python -m benchmarks.run
+	$(BIN)/python -m benchmarks.run --large
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json

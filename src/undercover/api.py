@@ -174,7 +174,7 @@ def verify(
     verification = verify_release(release, also=also, problems=problems)
     if original is None:
         return verification
-    return verification.extended(verify_against(release, _table(original, schema or schema_of(release))))
+    return verification.extended(verify_against(release, _table(original, schema, release)))
 
 
 def attack(
@@ -226,7 +226,7 @@ def measure(original: Any, release: Release | Run, *, schema: Schema | None = No
     """
     if isinstance(release, Run):
         return measure(original, release.release, schema=schema or release.schema)
-    return measure_release(_table(original, schema or schema_of(release)), release)
+    return measure_release(_table(original, schema, release), release)
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
@@ -307,7 +307,7 @@ def load(directory: str | os.PathLike[str]) -> Run:
 def original_of(run: Run, original: Any = None) -> Table:
     """The original table of a run: in memory, as given, or where it was read from."""
     if original is not None:
-        return _table(original, run.schema)
+        return _table(original, run.schema, run.release)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -337,11 +337,11 @@ def schema_of(release: Release) -> Schema:
     )
 
 
-def _table(original: Any, schema: Schema) -> Table:
+def _table(original: Any, schema: Schema | None, release: Release) -> Table:
     if isinstance(original, Table):
         return original
     given = original if isinstance(original, Input) else read(original)
-    return Table.from_arrow(given.data, schema)
+    return Table.from_arrow(given.data, schema or schema_of(release))
 
 
 def _engine(engine: str | Engine) -> Engine:

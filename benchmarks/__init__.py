@@ -1,0 +1,1 @@
+"""Speed, growth and memory, as ratios within one run."""
