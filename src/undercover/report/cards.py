@@ -63,7 +63,16 @@ def release_card(release: Release) -> str:
 
 
 def run_card(run: Run) -> str:
-    """The release of a run and what only the holder may see."""
+    """The release of a run and what only the holder may see.
+
+    >>> import numpy as np
+    >>> from undercover.model.groups import Groups
+    >>> release, schema = Release("mondrian", {"k": 5}, (), True), Schema(quasi_identifiers=["age"])
+    >>> groups, rows = Groups(np.zeros(5, np.int32), 1), np.arange(5)
+    >>> card = run_card(Run(release, schema, groups, rows, {"rows": 8}, {"source": "seed", "seed": 7}, {}))
+    >>> "5 of 8" in card, "reproducible: not for publication" in card
+    (True, True)
+    """
     read = run.source.get("rows")
     lines = [("rows", f"{number(len(run.rows))} of {number(read)}" if isinstance(read, int) else number(len(run.rows)))]
     lines += _release_lines(run.release)
@@ -103,7 +112,7 @@ def _release_lines(release: Release) -> list[tuple[str, str]]:
     if release.suppressed_rows:
         lines.append(("suppressed", f"{number(release.suppressed_rows)} rows"))
     for entry in release.guarantees:
-        verdict = {True: "holds", False: "fails"}.get(entry.get("holds"), "open")  # type: ignore[arg-type]
+        verdict = "open" if entry.get("holds") is None else "holds" if entry["holds"] else "fails"
         lines.append((promise_title(str(entry.get("name")), entry), verdict))
     lines.append(("algorithm-safe", "yes" if release.algorithm_safe else "no"))
     return lines

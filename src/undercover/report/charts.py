@@ -16,7 +16,7 @@ from undercover.report.svg import AFTER, BEFORE, GUESS, Chart
 if TYPE_CHECKING:
     import altair as alt
 
-_WIDTH = 620
+_WIDTH = 800
 _SIDES = ("before", "after")
 
 
@@ -47,7 +47,13 @@ def class_size_chart(sizes: Mapping[str, Any], name: str = "class-sizes") -> Cha
 
 
 def match_size_chart(attack: Mapping[str, Any], name: str = "match-sizes") -> Chart:
-    """How many published rows match a person, before and after; takes the dict of a linkage attack."""
+    """How many published rows match a person, before and after; takes the dict of a linkage attack.
+
+    >>> bins = [{"from": 1, "to": 1, "rows": 9}]
+    >>> unique = {"identity": {"unique_rows": 9}}
+    >>> match_size_chart({"match_sizes": {"before": bins, "after": []}, "before": unique, "after": unique}).values
+    [{'matches': '1', 'release': 'before', 'rows': 9}]
+    """
     rows = [
         {"matches": span(bin_), "release": side, "rows": bin_["rows"]}
         for side in _SIDES
@@ -65,7 +71,13 @@ def match_size_chart(attack: Mapping[str, Any], name: str = "match-sizes") -> Ch
 
 
 def attribute_chart(attack: Mapping[str, Any], column: str, name: str = "attribute") -> Chart:
-    """How sure an attacker is of the true sensitive value, before and after; takes the dict of a linkage attack."""
+    """How sure an attacker is of the true sensitive value, before and after; takes the dict of a linkage attack.
+
+    >>> found = {"attribute": {"ill": {"mean": 0.5}}}
+    >>> counts = {"ill": {"edges": [0, 0.5, 1], "before": [1, 2], "after": [3, 0]}}
+    >>> attribute_chart({"attribute_histogram": counts, "before": found, "after": found}, "ill").values[1]
+    {'probability': '50–100%', 'release': 'before', 'rows': 2}
+    """
     found = attack["attribute_histogram"][column]
     edges = found["edges"]
     order = [f"{100 * low:g}–{100 * high:g}%" for low, high in pairwise(edges)]
@@ -99,14 +111,14 @@ def loss_chart(columns: Sequence[Mapping[str, Any]], name: str = "loss") -> Char
         for column in ordered
         for key, label in measures.items()
     ]
-    labels = list(measures.values())
+    names, labels = [str(column["name"]) for column in ordered], list(measures.values())
     chart = (
-        alt.Chart(alt.NamedData("rows"), width=_WIDTH - 140, height=alt.Step(13))
+        alt.Chart(alt.NamedData("rows"), width=_WIDTH - 160, height=alt.Step(13))
         .mark_bar()
         .encode(
-            y=alt.Y("column:N", sort=[column["name"] for column in ordered], title=None),
+            y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(minExtent=_room(names))),
             yOffset=alt.YOffset("measure:N", sort=labels),
-            x=alt.X("loss:Q", title="loss (0: as it was, 1: nothing left)", scale=alt.Scale(zero=True)),
+            x=alt.X("loss:Q", title="loss (0: as it was, 1: nothing left)", axis=alt.Axis(tickCount=6)),
             color=alt.Color("measure:N", scale=alt.Scale(domain=labels, range=[AFTER, GUESS]), sort=labels),
         )
     )
@@ -115,9 +127,12 @@ def loss_chart(columns: Sequence[Mapping[str, Any]], name: str = "loss") -> Char
 
 
 def comparison_chart(entries: Sequence[Mapping[str, Any]], name: str = "comparison") -> Chart:
-    """Methods side by side: identity and attribute disclosure of the worst row and on average, and the loss.
+    """Methods side by side: mean identity and attribute disclosure beside guessing, and the loss.
 
     Each entry has a ``title`` and the ``headline`` and ``cost`` of its summary; what one lacks is left out.
+
+    >>> comparison_chart([{"title": "Ours", "cost": {"loss": {"arx": {"arithmetic": 0.1}}}}]).values
+    [{'method': 'Ours', 'measure': 'loss of detail', 'value': 0.1, 'guess': None}]
     """
     import altair as alt
 
@@ -138,8 +153,9 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]], name: str = "comparis
     titles = [str(entry["title"]) for entry in entries]
     panels = []
     for position, measure in enumerate(measures):
-        labels = alt.Axis(labels=position == 0, ticks=False, domain=False, title=None)
-        base = alt.Chart(width=190, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
+        extent = 0 if position else _room(titles)
+        labels = alt.Axis(labels=not position, ticks=False, domain=False, title=None, minExtent=extent)
+        base = alt.Chart(width=210, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
         y = alt.Y("method:N", sort=titles, axis=labels)
         axis = alt.Axis(format=".3~%" if measure != "loss of detail" else "~g", tickCount=4)
         bars = base.mark_bar(color=AFTER if measure != "loss of detail" else GUESS).encode(
@@ -179,11 +195,16 @@ def _before_after(
     )
 
 
+def _room(labels: Sequence[str]) -> float:
+    """Pixels to keep for labels beside an axis, in a wide font."""
+    return min(220.0, 7.5 * max((len(label) for label in labels), default=0))
+
+
 def _level_labels(order: Sequence[str]) -> alt.Axis:
     """Labels upright where there is room for them."""
     import altair as alt
 
-    return alt.Axis(labelAngle=0 if sum(map(len, order)) < 70 else -45)
+    return alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -45)
 
 
 def _chart(name: str, chart: Any, rows: list[dict[str, Any]], description: str) -> Chart:

@@ -29,10 +29,15 @@ _FOUND = ("name", "required", "actual", "holds", "needs", "note")
 
 _FORMS = {
     "value": "The value itself.",
-    "interval": "[28, 35] stands for a value from 28 to 35, both included; a value alone for itself; * for any.",
+    "interval": "[low, high] stands for a value from low to high, both included; a value alone for itself; * for any.",
     "set": '{a, b} stands for one of its members (one that contains a comma is quoted: {a, "b, c"}); a value alone '
     "for itself; * for any.",
     "node": "A node of the column's hierarchy stands for any value below it; a value alone for itself; * for any.",
+}
+_ROLES = {
+    "quasi-identifier": "What others may know of a person.",
+    "sensitive": "What the promises protect.",
+    "insensitive": "Published unchanged; no promise covers it.",
 }
 _STRUCTURE = {
     "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
@@ -73,6 +78,7 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
         "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
         "tables": [_table(table, file_format) for table in release.tables],
+        "forms": {form: words for form, words in _FORMS.items() if form in _forms(release)},
         "snippets": snippets(release, file_format=file_format),
         "warnings": list(release.warnings),
         "limits": limits(release),
@@ -103,13 +109,17 @@ def _table(table: PublishedTable, file_format: str) -> dict[str, Any]:
         "file": f"{table.name}.{file_format}",
         "rows": table.rows,
         "columns": [
-            {"name": column.name, "role": column.role, "form": column.form, "reading": _reading(column)}
+            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column)}
             for column in table.columns
         ],
     }
 
 
-def _reading(column: PublishedColumn) -> str:
+def _forms(release: Release) -> set[str]:
+    return {column.form for table in release.tables for column in table.columns}
+
+
+def _words(column: PublishedColumn) -> str:
     if column.role == "structure":
         return _STRUCTURE.get(column.name, "Holds the tables together; it says nothing about a person.")
-    return _FORMS.get(column.form, "")
+    return _ROLES.get(column.role, "")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from undercover.errors import InternalError
 from undercover.report import figures
 from undercover.report.charts import (
     attribute_chart,
@@ -31,10 +32,10 @@ def report_html(summary: Mapping[str, Any]) -> str:
 
     >>> report_html({"private": False})
     Traceback (most recent call last):
-    ValueError: The report takes the private summary of a run.
+    undercover.errors.InternalError: The report takes the private summary of a run.
     """
     if not summary.get("private"):
-        raise ValueError("The report takes the private summary of a run.")
+        raise InternalError("The report takes the private summary of a run.")
     attacks = [
         {
             **attack,
@@ -62,10 +63,10 @@ def datasheet_html(summary: Mapping[str, Any]) -> str:
 
     >>> datasheet_html({"private": True})
     Traceback (most recent call last):
-    ValueError: The datasheet is public: it takes the summary of a release, not that of a run.
+    undercover.errors.InternalError: The datasheet is public: it takes the summary of a release, not that of a run.
     """
     if summary.get("private") is not False:
-        raise ValueError("The datasheet is public: it takes the summary of a release, not that of a run.")
+        raise InternalError("The datasheet is public: it takes the summary of a release, not that of a run.")
     return render("datasheet.html.j2", summary=summary)
 
 
@@ -101,7 +102,13 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
 
 
 def render(template: str, **values: Any) -> str:
-    """One of the templates, filled in."""
+    """One of the templates, filled in.
+
+    >>> "<strong>A &amp; B</strong>" in render(
+    ...     "card.html.j2", title="A & B", lines=[], edge="black", following="", private=False
+    ... )
+    True
+    """
     return _environment().get_template(template).render(**values)
 
 

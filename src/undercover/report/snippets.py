@@ -28,7 +28,7 @@ span = pd.DataFrame([ends(cell) for cell in table[{name}]], columns=["low", "hig
 span["low"] = span["low"].fillna(span["low"].min())
 span["high"] = span["high"].fillna(span["high"].max())
 
-low, high = span["low"].median(), span["high"].median()  # the range you ask about
+low, high = span["low"].quantile(0.25), span["high"].quantile(0.75)  # the range you ask about
 certain = (span["low"] >= low) & (span["high"] <= high)
 possible = (span["high"] >= low) & (span["low"] <= high)
 print("between", certain.sum(), "and", possible.sum(), "rows")

@@ -79,7 +79,7 @@ def summarize(
     ... )
     >>> found = summarize(run, verification=verify(run.release, [KAnonymity(k=2)]))
     >>> found["verdict"]["text"], found["done"]["counts"]["dropped"]
-    ('1 of 1 promises hold, recomputed from the published tables.', 1)
+    ('The promise holds, recomputed from the published tables.', 1)
     """
     classes = classes_of(run.release)
     counts = _counts(run, classes)
@@ -156,9 +156,13 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
 def _verdict(verification: Verification) -> dict[str, Any]:
     held = sum(finding.holds is True for finding in verification.findings)
     everything = len(verification.findings)
-    text = f"{held} of {everything} promises hold, recomputed from the published tables."
     if not everything:
         text = "Nothing was promised."
+    else:
+        which = f"{held} of {everything} promises hold"
+        if held == everything:
+            which = "The promise holds" if everything == 1 else f"All {everything} promises hold"
+        text = f"{which}, recomputed from the published tables."
     undecided = sum(finding.holds is None for finding in verification.findings)
     if undecided:
         text += f" {undecided} cannot be told from published tables alone."
@@ -209,7 +213,7 @@ def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: V
         text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
         stages.append({"title": "Suppressed", "text": text})
     tables = " and ".join(f"{table.name} ({number(table.rows)} rows)" for table in run.release.tables)
-    text = f"Published: {tables}. The order of the rows carries no information."
+    text = f"{tables}. The order of the rows carries no information."
     stages += [
         {"title": "Published", "text": text},
         {"title": "Verified", "text": _verdict(verification)["text"]},

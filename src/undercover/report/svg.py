@@ -21,6 +21,7 @@ _CONFIG: dict[str, Any] = {
     "background": "transparent",
     "aria": False,
     "font": "sans-serif",
+    "padding": {"left": 4, "right": 12, "top": 4, "bottom": 4},
     "view": {"stroke": None},
     "axis": {
         "labelColor": INK,
@@ -39,7 +40,7 @@ _CONFIG: dict[str, Any] = {
     },
     "legend": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "orient": "top", "title": None},
     "header": {"labelColor": INK, "titleColor": INK, "labelFontSize": 12, "labelFontWeight": "bold"},
-    "title": {"color": INK, "fontSize": 13, "anchor": "start", "fontWeight": "bold"},
+    "title": {"color": INK, "fontSize": 13, "anchor": "start", "frame": "group", "fontWeight": "bold"},
     "bar": {"color": AFTER},
 }
 
@@ -90,6 +91,6 @@ class Chart:
         inner = re.sub(r' (?:role|aria-[a-z]+|pointer-events|class|opacity)="(?:[a-z -]+|1)"', "", inner)
         return (
             f'<svg role="img" aria-label={quoteattr(self.description)} class="chart" {view} '
-            f'style="width:100%;max-width:{width}px;height:auto" xmlns="http://www.w3.org/2000/svg">'
+            f'style="width:100%;max-width:{width}px;height:auto;overflow:visible" xmlns="http://www.w3.org/2000/svg">'
             f"<title>{escape(self.description)}</title>{inner}"
         )

@@ -209,7 +209,10 @@ def limits(release: Release) -> list[str]:
             "to find the row; no promise covers them."
         )
     if not release.algorithm_safe:
-        said.append(algorithm_words(False))
+        said.append(
+            "The release is not algorithm-safe: somebody who knows the algorithm and everybody's quasi-identifiers can "
+            "sometimes infer more than the published tables show."
+        )
     said += [
         "The promises assume an attacker who knows the quasi-identifiers. Somebody who already knows sensitive values "
         "of other people in a class can rule those out and is left with fewer candidates.",

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from undercover.report.charts import (
+    attribute_chart,
+    class_size_chart,
+    comparison_chart,
+    loss_chart,
+    match_size_chart,
+)
+
+
+@pytest.fixture(scope="module")
+def summary(make_run, summary_of):
+    return summary_of(make_run(group_size=7))
+
+
+def test_class_sizes_draw_the_histogram(summary):
+    drawn = class_size_chart(summary["class_sizes"]).values
+    bins = summary["class_sizes"]["histogram"]
+    assert [(row["rows"], row["classes"]) for row in drawn] == [(bin_["rows"], bin_["classes"]) for bin_ in bins]
+
+
+def test_match_sizes_draw_both_sides(summary):
+    (attack,) = summary["attacks"]
+    drawn = match_size_chart(attack).values
+    for side in ("before", "after"):
+        counts = [row["rows"] for row in drawn if row["release"] == side]
+        assert counts == [bin_["rows"] for bin_ in attack["match_sizes"][side]]
+    assert drawn[2]["matches"] == "3–4"
+    assert drawn[7]["matches"] == "100+"
+
+
+def test_attribute_probabilities_draw_both_sides(summary):
+    (attack,) = summary["attacks"]
+    drawn = attribute_chart(attack, "income").values
+    for side in ("before", "after"):
+        counts = [row["rows"] for row in drawn if row["release"] == side]
+        assert counts == attack["attribute_histogram"]["income"][side]
+    assert drawn[0]["probability"] == "0–5%"
+    assert drawn[-1]["probability"] == "95–100%"
+
+
+def test_losses_are_drawn_largest_first(summary):
+    drawn = loss_chart(summary["cost"]["columns"]).values
+    by_name = {column["name"]: column for column in summary["cost"]["columns"]}
+    for row in drawn:
+        assert row["loss"] == by_name[row["column"]]["arx" if row["measure"] == "ARX loss" else "ncp"]
+    losses = [row["loss"] for row in drawn if row["measure"] == "ARX loss"]
+    assert losses == sorted(losses, reverse=True)
+
+
+def test_comparison_draws_disclosure_guessing_and_loss(summary):
+    entry = {"title": "Ours", "headline": summary["headline"], "cost": summary["cost"]}
+    drawn = {row["measure"]: row for row in comparison_chart([entry]).values}
+    identity, attribute = summary["headline"]["identity"], summary["headline"]["attribute"]
+    assert drawn["finding the row"]["value"] == identity["after_mean"]
+    assert drawn["finding the row"]["guess"] == identity["baseline"]
+    assert drawn["learning the value"]["value"] == attribute["after_mean"]
+    assert drawn["learning the value"]["guess"] == attribute["baseline_mean"]
+    assert drawn["loss of detail"]["value"] == summary["cost"]["loss"]["arx"]["arithmetic"]
+
+
+def test_comparison_leaves_out_what_was_not_measured(summary):
+    entries = [
+        {"title": "attacked", "headline": summary["headline"], "cost": None},
+        {"title": "measured", "headline": None, "cost": summary["cost"]},
+    ]
+    chart = comparison_chart(entries)
+    assert [(row["method"], row["measure"]) for row in chart.values] == [
+        ("attacked", "finding the row"),
+        ("attacked", "learning the value"),
+        ("measured", "loss of detail"),
+    ]
+    ElementTree.fromstring(chart.svg())
+
+
+def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
+    (attack,) = summary["attacks"]
+    charts = [
+        class_size_chart(summary["class_sizes"]),
+        match_size_chart(attack),
+        attribute_chart(attack, "income"),
+        loss_chart(summary["cost"]["columns"]),
+        comparison_chart([{"title": "Ours", "headline": summary["headline"], "cost": summary["cost"]}]),
+    ]
+    for chart in charts:
+        drawing = ElementTree.fromstring(chart.svg())
+        assert drawing.get("role") == "img"
+        assert drawing.get("aria-label") == chart.description
+        assert drawing[0].tag.endswith("title")
+        assert drawing[0].text == chart.description
+        texts = [element for element in drawing.iter() if element.tag.endswith("text")]
+        assert {element.get("fill") for element in texts} == {"currentColor"}
+        painted = {element.get(key) for element in drawing.iter() for key in ("fill", "stroke")} - {None, "none"}
+        assert all(colour == "currentColor" or colour.startswith(("var(--", "transparent")) for colour in painted)
+
+
+def test_description_of_the_attack_speaks_of_the_figures(summary):
+    (attack,) = summary["attacks"]
+    described = match_size_chart(attack).description
+    assert "17 people match exactly one row" in described
+    assert "19%" in attribute_chart(attack, "income").description  # 0.211 * 0.9 = 0.1899, rounded up

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from undercover.errors import InternalError
+from undercover.report import datasheet_html, datasheet_summary, overview_html, report_html
+from undercover.report.figures import baseline, cost, risk
+
+NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink")
+NASTY = '<script>alert("x")</script>'
+LIMIT = 500_000
+
+
+class Page(HTMLParser):
+    """Tags, figures with their exact value, and the text of a page."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.figures: list[tuple[str, str]] = []
+        self.text = ""
+        self._value: str | None = None
+        self.feed(source)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._value = dict(attrs).get("value") if tag == "data" else None
+
+    def handle_data(self, data):
+        self.text += data
+        if self._value is not None:
+            self.figures.append((self._value, data))
+            self._value = None
+
+
+def numbers_in(value):
+    if isinstance(value, dict):
+        return {number for item in value.values() for number in numbers_in(item)}
+    if isinstance(value, list | tuple):
+        return {number for item in value for number in numbers_in(item)}
+    return {repr(value)} if isinstance(value, int | float) and not isinstance(value, bool) else set()
+
+
+def unknown_figures(page: str, summary) -> set[str]:
+    """Figures of a page that are not in the dict it was made from."""
+    return {value for value, _ in Page(page).figures} - numbers_in(summary) - {"0.0"}
+
+
+def outside_references(page: str) -> list[str]:
+    """Whatever a browser would fetch, run or follow out of the page."""
+    for namespace in NAMESPACES:
+        page = page.replace(f'="{namespace}"', "")
+    found = re.findall(r"(?:https?:)?//[\w.]+|@import|url\((?!#)|javascript:", page)
+    for tag, attributes in Page(page).tags:
+        if tag in ("script", "link", "iframe", "img", "object", "base") or "src" in attributes:
+            found.append(tag)
+    return found
+
+
+@pytest.fixture(scope="module")
+def pages(make_run, make_anatomy, summary_of):
+    """Every kind of page."""
+    run, anatomy = make_run(), make_anatomy()
+    entries = [
+        {"summary": summary_of(run), "report": "a/private/report.html", "datasheet": "a/public/datasheet.html"},
+        {"summary": summary_of(anatomy), "title": "The other"},
+    ]
+    return {
+        "report": (report_html(summary_of(run)), summary_of(run)),
+        "report of two tables": (report_html(summary_of(anatomy)), summary_of(anatomy)),
+        "datasheet": (datasheet_html(datasheet_summary(run.release)), datasheet_summary(run.release)),
+        "datasheet of two tables": (
+            datasheet_html(datasheet_summary(anatomy.release)),
+            datasheet_summary(anatomy.release),
+        ),
+        "overview": (overview_html(entries, about="Some people."), entries),
+    }
+
+
+def test_pages_are_small_and_stand_alone(pages):
+    for name, (page, _) in pages.items():
+        assert outside_references(page) == [], name
+        assert len(page.encode()) < LIMIT, name
+        assert page.startswith("<!DOCTYPE html>"), name
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ['<img src="a.png">', '<a href="https://example.org">', "<script>1</script>", "<style>@import 'a'</style>"],
+)
+def test_the_search_for_outside_references_finds_one(pages, fault):
+    page, _ = pages["report"]
+    assert outside_references(page.replace("</main>", f"{fault}</main>"))
+
+
+def test_every_figure_of_a_page_is_in_the_dict(pages):
+    for name, (page, summary) in pages.items():
+        assert unknown_figures(page, summary) == set(), name
+        assert Page(page).figures, name
+
+
+def test_the_comparison_of_figures_finds_a_wrong_one(pages):
+    page, summary = pages["report"]
+    assert unknown_figures(page.replace('<data value="405">', '<data value="406">'), summary) == {"406"}
+
+
+def test_figures_are_shown_on_the_safe_side(pages, linkage):
+    figures = dict(Page(pages["report"][0]).figures)
+    attack = linkage(("income",))
+    worst = attack["after"]["attribute"]["income"]["max"]
+    assert figures[repr(worst)] == risk(worst) == "70%"
+    guess = attack["baseline"]["attribute"]["income"]["guess_success"]
+    assert figures[repr(guess)] == baseline(guess) == "9.8%"
+    assert figures["405"] == "405"
+
+
+def test_report_shows_what_it_should(pages):
+    page, summary = pages["report"]
+    text = Page(page).text
+    for heading in ("What was asked", "What was done", "What holds", "What an attacker gets", "What it cost"):
+        assert heading in text
+    for limit in summary["limits"]:
+        assert limit in text
+    assert "10-anonymity" in text
+    assert "shoe size (no role)" in text
+    assert cost(summary["cost"]["loss"]["arx"]["arithmetic"]) in text
+    assert page.count("<svg") == 4  # class sizes, matches, probability of the value, loss
+
+
+def test_story_of_the_attack_is_escaped_and_its_code_marked(pages):
+    page, _ = pages["report"]
+    assert "&lt;b&gt;looks&lt;/b&gt;" in page
+    assert "<code>age</code>" in page
+
+
+def test_overview_links_to_the_releases(pages):
+    links = [attributes.get("href") for tag, attributes in Page(pages["overview"][0]).tags if tag == "a"]
+    assert links == ["a/private/report.html", "a/public/datasheet.html"]
+    assert "The other" in pages["overview"][0]
+
+
+def test_ids_are_unique_on_a_page(pages):
+    for name, (page, _) in pages.items():
+        ids = [attributes["id"] for _, attributes in Page(page).tags if "id" in attributes]
+        assert len(ids) == len(set(ids)), name
+
+
+def test_nothing_private_reaches_the_datasheet(make_run, summary_of, secrets, secret_seed):
+    run = make_run(seed=secret_seed)
+    page = datasheet_html(datasheet_summary(run.release))
+    assert [what for what, secret in secrets.items() if secret in page] == []
+    # The same search finds them all in the private report, which names the columns but no person.
+    report = report_html(summary_of(run))
+    assert [what for what, secret in secrets.items() if secret not in report] == ["name"]
+
+
+def test_pages_refuse_the_summary_of_the_other(make_run, summary_of):
+    run = make_run()
+    with pytest.raises(InternalError, match="public"):
+        datasheet_html(summary_of(run))
+    with pytest.raises(InternalError, match="private"):
+        report_html(datasheet_summary(run.release))
+
+
+@pytest.mark.parametrize("nasty", [NASTY, "a`b", "x' onload='y", "100% & {{ 7 * 7 }}", "]]>"])
+def test_nasty_names_are_escaped(make_run, summary_of, nasty):
+    run = make_run(rename={"age": nasty, "income": nasty + "2"})
+    summary = summary_of(run)
+    for page in (
+        report_html(summary),
+        datasheet_html(datasheet_summary(run.release)),
+        overview_html([{"summary": summary, "title": nasty}]),
+    ):
+        found = Page(page)
+        assert "script" not in {tag for tag, _ in found.tags}
+        assert not any("onload" in attributes for _, attributes in found.tags)
+        assert "49" not in re.findall(r"100% & (\d+)", found.text)
+        assert nasty.replace("`", "") in found.text.replace("`", "")
+
+
+@pytest.mark.parametrize("sensitive", [(), ("income",), ("income", "occupation")])
+@pytest.mark.parametrize("attacks", [True, False])
+def test_any_number_of_sensitive_columns_with_and_without_attack(make_run, summary_of, sensitive, attacks):
+    run = make_run(sensitive=sensitive)
+    summary = summary_of(run, attacks=attacks)
+    page = report_html(summary)
+    assert ("No attack was made" in page) is not attacks
+    assert page.count("<svg") == 2 + attacks * (1 + len(sensitive))
+    assert datasheet_html(datasheet_summary(run.release))
+    assert overview_html([{"summary": summary}])
+
+
+def test_report_without_the_original(make_run, summary_of):
+    page = report_html(summary_of(make_run(), attacks=False, measures=False))
+    assert "Not measured" in page
+
+
+def test_another_attack_is_shown_by_its_story(make_run, summary_of):
+    summary = summary_of(make_run())
+    summary["attacks"].append({"attack": "corruption", "story": "The attacker knows `others`."})
+    assert "<h3>corruption</h3>" in report_html(summary)
+
+
+def test_failed_verification_is_loud(make_run):
+    from undercover.guarantees import KAnonymity, verify
+    from undercover.report import summarize
+
+    run = make_run()
+    verification = verify(run.release, [KAnonymity(k=11)], problems=["`table.csv` was changed."])
+    page = report_html(summarize(run, verification=verification))
+    assert '<div class="big">Fails</div>' in page
+    assert "<code>table.csv</code> was changed." in page
+    assert "classes with" in page
