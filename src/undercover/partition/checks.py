@@ -121,7 +121,7 @@ def _parents(column: EncodedColumn) -> NDArray[np.int64]:
     for level in range(1, hierarchy.n_levels):
         codes: dict[str, int] = {}
         current = np.array([codes.setdefault(row[level], len(codes)) for row in rows])
-        for node in range(below.max() + 1):
-            levels[level - 1, node] = current[np.flatnonzero(below == node)[0]]
+        nodes, members = np.unique(below, return_index=True)
+        levels[level - 1, nodes] = current[members]
         below = current
     return levels

@@ -1,0 +1,91 @@
+"""Random words by purpose and position, and a test of randomness that can fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from undercover.errors import ParameterError
+from undercover.randomness import Randomness
+
+
+@given(st.integers(0, 2**70), st.integers(0, 200), st.integers(0, 200), st.text(max_size=5))
+def test_any_slice_equals_the_whole(seed: int, start: int, count: int, purpose: str) -> None:
+    source = Randomness(seed=seed)
+    whole = source.words(purpose, 400)
+    part = source.words(purpose, count, start=start)
+    assert part.dtype == np.uint32
+    assert part.tolist() == whole[start : start + count].tolist()
+
+
+def test_far_positions_are_reached_without_drawing_what_lies_before() -> None:
+    source = Randomness(seed=1)
+    far = 10**15 + 3
+    assert source.words("x", 5, start=far).tolist() == source.words("x", 10, start=far - 2)[2:7].tolist()
+
+
+def test_purposes_seeds_and_positions_differ() -> None:
+    streams = [
+        Randomness(seed=1).words("a", 64),
+        Randomness(seed=1).words("b", 64),
+        Randomness(seed=2).words("a", 64),
+        Randomness(seed=11).words("a", 64),
+        Randomness(seed=1).words("1/a", 64),
+        Randomness(seed=1).words("", 64),
+        Randomness(seed=1).words("a", 64, start=64),
+    ]
+    for i, one in enumerate(streams):
+        for two in streams[i + 1 :]:
+            assert (one == two).sum() <= 2
+
+
+def test_a_seed_gives_the_same_words_on_every_machine() -> None:
+    """Fixed once: a change of the stream would silently change every reproducible release."""
+    assert Randomness(seed=7).words("shuffle", 4).tolist() == [1579106769, 2014549385, 1605080474, 3062127349]
+
+
+def test_words_of_the_operating_system_differ_between_calls() -> None:
+    source = Randomness()
+    assert not source.reproducible
+    one, two = source.words("a", 64), source.words("a", 64)
+    assert one.dtype == np.uint32
+    assert len(one) == 64
+    assert (one == two).sum() <= 2
+    assert one.flags.writeable
+    assert Randomness(seed=0).reproducible
+
+
+def looks_uniform(words: np.ndarray) -> bool:
+    """Chi-square of the bytes and of the pairs of neighbouring half-bytes; wrong once in half a million."""
+    octets = words.view(np.uint8)
+    nibbles = (octets & 15).astype(np.int64)
+    pairs = nibbles[:-1:2] * 16 + nibbles[1::2]
+    return all(
+        stats.chisquare(np.bincount(values, minlength=256)).pvalue > 1e-6 for values in (octets.astype(np.int64), pairs)
+    )
+
+
+@pytest.mark.parametrize("purpose", ["shuffle", "order of rows", ""])
+def test_seeded_words_look_uniform(purpose: str) -> None:
+    assert looks_uniform(Randomness(seed=2024).words(purpose, 100_000))
+
+
+def test_words_for_consecutive_seeds_look_uniform() -> None:
+    assert looks_uniform(np.concatenate([Randomness(seed=seed).words("x", 40) for seed in range(2500)]))
+
+
+def test_biased_words_are_rejected() -> None:
+    words = Randomness(seed=2024).words("shuffle", 100_000)
+    assert not looks_uniform(words & np.uint32(0xFFFFFFFE))
+    assert not looks_uniform(words % np.uint32(1_000_000))
+    assert not looks_uniform(np.where(np.arange(len(words)) % 20, words, words & np.uint32(0x7FFFFFFF)))
+    assert not looks_uniform(np.repeat(words.view(np.uint8), 2).view(np.uint32))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7", True])
+def test_what_is_no_seed_is_refused(seed: object) -> None:
+    with pytest.raises(ParameterError, match="seed must be an int"):
+        Randomness(seed=seed)
