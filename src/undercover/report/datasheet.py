@@ -36,7 +36,7 @@ _FORMS = {
 }
 _ROLES = {
     "quasi-identifier": "What others may know of a person.",
-    "sensitive": "What the promises protect.",
+    "sensitive": "What others must not learn of a person.",
     "insensitive": "Published unchanged; no promise covers it.",
 }
 _STRUCTURE = {
