@@ -14,6 +14,7 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against
 from undercover.guarantees import verify as verify_release
+from undercover.guarantees.finding import shown
 from undercover.io import bundle
 from undercover.io.manifest import Format, load_release
 from undercover.io.source import Input, ReadOptions, read
@@ -119,7 +120,7 @@ def publish(
         schema=schema,
         groups=draft.groups,
         rows=table.rows,
-        source={**given.source, "options": asdict(options or ReadOptions())},
+        source={**given.source, "columns": given.data.column_names, "options": asdict(options or ReadOptions())},
         randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
         timings={
             "read": read_at - started,
@@ -162,18 +163,19 @@ def verify(
     True
     """
     problems: list[str] = []
+    run = target if isinstance(target, Run) else None
     if isinstance(target, str | os.PathLike):
         folder = Path(target)
-        if (folder / "private").is_dir() and schema is None:
-            schema = bundle.load_run(folder).schema
+        if (folder / "private").is_dir():
+            run = bundle.load_run(folder)
         release, problems = load_release(folder / "public" if (folder / "public").is_dir() else folder)
-    elif isinstance(target, Run):
-        release, schema = target.release, schema or target.schema
     else:
-        release = target
+        release = target.release if isinstance(target, Run) else target
     verification = verify_release(release, also=also, problems=problems)
     if original is None:
         return verification
+    if run is not None and schema is None:
+        return verification.extended(verify_against(release, original_of(run, original)))
     return verification.extended(verify_against(release, _table(original, schema, release)))
 
 
@@ -224,8 +226,10 @@ def measure(original: Any, release: Release | Run, *, schema: Schema | None = No
     >>> 0 < uc.measure(people, run.release).to_dict()["loss"]["arx"]["arithmetic"] < 1
     True
     """
+    if isinstance(release, Run) and schema is None:
+        return measure_release(original_of(release, original), release.release)
     if isinstance(release, Run):
-        return measure(original, release.release, schema=schema or release.schema)
+        release = release.release
     return measure_release(_table(original, schema, release), release)
 
 
@@ -306,14 +310,16 @@ def load(directory: str | os.PathLike[str]) -> Run:
 
 def original_of(run: Run, original: Any = None) -> Table:
     """The original table of a run: in memory, as given, or where it was read from."""
+    options = ReadOptions(**run.source.get("options", {}))
     if original is not None:
-        return _table(original, run.schema, run.release)
+        return _table(original, run.schema, run.release, options)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
     if path is None:
         raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
-    options = ReadOptions(**run.source.get("options", {}))
+    if "://" not in path and not Path(path).is_file():
+        raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
@@ -337,10 +343,10 @@ def schema_of(release: Release) -> Schema:
     )
 
 
-def _table(original: Any, schema: Schema | None, release: Release) -> Table:
+def _table(original: Any, schema: Schema | None, release: Release, options: ReadOptions | None = None) -> Table:
     if isinstance(original, Table):
         return original
-    given = original if isinstance(original, Input) else read(original)
+    given = original if isinstance(original, Input) else read(original, options=options)
     return Table.from_arrow(given.data, schema or schema_of(release))
 
 
@@ -362,7 +368,8 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
     failed = [finding for finding in verification.findings[n_claims:] if finding.holds is False]
     if failed:
         asked = "; ".join(
-            f"{finding.name} asks for {finding.required}, the release reaches {finding.shown()}" for finding in failed
+            f"{finding.name} asks for {shown(finding.required, None)}, the release reaches {finding.shown()}"
+            for finding in failed
         )
         raise UnreachableError(
             f"What was required does not hold: {asked}. Ask the method for it, or require less.",

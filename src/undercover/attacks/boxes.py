@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,8 @@ from undercover.guarantees.meaning import domain_values
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 
+_BITMAP_BYTES = 1 << 27
+
 
 @dataclass(frozen=True)
 class Boxes:
@@ -31,7 +34,7 @@ class Boxes:
     bucket_of: NDArray[np.int64]  # (n_boxes,)
     masks: NDArray[np.uint64]  # (n_boxes, n_words) values covered, column behind column
     word_starts: NDArray[np.int64]  # (n_columns,)
-    centres: NDArray[np.float64]  # (n_boxes, n_columns)
+    value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
     exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers one
     sensitive: dict[str, Distribution]  # by bucket
 
@@ -61,8 +64,10 @@ def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive:
         bucket_of=bucket_of,
         masks=np.concatenate([bits[cells] for (bits, _, _), cells in zip(covered, cell_of, strict=True)], axis=1),
         word_starts=np.concatenate([[0], np.cumsum(words)])[:-1].astype(np.int64),
-        centres=np.stack([centres[cells] for (_, centres, _), cells in zip(covered, cell_of, strict=True)], axis=1),
-        exact=_exact(covered, cell_of, original, known) if single else None,
+        value_starts=np.concatenate([[0], np.cumsum([original[name].domain.size for name in known])]).astype(np.int64),
+        exact=np.stack([first[cells] for (_, first, _), cells in zip(covered, cell_of, strict=True)], axis=1)
+        if single
+        else None,
         sensitive=distributions,
     )
 
@@ -71,49 +76,43 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
     """The boxes that cover each target: ``boxes[offsets[i]:offsets[i + 1]]``."""
     if boxes.exact is not None:
         return _equal(boxes.exact, targets)
-    from undercover.kernels.matching import build_tree, find_matches
+    from undercover.kernels.bitmaps import covering_boxes, index_boxes
 
-    order, nodes, node_masks = build_tree(boxes.masks, boxes.centres)
-    parts = np.array_split(targets, threads)
+    parts = [np.ascontiguousarray(part) for part in np.array_split(targets, threads)]
+    # A part of the boxes at a time, so that the bitmaps stay small however many values and boxes there are.
+    at_once = max(4096, _BITMAP_BYTES * 8 // int(boxes.value_starts[-1]) // 64 * 64)
+    owners, members = [], []
     with ThreadPoolExecutor(threads) as pool:
-        found = list(
-            pool.map(
-                lambda part: find_matches(boxes.masks, boxes.word_starts, order, nodes, node_masks, part),
-                [np.ascontiguousarray(part) for part in parts],
-            )
-        )
-    sizes = np.concatenate([np.diff(offsets) for offsets, _ in found])
-    return np.concatenate([[0], np.cumsum(sizes)]), np.concatenate([members for _, members in found])
+        for begin in range(0, len(boxes.weights), at_once):
+            end = min(begin + at_once, len(boxes.weights))
+            bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
+            find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
+            found = list(pool.map(find, parts))
+            sizes = np.concatenate([np.diff(offsets) for offsets, _ in found])
+            owners.append(np.repeat(np.arange(len(targets)), sizes))
+            members.append(np.concatenate([inside for _, inside in found]) + begin)
+    owner = np.concatenate(owners)
+    counts = np.bincount(owner, minlength=len(targets))
+    order = np.argsort(owner, kind="stable") if len(owners) > 1 else slice(None)
+    return np.concatenate([[0], np.cumsum(counts)]), np.concatenate(members)[order]
 
 
 def _covered(
     table: PublishedTable, name: str, column: Written, original: EncodedColumn
-) -> tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]:
-    """For every distinct cell: a bit per value covered, where it lies, and how many values it covers."""
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
     values = domain_values(original)
     size = original.domain.size
     bits = np.zeros((len(column.labels), -(-size // 64) * 64), dtype=bool)
-    centres = np.zeros(len(column.labels))
+    first = np.zeros(len(column.labels), dtype=np.int64)
     for i, cell in enumerate(column.labels):
         meaning = values.read(cell, table.form(name))
         if meaning.size == 0:
             raise DataError(f"The cell {cell!r} of `{name}` stands for no value of the original column.")
         places = range(meaning.low, meaning.high + 1) if meaning.members is None else meaning.members
         bits[i, list(places)] = True
-        centres[i] = (meaning.low + meaning.high) / (2 * size)
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), centres, bits.sum(axis=1)
-
-
-def _exact(
-    covered: Sequence[tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.int64]]],
-    cell_of: Sequence[NDArray[np.int64]],
-    original: Table,
-    known: Sequence[str],
-) -> NDArray[np.int64]:
-    columns = []
-    for (_, centres, _), cells, name in zip(covered, cell_of, known, strict=True):
-        columns.append(np.rint(centres * original[name].domain.size).astype(np.int64)[cells])
-    return np.stack(columns, axis=1)
+        first[i] = meaning.low
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first, bits.sum(axis=1)
 
 
 def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -24,6 +24,7 @@ from undercover.io.kinds import infer
 from undercover.io.sniff import encodings_to_try, open_binary, open_text, records, sample, separator_of
 from undercover.model.table import write_values
 
+_CODED = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
 _BATCH = 1 << 17
 _RAGGED_SHOWN = 5
@@ -61,6 +62,7 @@ def read_csv(
     encoding: str | None = None,
     nulls: Sequence[str] | None = None,
     text: Collection[str] | None = (),
+    dictionaries: Collection[str] = (),
 ) -> tuple[pa.Table, CsvDecisions]:
     """Read a CSV file, plain or ``.gz``.
 
@@ -74,6 +76,8 @@ def read_csv(
         Texts that mean missing, beside the empty field.
     text
         Columns that stay text whatever they hold; ``None`` for all of them.
+    dictionaries
+        Columns of few distinct texts, to be read as dictionaries: several times faster than as texts.
 
     Examples
     --------
@@ -98,7 +102,7 @@ def read_csv(
         head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
         mark = separator or separator_of(head)
         try:
-            table = _read(place, head, mark, candidate, missing)
+            table = _read(place, head, mark, candidate, missing, dictionaries)
         except UnicodeDecodeError as error:
             problem = _wrong_encoding(place, candidate, error)
             continue
@@ -107,11 +111,16 @@ def read_csv(
         raise problem
     names = table.column_names
     stays = names if text is None else text
+    coded = {name: table.column(name) for name in names if name in dictionaries}
+    plain = {name: table.column(name) for name in names if name not in dictionaries}
     try:
-        columns, kinds, point = infer(dict(zip(names, table.columns, strict=True)), decimal=decimal, text=stays)
+        columns, kinds, point = infer(plain, decimal=decimal, text=stays)
     except DataError as error:
         raise DataError([f"`{place}`: {found}" for found in error.problems]) from error
-    return pa.table(columns), CsvDecisions(mark, point, candidate, tuple(nulls or ()), kinds)
+    columns |= coded
+    return pa.table({name: columns[name] for name in names}), CsvDecisions(
+        mark, point, candidate, tuple(nulls or ()), kinds
+    )
 
 
 def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -218,12 +227,14 @@ def _canonical(encoding: str) -> str:
     return codecs.lookup(encoding).name.removesuffix("-sig")
 
 
-def _read(path: Path, head: str, separator: str, encoding: str, missing: Sequence[str]) -> pa.Table:
+def _read(
+    path: Path, head: str, separator: str, encoding: str, missing: Sequence[str], dictionaries: Collection[str]
+) -> pa.Table:
     """Every column as text; raises UnicodeDecodeError where the encoding is wrong."""
     names = next((record for _, record in records(head, separator, limit=1)), [])
-    table = _arrow_read(path, names, separator, encoding, missing)
-    if any(type_ != pa.string() for type_ in table.schema.types):
-        table = _arrow_read(path, table.column_names, separator, encoding, missing)
+    table = _arrow_read(path, names, separator, encoding, missing, dictionaries)
+    if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types):
+        table = _arrow_read(path, table.column_names, separator, encoding, missing, dictionaries)
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"`{path}`, line 1: more than one column is named {listed(repeated)}. Rename them.")
@@ -232,7 +243,14 @@ def _read(path: Path, head: str, separator: str, encoding: str, missing: Sequenc
     return table
 
 
-def _arrow_read(path: Path, names: Sequence[str], separator: str, encoding: str, missing: Sequence[str]) -> pa.Table:
+def _arrow_read(
+    path: Path,
+    names: Sequence[str],
+    separator: str,
+    encoding: str,
+    missing: Sequence[str],
+    dictionaries: Collection[str],
+) -> pa.Table:
     utf8 = _canonical(encoding) == "utf-8"
     try:
         with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
@@ -241,7 +259,7 @@ def _arrow_read(path: Path, names: Sequence[str], separator: str, encoding: str,
                 read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding="utf8" if utf8 else encoding),
                 parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
                 convert_options=arrow_csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.string()),
+                    column_types={name: _CODED if name in dictionaries else pa.string() for name in names},
                     null_values=list(missing),
                     strings_can_be_null=True,
                 ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -173,7 +173,7 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
     if differs:
         problems.append(f"`{entry.file}` was changed: its SHA-256 is not the one in {MANIFEST}.")
     try:
-        data = _read_data(path)
+        data = _read_data(path, [column.name for column in entry.columns if column.form != "value"])
     except DataError as error:
         if differs:
             raise VerificationError(f"{problems[-1]} It cannot even be read: {error}") from error
@@ -191,16 +191,19 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
     return PublishedTable(entry.name, published, pa.table(columns))
 
 
-def _read_data(path: Path) -> pa.Table:
+def _read_data(path: Path, generalized: Sequence[str]) -> pa.Table:
     if path.suffix == ".parquet":
         return read_parquet(path)
     if path.suffix != ".csv":
         raise DataError(f"`{path}` is neither CSV nor Parquet.")
-    return read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None)[0]
+    return read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None, dictionaries=generalized)[0]
 
 
 def _as_published(column: Any, form: Form) -> Any:
-    if pa.types.is_dictionary(column.type):
+    coded = pa.types.is_dictionary(column.type)
+    if form != "value" and coded and pa.types.is_string(column.type.value_type):
+        return column.unify_dictionaries().combine_chunks()
+    if coded:
         column = column.cast(column.type.value_type)
     if form == "value":
         return lossless(column) if pa.types.is_string(column.type) else column
