@@ -44,7 +44,8 @@ def run(
 
 def _print(content: dict[str, Any]) -> None:
     screen = console()
-    screen.print(f"{content['rows']:,} rows, {len(content['columns'])} columns; read as {content['read_as']}")
+    read_as = str(content["read_as"]).removeprefix("read as: ")
+    screen.print(f"{content['rows']:,} rows, {len(content['columns'])} columns; read as: {read_as}")
     rows = [
         [
             column["name"],

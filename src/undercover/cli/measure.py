@@ -12,14 +12,12 @@ from undercover.io.manifest import load_release
 
 def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> None:
     """Measure a release against its original."""
-    given, schema, _, _ = read_with_spec(original, spec, {})
-    if schema is None and (directory / "private").is_dir():
-        loaded = api.load(directory)
-        release, schema = loaded.release, loaded.schema
-        given = api.original_of(loaded, original=original)  # type: ignore[assignment]
+    if spec is None and (directory / "private").is_dir():
+        found = api.measure(original, api.load(directory)).to_dict()
     else:
+        given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
-    found = api.measure(given, release, schema=schema).to_dict()
+        found = api.measure(given, release, schema=schema).to_dict()
     if as_json:
         print_json(found)
         return

@@ -6,13 +6,15 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from undercover.io.plain import plain
 from undercover.model.protocols import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+_WHOLE_WORD = 24
 
 
 def console() -> Console:
@@ -37,7 +39,10 @@ def print_table(
 
     table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(columns):
-        table.add_column(name, justify="left" if i < left else "right", overflow="fold")
+        # Words are not torn apart unless they are very long.
+        longest = max((len(word) for cell in (name, *(row[i] for row in rows)) for word in cell.split()), default=0)
+        justify: Literal["left", "right"] = "left" if i < left else "right"
+        table.add_column(name, justify=justify, overflow="fold", min_width=min(longest, _WHOLE_WORD))
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     out.print(table)
@@ -88,7 +93,7 @@ def percent(share: float) -> str:
     """
     if share == 0:
         return "0%"
-    tenths = -int(-share * 1000 // 1)
+    tenths = -int(-share * 1000 * (1 - 1e-12) // 1)  # what floating point got wrong is no reason to round up
     if share * 1000 < 1:
         return "<0.1%"
     return f"{tenths / 10:g}%"

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from undercover import api
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees import guarantee_from_mapping, guarantees_from_requirements
+from undercover.guarantees.finding import shown
 from undercover.io.config import Spec
+from undercover.io.manifest import Format
 from undercover.methods.registry import METHODS, method_from_mapping
 from undercover.model.protocols import Method
 from undercover.model.run import Run
@@ -36,8 +38,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Publish and say what was done."""
-    if out.exists() and not force:
-        raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
+    _check_output(out, format, force)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         given, schema, loaded, options = read_with_spec(data, spec, roles, missing)
@@ -63,6 +64,18 @@ def run(
         print_json(_as_dict(made, out))
     else:
         _print(made, out, given.source.get("read_as"))
+
+
+def _check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
+    """Refuse before any work what would be refused after it."""
+    if format not in get_args(Format):
+        raise ParameterError(f"--format must be one of {listed(get_args(Format))}. Got {format!r} instead.")
+    if out.exists() and not force:
+        raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
+    if not out.absolute().parent.is_dir():
+        raise OutputError(
+            f"The folder `{out.parent}` in which `{out.name}` is to be made does not exist. Make it first."
+        )
 
 
 def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow_unsafe: bool) -> Method:
@@ -93,12 +106,12 @@ def _as_dict(made: Run, out: Path) -> dict[str, Any]:
 def _print(made: Run, out: Path, read_as: str | None) -> None:
     screen = console()
     if read_as:
-        screen.print(f"read as: {read_as}", style="dim")
+        screen.print(f"read as: {read_as.removeprefix('read as: ')}", style="dim")
     seconds = sum(made.timings.values())
     screen.print(f"{made.release.method}: {len(made.rows):,} rows in {made.groups.count:,} groups, {seconds:.1f} s")
     verification = api.verify(made.release)
     rows = [
-        [finding.name, str(finding.required), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]
+        [finding.name, shown(finding.required, None), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]
         for finding in verification.findings
     ]
     print_table(screen, "Verified from the published tables alone", ["guarantee", "asked", "found", ""], rows)

@@ -17,6 +17,7 @@ from undercover.guarantees import (
     guarantees_from_requirements,
     verify_table,
 )
+from undercover.guarantees.finding import shown
 from undercover.io.config import load_spec
 from undercover.io.source import ReadOptions, read
 
@@ -34,6 +35,8 @@ def run(
     if Path(target).is_dir():
         found = _folder(Path(target), require, original, spec)
     else:
+        if original is not None:
+            raise ParameterError("--original belongs to a release folder. For a single table leave it out.")
         found = _file(target, roles, require, spec)
     if as_json:
         print_json(found.to_dict())
@@ -47,6 +50,8 @@ def _folder(folder: Path, require: Sequence[str], original: str | None, spec: Pa
     also = guarantees_from_requirements(list(require))
     if original is None:
         return api.verify(folder, also=also)
+    if spec is None:
+        return api.verify(folder, also=also, original=original)
     given, schema, _, _ = read_with_spec(original, spec, {})
     return api.verify(folder, also=also, original=given, schema=schema)
 
@@ -78,7 +83,7 @@ def _print(found: Verification) -> None:
         [
             finding.name,
             ", ".join(f"{key}={value}" for key, value in finding.parameters.items() if key in ("form", "column", "c")),
-            str(finding.required),
+            shown(finding.required, None),
             finding.shown(),
             word[finding.holds],
             f"{finding.violating_classes:,}" if finding.holds is False else "",

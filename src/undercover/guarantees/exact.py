@@ -19,15 +19,19 @@ from undercover.errors import ParameterError
 Number = int | float | Fraction | str
 
 _CLOSE = 1e-11
+_SIMPLE = 10**6  # largest denominator of a fraction that a float is taken to mean
 
 
 def exact(value: Number) -> Fraction:
-    """A number as it is written: 0.3 is three tenths, not the nearest binary fraction.
+    """A number as it is meant: 0.3 is three tenths and 10 / 3 is ten thirds, not the nearest binary fraction.
 
-    >>> exact(0.3), exact("1/5")
-    (Fraction(3, 10), Fraction(1, 5))
+    >>> exact(0.3), exact(10 / 3), exact("1/5")
+    (Fraction(3, 10), Fraction(10, 3), Fraction(1, 5))
     """
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    if not isinstance(value, float):
+        return Fraction(value)
+    simple = Fraction(value).limit_denominator(_SIMPLE)
+    return simple if float(simple) == value else Fraction(repr(value))
 
 
 def checked(owner: str, name: str, value: Any, expected: str) -> int | float | Fraction:

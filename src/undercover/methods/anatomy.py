@@ -19,8 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, UnreachableError
+from undercover.errors import InternalError, ParameterError, SchemaError, UnreachableError, listed
 from undercover.guarantees import LDiversity
+from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
@@ -72,6 +73,11 @@ class Anatomy:
         if len(table.schema.sensitive) != 1:
             raise ParameterError(
                 f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        taken = [name for name in table.schema.published if name in (BUCKET, COUNT)]
+        if taken:
+            raise SchemaError(
+                f"Anatomy adds the columns `{BUCKET}` and `{COUNT}` of its own. Rename {listed(taken)} in the table."
             )
         (sensitive,) = table.schema.sensitive
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
@@ -128,7 +134,7 @@ def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable
     columns = [PublishedColumn(name, "quasi-identifier", "value") for name in table.schema.quasi_identifiers]
     columns += [PublishedColumn(name, "insensitive", "value") for name in table.schema.insensitive]
     data = [table[column.name].domain.take(table[column.name].codes[rows]) for column in columns]
-    columns.append(PublishedColumn("bucket", "structure", "value"))
+    columns.append(PublishedColumn(BUCKET, "structure", "value"))
     data.append(pa.array(groups.labels[rows]))
     return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))
 
@@ -139,13 +145,13 @@ def _sat(table: Table, sensitive: str, groups: Groups) -> PublishedTable:
     size = column.domain.size
     pairs, counts = np.unique(groups.labels.astype(np.int64) * size + column.codes, return_counts=True)
     columns = (
-        PublishedColumn("bucket", "structure", "value"),
+        PublishedColumn(BUCKET, "structure", "value"),
         PublishedColumn(sensitive, "sensitive", "value"),
-        PublishedColumn("count", "structure", "value"),
+        PublishedColumn(COUNT, "structure", "value"),
     )
     data = [
         pa.array((pairs // size).astype(np.int32)),
         column.domain.take(pairs % size),
         pa.array(counts.astype(np.int32)),
     ]
-    return PublishedTable("sat", columns, pa.table(data, names=["bucket", sensitive, "count"]))
+    return PublishedTable("sat", columns, pa.table(data, names=[BUCKET, sensitive, COUNT]))

@@ -16,6 +16,7 @@ from typing import ClassVar, Literal, get_args
 
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees import KAnonymity, LDiversity, TCloseness
+from undercover.guarantees.exact import exact
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -81,9 +82,18 @@ class Mondrian:
             value = getattr(self, parameter)
             if value not in choices:
                 problems.append(unknown(f"The '{parameter}' of Mondrian", str(value), choices))
+        problems += [
+            f"The '{parameter}' parameter of Mondrian says what {other} means. Give {other} too."
+            for parameter, other in (("diversity", "l"), ("c", "l"), ("distance", "t"))
+            if getattr(self, other) is None and getattr(self, parameter) not in (None, "frequency", "equal")
+        ]
+        if not problems:
+            try:
+                self._conditions(None)
+            except ParameterError as error:
+                problems += error.problems
         if problems:
             raise ParameterError(problems)
-        self._conditions(None)
 
     @property
     def algorithm_safe(self) -> bool:
@@ -137,7 +147,10 @@ class Mondrian:
                     TCloseness(t=self.t, distance="hierarchical", hierarchy=settings.hierarchy, column=column)
                 )
             else:
-                order = settings.domain if settings.kind == "ordinal" else None
+                # Numbers and dates have an order of their own; everything else is read in the order it was cut in.
+                domain = table[column].domain
+                labels = None if domain.kind in ("numeric", "date") else domain.labels[: len(domain.values)]
+                order = settings.domain if settings.kind == "ordinal" else labels
                 conditions.append(TCloseness(t=self.t, distance="ordered", order=order, column=column))
         return conditions
 
@@ -145,9 +158,11 @@ class Mondrian:
         checks = []
         for column in table.schema.sensitive:
             if self.l is not None:
-                checks.append(Check(column=column, kind=self.diversity, limit=float(self.l), c=self.c or 0.0))
+                checks.append(
+                    Check(column=column, kind=self.diversity, limit=float(exact(self.l)), c=float(exact(self.c or 0)))
+                )
             if self.t is not None:
                 if self.distance == "hierarchical" and table.schema.column(column).hierarchy is None:
                     raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
-                checks.append(Check(column=column, kind=self.distance, limit=float(self.t)))
+                checks.append(Check(column=column, kind=self.distance, limit=float(exact(self.t))))
         return tuple(checks)

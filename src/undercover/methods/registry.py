@@ -36,7 +36,7 @@ def method_from_mapping(name: str, parameters: Mapping[str, Any]) -> Method:
             continue
         try:
             values[key] = _as(hints[key], value)
-        except ValueError:
+        except (ValueError, ZeroDivisionError, OverflowError):
             problems.append(f"The '{key}' parameter of {name} must be {_described(hints[key])}. Got {value!r} instead.")
     needed = [key for key, field in known.items() if field.default is MISSING and key not in parameters]
     if needed:
@@ -70,7 +70,10 @@ def _as(hint: Any, value: Any) -> Any:
         return int(value)
     if hint is float:
         number = Fraction(value)
-        return int(number) if number.denominator == 1 else float(number)
+        float(number)  # beyond what a number can be: refused
+        if number.denominator == 1:
+            return int(number)
+        return number if "/" in value else float(number)
     if hint is bool and value.lower() in ("true", "false"):
         return value.lower() == "true"
     raise ValueError(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from dataclasses import dataclass
@@ -44,11 +45,26 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     if out.exists():
         if not force:
             raise OutputError(f"`{out}` exists. Choose another folder with --out, or replace it with --force.")
-        if not (out / OVERVIEW).is_file() or not out.is_dir():
+        if not (out / OVERVIEW).is_file():
             raise OutputError(f"`{out}` was not written by a tour. It is left alone: choose another folder with --out.")
-        shutil.rmtree(out)
+    # Written beside its place and moved there when it is complete, so that a tour cut short leaves nothing behind.
+    unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
+    try:
+        unfinished.mkdir(parents=True)
+        stops = _take(unfinished, rows, progress)
+        if out.exists():
+            shutil.rmtree(out)
+        unfinished.rename(out)
+    except OSError as error:
+        raise OutputError(f"The tour cannot be written to `{out}`: {error.strerror or error}.") from error
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return stops
+
+
+def _take(out: Path, rows: int, progress: Progress) -> list[Stop]:
+    """Make every release of the tour in the folder ``out``."""
     people = census(rows)
-    out.mkdir(parents=True)
     write_csv(people, out / "people.csv")
     stops = []
     for folder, (title, method, along_hierarchies) in TOUR.items():
