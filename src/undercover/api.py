@@ -25,6 +25,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.report.cards import register as register_cards
 from undercover.utility import Measures
 from undercover.utility import measure as measure_release
 from undercover.version import VERSION
@@ -392,3 +393,6 @@ def _private_warnings(table: Table, given: Input, randomness: Randomness) -> lis
     if randomness.reproducible:
         warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings
+
+
+register_cards()

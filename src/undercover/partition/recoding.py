@@ -66,7 +66,7 @@ def region_cells(table: Table, partition: Partition) -> list[Cells]:
             inside = (low[:, None] <= place) & (place <= high[:, None])  # by rank of frequency
             cells.append(_set_cells(column, _as_words(inside[:, cut.recode])))
         else:
-            cells.append(_span_cells(column, cut.kind, low, high))
+            cells.append(_span_cells(column, cut.kind, low, high, disjoint=True))
     return cells
 
 
@@ -101,11 +101,13 @@ def generalized_table(
     return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns]))
 
 
-def _span_cells(column: EncodedColumn, kind: CellKind, low: NDArray[np.int64], high: NDArray[np.int64]) -> Cells:
+def _span_cells(
+    column: EncodedColumn, kind: CellKind, low: NDArray[np.int64], high: NDArray[np.int64], *, disjoint: bool = False
+) -> Cells:
     """Cells given by their lowest and highest code: ranges and tree nodes."""
     width = int(high.max()) + 1
     pairs, codes = np.unique(low * width + high, return_inverse=True)
-    write = _write_node(column) if kind == "tree" else _write_range(column)
+    write = _write_node(column) if kind == "tree" else _write_range(column, disjoint)
     texts = [write(int(pair // width), int(pair % width)) for pair in pairs]
     return _cells(column.name, _FORM[kind], codes, texts)
 
@@ -153,12 +155,15 @@ def _as_words(inside: NDArray[np.bool_]) -> NDArray[np.uint64]:
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
 
 
-def _write_range(column: EncodedColumn) -> Callable[[int, int], str]:
+def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], str]:
+    """Ranges as intervals; one that holds missing as well is everything, or its values one by one if it may not be."""
     labels = column.domain.labels
     missing = len(column.domain.values)
 
     def write(low: int, high: int) -> str:
-        return EVERYTHING if low < high == missing else write_interval(labels[low], labels[high])
+        if column.domain.has_missing and low < high == missing:
+            return write_set(labels[low:]) if disjoint and low > 0 else EVERYTHING
+        return write_interval(labels[low], labels[high])
 
     return write
 
