@@ -11,7 +11,9 @@ made then tells something about them (Wong et al. 2007, minimality attack), and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from undercover.errors import ParameterError, unknown
@@ -87,11 +89,10 @@ class Mondrian:
             for parameter, other in (("diversity", "l"), ("c", "l"), ("distance", "t"))
             if getattr(self, other) is None and getattr(self, parameter) not in (None, "frequency", "equal")
         ]
-        if not problems:
-            try:
-                self._conditions(None)
-            except ParameterError as error:
-                problems += error.problems
+        if self.l is not None and self.diversity in get_args(Diversity):
+            problems += _problems_of(partial(LDiversity, l=self.l, form=self.diversity, c=self.c))
+        if self.t is not None:
+            problems += _problems_of(partial(TCloseness, t=self.t))
         if problems:
             raise ParameterError(problems)
 
@@ -128,14 +129,14 @@ class Mondrian:
         published = generalized_table(table, parts.groups, cells, randomness)
         return Draft(tables=(published,), groups=parts.groups, diagnostics={"groups": parts.groups.count})
 
-    def _conditions(self, table: Table | None) -> list[Guarantee]:
-        """The guarantees beyond k; made once without a table to check the parameters on construction."""
+    def _conditions(self, table: Table) -> list[Guarantee]:
+        """The guarantees beyond k."""
         conditions: list[Guarantee] = []
         if self.l is not None:
             conditions.append(LDiversity(l=self.l, form=self.diversity, c=self.c))
         if self.t is None:
             return conditions
-        if self.distance == "equal" or table is None:
+        if self.distance == "equal":
             conditions.append(TCloseness(t=self.t, distance="equal"))
             return conditions
         for column in table.schema.sensitive:
@@ -166,3 +167,12 @@ class Mondrian:
                     raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
                 checks.append(Check(column=column, kind=self.distance, limit=float(exact(self.t))))
         return tuple(checks)
+
+
+def _problems_of(guarantee: Callable[[], object]) -> tuple[str, ...]:
+    """What a guarantee finds wrong with its parameters."""
+    try:
+        guarantee()
+    except ParameterError as error:
+        return error.problems
+    return ()
