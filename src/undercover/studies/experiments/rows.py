@@ -1,0 +1,111 @@
+"""The figures of an experiment as tidy rows, and how plots and claims read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+COLUMNS = ("experiment", "figure", "series", "x", "measure", "value", "repetition")
+
+
+class NotMeasuredError(LookupError):
+    """A figure that a claim needs and no cell could measure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value."""
+
+    experiment: str
+    figure: str
+    series: str
+    x: float | str
+    measure: str
+    value: float
+    repetition: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Measured values, in the order of their cells.
+
+    Examples
+    --------
+    >>> rows = Rows((Row("e", "time", "fast", 1, "seconds", 2.0), Row("e", "time", "fast", 1, "seconds", 4.0, 1)))
+    >>> rows.mean("time", "fast", "seconds"), rows.least("time", "fast", "seconds", 1), rows.xs("time", "fast")
+    (3.0, 2.0, [1])
+    >>> rows.points("time", "seconds")
+    [{'panel': '', 'series': 'fast', 'x': 1, 'mean': 3.0, 'min': 2.0, 'max': 4.0, 'count': 2}]
+    >>> rows.mean("time", "slow", "seconds")
+    Traceback (most recent call last):
+    undercover.studies.experiments.rows.NotMeasuredError: seconds was not measured for slow
+    """
+
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def values(
+        self, figure: str, series: str | None = None, measure: str | None = None, x: float | str | None = None
+    ) -> list[float]:
+        """All values that fit; what is left out does not matter."""
+        return [
+            row.value
+            for row in self.rows
+            if row.figure == figure
+            and (series is None or row.series == series)
+            and (measure is None or row.measure == measure)
+            and (x is None or row.x == x)
+        ]
+
+    def mean(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The mean over repetitions (and over every x, where none is named)."""
+        found = self._found(figure, series, measure, x)
+        return sum(found) / len(found)
+
+    def least(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The least of the repetitions: of a duration, the one that was disturbed least."""
+        return min(self._found(figure, series, measure, x))
+
+    def xs(self, figure: str, series: str) -> list[Any]:
+        """Where the series was measured, in the order of its cells."""
+        return list(dict.fromkeys(row.x for row in self.rows if row.figure == figure and row.series == series))
+
+    def points(
+        self, figure: str, measure: str, *, panel: str = "", series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Mean, least and greatest value over the repetitions of every series and x, ready to be drawn."""
+        wanted = None if series is None else set(series)
+        fitting = [
+            row
+            for row in self.rows
+            if row.figure == figure and row.measure == measure and (wanted is None or row.series in wanted)
+        ]
+        order = {key: place for place, key in enumerate(dict.fromkeys((row.series, row.x) for row in fitting))}
+        fitting.sort(key=lambda row: order[row.series, row.x])
+        return [_point(panel, list(same)) for _, same in groupby(fitting, key=lambda row: order[row.series, row.x])]
+
+    def _found(self, figure: str, series: str, measure: str, x: float | str | None) -> list[float]:
+        found = self.values(figure, series, measure, x)
+        if not found:
+            raise NotMeasuredError(f"{measure} was not measured for {series}" + (f" at {x}" if x is not None else ""))
+        return found
+
+
+def _point(panel: str, rows: Sequence[Row]) -> dict[str, Any]:
+    values = [row.value for row in rows]
+    return {
+        "panel": panel,
+        "series": rows[0].series,
+        "x": rows[0].x,
+        "mean": sum(values) / len(values),
+        "min": min(values),
+        "max": max(values),
+        "count": len(values),
+    }

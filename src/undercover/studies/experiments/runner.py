@@ -1,0 +1,209 @@
+"""Runs an experiment: the cells that are not yet finished, in order, then everything that follows from them.
+
+A folder holds the journal (:mod:`undercover.studies.experiments.journal`) and, once all cells are finished,
+``results.csv``, ``results.json`` and ``experiment.html``. Whoever is interrupted runs the same command again.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from undercover.errors import InternalError, OutputError, UndercoverError
+from undercover.io.plain import plain
+from undercover.model.protocols import Progress, no_progress
+from undercover.studies.experiments.experiment import Cell, Experiment
+from undercover.studies.experiments.journal import JOURNAL, Finished, Journal, cell_key
+from undercover.studies.experiments.outputs import RESULTS, write_results
+from undercover.studies.experiments.rows import Row, Rows
+from undercover.version import VERSION
+
+_BETWEEN_REPORTS = 0.5  # seconds
+
+
+def run_experiment(
+    experiment: Experiment, out: Path, *, fresh: bool = False, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Run what is not yet finished, judge the claims and write the results.
+
+    Parameters
+    ----------
+    experiment
+        What to run.
+    out
+        The folder for the journal and the results; an interrupted run in it is continued.
+    fresh
+        Forget what is in the folder.
+    progress
+        Called with what is being measured and the share of the expected work that is done.
+
+    Returns
+    -------
+    The content of ``results.json``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> cell = Cell(figure="area", series="square", x=3, measure=lambda: {"area": 9})
+    >>> toy = Experiment(
+    ...     name="toy", title="A toy", paper="", version=1, data={}, cells=[cell], plots=lambda rows: [], claims=[]
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = run_experiment(toy, Path(folder))
+    ...     found["rows"][0]["value"], sorted(path.name for path in Path(folder).iterdir())
+    (9, ['cells.jsonl', 'experiment.html', 'results.csv', 'results.json'])
+    """
+    _open_folder(out, fresh)
+    with Journal(out / JOURNAL, experiment.name) as journal:
+        keys = [cell_key(experiment, cell) for cell in experiment.cells]
+        reused = sum(key in journal.finished for key in keys)
+        _run_cells(experiment, keys, journal, progress)
+        finished = [journal.finished[key] for key in keys]
+    results = _results(experiment, finished, reused)
+    progress("writing the results", 1.0)
+    write_results(results, out)
+    return results
+
+
+def _open_folder(out: Path, fresh: bool) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        found = {path.name for path in out.iterdir()}
+        foreign = found - {JOURNAL, *RESULTS}
+        if foreign and JOURNAL not in found:
+            raise OutputError(f"`{out}` was not written by an experiment. It is left alone: choose another with --out.")
+        if fresh:
+            for name in (JOURNAL, *RESULTS):
+                (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
+
+
+def _run_cells(experiment: Experiment, keys: Sequence[str], journal: Journal, progress: Progress) -> None:
+    todo = [(key, cell) for key, cell in zip(keys, experiment.cells, strict=True) if key not in journal.finished]
+    if not todo:
+        return
+    known = [
+        (cell.cost, journal.finished[key].seconds)
+        for key, cell in zip(keys, experiment.cells, strict=True)
+        if key in journal.finished
+    ]
+    whole = sum(cell.cost for cell in experiment.cells)
+    progress(f"{experiment.name}: preparing", 0.0)
+    experiment.prepare(progress)
+    reported = -_BETWEEN_REPORTS
+    for key, cell in todo:
+        now = time.perf_counter()
+        if now - reported >= _BETWEEN_REPORTS:
+            done = sum(cost for cost, _ in known)
+            left = time_left(known, whole - done)
+            x = cell.x if isinstance(cell.x, str) else f"{cell.x:,}"
+            count = f"{len(known) + 1} of {len(keys)}" + (f"; {left}" if left else "")
+            progress(f"{experiment.name}: {cell.figure}, {cell.series}, {x} ({count})", done / whole)
+            reported = now
+        finished, keep = _measure(cell)
+        if keep:
+            journal.add(key, finished, _described(cell))
+        else:
+            journal.finished[key] = finished
+        known.append((cell.cost, finished.seconds))
+
+
+def _measure(cell: Cell) -> tuple[Finished, bool]:
+    """The outcome of a cell, and whether a later run could not do better."""
+    started = time.perf_counter()
+    try:
+        values = {name: plain(value) for name, value in cell.measure(**cell.parameters).items()}
+    except UndercoverError as error:
+        return Finished({}, str(error), time.perf_counter() - started), True
+    except MemoryError:
+        return Finished({}, "There was not enough memory.", time.perf_counter() - started), False
+    if any(value is None for value in values.values()):
+        raise InternalError(f"A cell of {cell.figure}, {cell.series} measured something that is no number: {values}.")
+    return Finished(values, None, time.perf_counter() - started), True
+
+
+def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
+    """What is left, by the seconds that finished cells took for their cost.
+
+    >>> time_left([(1, 2.0), (3, 6.0)], 10), time_left([(1, 90.0)], 10), time_left([], 5)
+    ('about 20 s left', 'about 15 min left', '')
+    """
+    spent, worked = sum(seconds for _, seconds in known), sum(part for part, _ in known)
+    if not worked:
+        return ""
+    seconds = spent / worked * cost
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+
+
+def _described(cell: Cell) -> dict[str, Any]:
+    return {
+        "figure": cell.figure,
+        "series": cell.series,
+        "x": cell.x,
+        "repetition": cell.repetition,
+        "parameters": dict(cell.parameters),
+    }
+
+
+def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) -> dict[str, Any]:
+    pairs = list(zip(experiment.cells, finished, strict=True))
+    rows = Rows(
+        tuple(
+            Row(experiment.name, cell.figure, cell.series, cell.x, measure, value, cell.repetition)
+            for cell, outcome in pairs
+            for measure, value in outcome.values.items()
+        )
+    )
+    claims = []
+    for claim in experiment.claims:
+        judgement = claim.judged(rows)
+        claims.append(
+            {
+                "id": claim.id,
+                "statement": claim.statement,
+                "place": claim.place,
+                "criterion": claim.criterion,
+                "verdict": judgement.verdict,
+                "figures": judgement.figures,
+            }
+        )
+    content = {
+        "experiment": experiment.name,
+        "title": experiment.title,
+        "paper": experiment.paper,
+        "version": experiment.version,
+        "private": experiment.private,
+        "data": dict(experiment.data),
+        "about": [{"term": term, "text": text} for term, text in experiment.about],
+        "parameters": dict(experiment.parameters),
+        "claims": claims,
+        "plots": [asdict(plot) for plot in experiment.plots(rows)],
+        "rows": [asdict(row) for row in rows],
+        "refused": [
+            {**_described(cell), "reason": outcome.refused} for cell, outcome in pairs if outcome.refused is not None
+        ],
+        "timings": {
+            "cells": len(pairs),
+            "reused": reused,
+            "seconds": sum(outcome.seconds for outcome in finished),
+            "by_figure": {
+                figure: sum(outcome.seconds for cell, outcome in pairs if cell.figure == figure)
+                for figure in dict.fromkeys(cell.figure for cell in experiment.cells)
+            },
+        },
+        "made_with": {
+            "undercover": VERSION,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "architecture": platform.machine(),
+        },
+    }
+    results: dict[str, Any] = plain(content)
+    return results
