@@ -1,0 +1,109 @@
+"""A release as boxes: what they cover, how many rows they weigh, and matching piece by piece."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+import undercover as uc
+from undercover.attacks import boxes as boxes_module
+from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+
+SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category")
+DATA = pa.table(
+    {"age": [20, 21, 21, 40, None], "sex": ["F", "F", "M", "M", "M"], "ill": ["flu", "cold", "flu", "gout", "flu"]}
+)
+
+
+def covered(boxes: Boxes, box: int, column: int, size: int) -> list[int]:
+    start = int(boxes.word_starts[column])
+    return [code for code in range(size) if int(boxes.masks[box, start + code // 64]) >> (code % 64) & 1]
+
+
+def test_the_original_as_it_is_has_a_box_for_every_combination() -> None:
+    table = uc.Table.from_arrow(DATA, SCHEMA)
+    raw = boxes_of(original_as_release(table, ["age", "sex"], ["ill"]), table, ["age", "sex"], ["ill"])
+    assert raw.exact is not None
+    assert sorted(raw.exact.tolist()) == [[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]]
+    assert raw.weights.tolist() == [1] * 5
+    assert raw.value_starts.tolist() == [0, 4, 6]
+
+
+def test_a_generalised_table_by_hand() -> None:
+    table = uc.Table.from_arrow(DATA, SCHEMA)
+    run = uc.publish(DATA, SCHEMA, uc.Mondrian(k=5))
+    boxes = boxes_of(run.release, table, ["age", "sex"], ["ill"])
+    assert boxes.exact is None
+    assert boxes.weights.tolist() == [5]
+    assert covered(boxes, 0, 0, 4) == [0, 1, 2, 3]
+    assert covered(boxes, 0, 1, 2) == [0, 1]
+    assert boxes.sensitive["ill"].counts.tolist() == [1, 3, 1]
+
+
+def test_rows_of_one_box_in_several_buckets_are_boxes_of_their_own() -> None:
+    data = pa.table({"age": [20, 20, 20, 20], "sex": ["F"] * 4, "ill": ["flu", "flu", "cold", "gout"]})
+    table = uc.Table.from_arrow(data, SCHEMA)
+    run = uc.publish(data, SCHEMA, uc.Anatomy(l=2))
+    boxes = boxes_of(run.release, table, ["age"], ["ill"])
+    assert boxes.weights.tolist() == [2, 2]
+    assert sorted(boxes.bucket_of.tolist()) == [0, 1]
+    offsets, members = match(boxes, np.array([[0]]), 1)
+    assert (offsets.tolist(), sorted(members.tolist())) == ([0, 2], [0, 1])
+
+
+def test_values_the_original_does_not_have_come_behind_its_codes() -> None:
+    table = uc.Table.from_arrow(DATA, SCHEMA)
+    other = uc.Table.from_arrow(DATA.set_column(2, "ill", pa.array(["rash", "cold", "flu", "gout", None])), SCHEMA)
+    published = boxes_of(original_as_release(other, ["age"], ["ill"]), other, ["age"], ["ill"])
+    codes, count = value_codes(published.sensitive["ill"], table["ill"])
+    place = dict(zip(published.sensitive["ill"].labels, codes.tolist(), strict=True))
+    assert {label: place[label] for label in ("cold", "flu", "gout")} == {"cold": 0, "flu": 1, "gout": 2}
+    assert sorted([place["rash"], place[""]]) == [3, 4]
+    assert count == 5
+
+
+def random_ranges(rng: np.random.Generator, count: int, size: int) -> tuple[Boxes, NDArray[np.bool_]]:
+    """Boxes over one column of numbers and one of two values, as masks and as a truth table."""
+    low = rng.integers(0, size, count)
+    high = np.minimum(low + rng.integers(0, 4, count), size - 1)
+    codes = np.arange(size)
+    inside = (low[:, None] <= codes) & (codes <= high[:, None])
+    padded = np.zeros((count, -(-size // 64) * 64), bool)
+    padded[:, :size] = inside
+    sex = rng.integers(1, 4, count).astype(np.uint64)
+    masks = np.concatenate([np.packbits(padded, axis=1, bitorder="little").view(np.uint64), sex[:, None]], axis=1)
+    truth = inside[:, :, None] & ((sex[:, None] >> np.arange(2, dtype=np.uint64)) & np.uint64(1)).astype(bool)[:, None]
+    boxes = Boxes(
+        weights=np.ones(count, np.int64),
+        bucket_of=np.arange(count),
+        masks=np.ascontiguousarray(masks),
+        word_starts=np.array([0, padded.shape[1] // 64]),
+        value_starts=np.array([0, size, size + 2]),
+        exact=None,
+        sensitive={},
+    )
+    return boxes, truth
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("count", [10, 4096, 9001])
+def test_matching_piece_by_piece(count: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boxes_module, "_BITMAP_BYTES", 1)  # 4096 boxes at a time
+    rng = np.random.default_rng((count, 60))
+    boxes, truth = random_ranges(rng, count, 100)
+    targets = np.stack([rng.integers(0, 100, 50), rng.integers(0, 2, 50)], axis=1)
+    offsets, members = match(boxes, targets, threads)
+    for i, (age, sex) in enumerate(targets.tolist()):
+        assert members[offsets[i] : offsets[i + 1]].tolist() == np.flatnonzero(truth[:, age, sex]).tolist()
+
+
+def test_single_values_are_matched_by_their_keys() -> None:
+    rng = np.random.default_rng(61)
+    exact, targets = rng.integers(0, 4, (200, 3)), rng.integers(0, 5, (70, 3))
+    nothing = np.zeros(0, np.int64)
+    boxes = Boxes(np.ones(200, np.int64), np.arange(200), np.zeros((200, 0), np.uint64), nothing, nothing, exact, {})
+    offsets, members = match(boxes, targets, 1)
+    for i, target in enumerate(targets):
+        assert (
+            sorted(members[offsets[i] : offsets[i + 1]].tolist()) == np.flatnonzero((exact == target).all(1)).tolist()
+        )
