@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from undercover.model.run import Run
     from undercover.model.schema import Column, Schema
     from undercover.model.table import Table
+    from undercover.utility.query_error import QueryError
 
 # Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
 _HOMES = {
@@ -42,6 +43,7 @@ _HOMES = {
     "undercover.model.run": ("Run",),
     "undercover.model.schema": ("Column", "Schema"),
     "undercover.model.table": ("Table",),
+    "undercover.utility.query_error": ("QueryError",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -55,6 +57,7 @@ __all__ = [
     "LDiversity",
     "Linkage",
     "Mondrian",
+    "QueryError",
     "Release",
     "Run",
     "Schema",

@@ -1,7 +1,18 @@
-"""What a release costs: discernibility, class sizes and information loss."""
+"""What a release costs: discernibility, class sizes, information loss and query error."""
 
 from undercover.utility.discernibility import average_class_size, discernibility
 from undercover.utility.loss import Loss, losses
 from undercover.utility.measures import Measures, measure
+from undercover.utility.query_error import QueryError, QueryErrorResult, query_errors
 
-__all__ = ["Loss", "Measures", "average_class_size", "discernibility", "losses", "measure"]
+__all__ = [
+    "Loss",
+    "Measures",
+    "QueryError",
+    "QueryErrorResult",
+    "average_class_size",
+    "discernibility",
+    "losses",
+    "measure",
+    "query_errors",
+]
