@@ -173,6 +173,43 @@ def measure(
     run(directory, original=original, spec=spec, as_json=json)
 
 
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="Whose evaluation to run again: streamliner.")],
+    out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted run in it goes on.")],
+    data: Annotated[str | None, typer.Option(help="A table of your own; by default the built-in census.")] = None,
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    missing: Missing = None,
+    rows: Annotated[int | None, typer.Option(help="Use so many rows.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small variant that takes seconds.")] = False,
+    repetitions: Annotated[int | None, typer.Option(help="How often what varies is measured.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the census, the methods and the queries.")] = 0,
+    set: Annotated[list[str] | None, typer.Option(help="A choice of this experiment, NAME=VALUE.")] = None,  # noqa: A002
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what is in the folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure what a paper measured, and judge what it says by the figures."""
+    from undercover.cli.experiment import run
+
+    run(
+        name,
+        out,
+        data=data,
+        spec=spec,
+        roles=_roles(qi=qi, sensitive=sensitive),
+        missing=missing,
+        rows=rows,
+        quick=quick,
+        repetitions=repetitions,
+        seed=seed,
+        settings=set or [],
+        fresh=fresh,
+        as_json=json,
+    )
+
+
 def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
