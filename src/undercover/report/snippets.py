@@ -125,7 +125,8 @@ def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> l
         },
         {
             "title": f"Estimate how many have which {sensitive}, by {quasi}",
-            "text": "Counts over many buckets are close to the truth; those over a few people are not.",
+            "text": "Counts are drawn towards the overall distribution, the more the larger the buckets are: a strong "
+            "connection between the two shows only weakly, however many rows are counted.",
             "code": f"print(joined.groupby([{quasi!r}, {sensitive!r}])['share'].sum())\n",
         },
     ]
