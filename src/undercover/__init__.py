@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
     from undercover.methods.anatomy import Anatomy
     from undercover.methods.mondrian import Mondrian
+    from undercover.methods.streamliner import Streamliner
     from undercover.model.hierarchy import Hierarchy
     from undercover.model.release import Release
     from undercover.model.run import Run
@@ -38,6 +39,7 @@ _HOMES = {
     "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
     "undercover.methods.anatomy": ("Anatomy",),
     "undercover.methods.mondrian": ("Mondrian",),
+    "undercover.methods.streamliner": ("Streamliner",),
     "undercover.model.hierarchy": ("Hierarchy",),
     "undercover.model.release": ("Release",),
     "undercover.model.run": ("Run",),
@@ -61,6 +63,7 @@ __all__ = [
     "Release",
     "Run",
     "Schema",
+    "Streamliner",
     "TCloseness",
     "Table",
     "__version__",

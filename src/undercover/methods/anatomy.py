@@ -17,9 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, SchemaError, UnreachableError, listed
+from undercover.errors import InternalError, ParameterError, SchemaError, listed
 from undercover.guarantees import LDiversity
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.model.groups import Groups
@@ -27,6 +26,7 @@ from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.partition.eligibility import require_eligible
 from undercover.partition.shuffling import shuffle_within, spare_words
 from undercover.randomness import Randomness
 
@@ -85,18 +85,6 @@ class Anatomy:
         progress("dealing", 1.0)
         tables = (_qit(table, groups, randomness), _sat(table, sensitive, groups))
         return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
-
-
-def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:  # noqa: E741
-    """Raise where some value is more than 1/l of the rows: then no bucketisation is l-diverse (Property 1)."""
-    top = int(counts.argmax())
-    if counts[top] * l > table.n_rows:
-        best = table.n_rows // int(counts[top])
-        raise UnreachableError(
-            f"l={l:g} cannot be reached: {table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} "
-            f"of the rows ({counts[top]:,} of {table.n_rows:,}); the largest feasible l is {best}.",
-            best={"l": best},
-        )
 
 
 def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741

@@ -10,9 +10,10 @@ from typing import Any, get_args, get_origin, get_type_hints
 from undercover.errors import ParameterError, listed, unknown
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method
 
-METHODS: dict[str, type[Any]] = {method.name: method for method in (Mondrian, Anatomy)}
+METHODS: dict[str, type[Any]] = {method.name: method for method in (Mondrian, Anatomy, Streamliner)}
 
 
 def method_from_mapping(name: str, parameters: Mapping[str, Any]) -> Method:
