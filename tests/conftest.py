@@ -15,7 +15,7 @@ def people(tmp_path: Path) -> Path:
     lines = ["name,age,sex,zip,disease"]
     for i in range(240):
         age, sex, town = 20 + (i * 37) % 55, "MF"[(i // 3) % 2], 10000 + (i * 7919) % 900
-        lines.append(f"Person-{i:04d},{age},{sex},{town},{DISEASES[(i * 5 + i // 9) % 8]}")
+        lines.append(f"Person-{i:04d},{age},{sex},{town},{DISEASES[(i * 5 + i // 8) % 8]}")
     path = tmp_path / "people.csv"
     path.write_text("\n".join(lines) + "\n")
     return path

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from undercover.attacks import Linkage, LinkageResult
@@ -396,3 +398,12 @@ def _private_warnings(table: Table, given: Input, randomness: Randomness) -> lis
 
 
 register_cards()
+
+
+class _ReportPackage(ModuleType):
+    """The package ``undercover.report``, which hides the verb of the same name and so must be callable like it."""
+
+    __call__ = staticmethod(report)
+
+
+sys.modules["undercover.report"].__class__ = _ReportPackage

@@ -1,0 +1,323 @@
+"""The verbs: every kind of frame in and out, there and back through a folder, nothing private in public."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+import undercover as uc
+import undercover.report.figures
+from undercover.api import original_of, schema_of, summarize
+from undercover.errors import (
+    DataError,
+    InputError,
+    InternalError,
+    OutputError,
+    ParameterError,
+    SchemaError,
+    UnreachableError,
+)
+from undercover.guarantees import KAnonymity, LDiversity
+from undercover.io.source import ReadOptions
+from undercover.model.run import Draft
+
+SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
+METHODS = [uc.Mondrian(k=4), uc.Mondrian(k=4, l=2, recoding="regions"), uc.Anatomy(l=4)]
+
+
+def as_kind(path: Path, kind: str) -> Any:
+    table = pyarrow.csv.read_csv(path)
+    return {
+        "pandas": table.to_pandas,
+        "polars": lambda: pl.from_arrow(table),
+        "pyarrow": lambda: table,
+        "path": lambda: path,
+        "text": lambda: str(path),
+    }[kind]()
+
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table, "path": pa.Table, "text": pa.Table}
+
+
+@pytest.mark.parametrize("kind", list(FRAMES))
+@pytest.mark.parametrize("method", METHODS)
+def test_every_kind_of_table_gives_the_same_release_in_its_own_kind(people: Path, kind: str, method: Any) -> None:
+    run = uc.publish(as_kind(people, kind), SCHEMA, method, seed=3)
+    expected = uc.publish(people, SCHEMA, method, seed=3)
+    for published, wanted in zip(run.release.tables, expected.release.tables, strict=True):
+        assert published.data.to_pydict() == wanted.data.to_pydict()
+        frame = run.release.table(published.name)
+        assert isinstance(frame, FRAMES[kind])
+        assert list(frame.columns if kind in ("pandas", "polars") else frame.column_names) == wanted.data.column_names
+        assert len(frame) == wanted.rows
+    assert run.release.guarantees == expected.release.guarantees
+    assert uc.verify(run.release).holds
+
+
+def test_the_frame_that_was_given_stays_as_it_was(people: Path) -> None:
+    frame = as_kind(people, "pandas")
+    copy = frame.copy(deep=True)
+    uc.publish(frame, SCHEMA, uc.Mondrian(k=4))
+    pd.testing.assert_frame_equal(frame, copy)
+
+
+def test_several_tables_are_asked_for_by_name(people: Path) -> None:
+    release = uc.publish(people, SCHEMA, uc.Anatomy(l=4)).release
+    with pytest.raises(InputError, match="Name one: qit, sat"):
+        release.table()
+    assert release.table("sat").column_names == ["bucket", "disease", "count"]
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_loaded_run_is_treated_like_a_fresh_one(people: Path, tmp_path: Path, method: Any, format_: Any) -> None:
+    run = uc.publish(people, SCHEMA, method)
+    folder = uc.save(run, tmp_path / "out", format=format_)
+    loaded = uc.load(folder)
+    assert loaded.original is None
+    assert loaded.groups.labels.tolist() == run.groups.labels.tolist()
+    wanted = uc.verify(run.release).to_dict()
+    for target in (loaded, loaded.release, folder, str(folder), folder / "public"):
+        assert uc.verify(target).to_dict() == wanted
+    assert uc.attack(loaded).to_dict() == uc.attack(run).to_dict() == uc.attack(folder).to_dict()
+    costs = uc.measure(people, run).to_dict()
+    assert uc.measure(people, loaded).to_dict() == costs
+    assert uc.measure(people, loaded.release).to_dict() == costs
+    assert uc.measure(people, loaded.release, schema=SCHEMA).to_dict() == costs
+    assert uc.verify(folder, original=people).holds
+    assert uc.verify(folder / "public", original=people, schema=SCHEMA).holds
+
+
+def test_a_seed_makes_it_reproducible_and_says_so(people: Path) -> None:
+    for method in METHODS:
+        one, two, other = (uc.publish(people, SCHEMA, method, seed=seed) for seed in (5, 5, 6))
+        assert [table.data for table in one.release.tables] == [table.data for table in two.release.tables]
+        assert [table.data for table in one.release.tables] != [table.data for table in other.release.tables]
+        assert one.randomness == {"source": "seed", "seed": 5}
+        assert any("not for publication" in warning for warning in one.warnings)
+        assert not any("seed" in warning for warning in one.release.warnings)
+
+
+def test_without_a_seed_two_releases_differ_in_order_only(people: Path) -> None:
+    # 240 people: that two shuffles agree is beyond chance.
+    one, two = (uc.publish(people, SCHEMA, uc.Mondrian(k=4)) for _ in range(2))
+    first, second = (run.release.table().to_pylist() for run in (one, two))
+    assert first != second
+    assert sorted(map(str, first)) == sorted(map(str, second))
+    assert one.randomness == {"source": "os"}
+    buckets = [uc.publish(people, SCHEMA, uc.Anatomy(l=4)).groups.labels.tolist() for _ in range(2)]
+    assert buckets[0] != buckets[1]
+
+
+def public_bytes(folder: Path) -> bytes:
+    """Everything in the public folder, files as they are and Parquet cells as text too."""
+    pieces = []
+    for path in (folder / "public").rglob("*"):
+        pieces += [path.name.encode(), path.read_bytes()]
+        if path.suffix == ".parquet":
+            pieces.append(json.dumps(pyarrow.parquet.read_table(path).to_pylist(), default=str).encode())
+            pieces.append(str(pyarrow.parquet.read_metadata(path).metadata).encode())
+    return b"\n".join(pieces)
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("method", METHODS)
+def test_nothing_private_is_in_the_public_folder(people: Path, tmp_path: Path, method: Any, format_: Any) -> None:
+    seed = 918273645
+    folder = uc.save(uc.publish(people, SCHEMA, method, seed=seed), tmp_path / "out", format=format_)
+    public = public_bytes(folder)
+    names = pyarrow.csv.read_csv(people)["name"].to_pylist()
+    assert len(names) == 240
+    for secret in (*names, "Person-", str(seed), str(people), people.name, str(tmp_path)):
+        assert secret.encode() not in public
+    assert b"disease" in public
+    private = (folder / "private" / "run.json").read_bytes()
+    assert str(seed).encode() in private
+    assert os.stat(folder / "private").st_mode & 0o777 == 0o700
+
+
+def test_the_search_for_secrets_finds_one_in_every_format(people: Path, tmp_path: Path) -> None:
+    careless = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", insensitive=["name"])
+    for format_ in ("csv", "parquet"):
+        folder = uc.save(uc.publish(people, careless, uc.Mondrian(k=4)), tmp_path / format_, format=format_)  # type: ignore[arg-type]
+        assert b"Person-0123" in public_bytes(folder)
+
+
+def test_columns_without_a_role_are_not_published_and_it_says_so(people: Path) -> None:
+    run = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="disease"), uc.Mondrian(k=4))
+    assert run.release.table().column_names == ["age", "disease"]
+    assert "Columns without a role are not published: `name`, `sex`, `zip`." in run.warnings
+
+
+def test_several_rows_of_a_person_are_told_loudly(people: Path) -> None:
+    frame = as_kind(people, "pandas")
+    frame.loc[1, "name"] = frame.loc[0, "name"]
+    run = uc.publish(frame, SCHEMA, uc.Mondrian(k=4))
+    assert any("Identifier `name` repeats: 2 of 240 rows" in warning for warning in run.warnings)
+
+
+def test_requirements_are_checked_beyond_the_claims(people: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=6), require=[KAnonymity(k=5), {"name": "l-diversity", "l": 1}])
+    assert [entry["required"] for entry in run.release.guarantees] == [6, 5, 1]
+    with pytest.raises(UnreachableError, match="k-anonymity asks for 100, the release reaches") as caught:
+        uc.publish(people, SCHEMA, uc.Mondrian(k=6), require=[KAnonymity(k=100)])
+    assert 6 <= caught.value.best["k-anonymity"] < 100
+    with pytest.raises(ParameterError, match="Did you mean `k-anonymity`"):
+        uc.publish(people, SCHEMA, uc.Mondrian(k=6), require=[{"name": "k-anonimity", "k": 2}])
+
+
+class Liar(uc.Mondrian):
+    """Claims twice the k it makes."""
+
+    def claims(self, table: Any) -> Any:
+        return (KAnonymity(k=table.n_rows),)
+
+    def anonymize(self, *arguments: Any, **options: Any) -> Draft:
+        return uc.Mondrian(k=2).anonymize(*arguments, **options)
+
+
+def test_a_method_that_breaks_its_claim_is_a_bug_and_publishes_nothing(people: Path) -> None:
+    with pytest.raises(InternalError, match="own claim does not hold"):
+        uc.publish(people, SCHEMA, Liar(k=4))
+
+
+def test_verify_asks_more_where_more_is_asked(people: Path) -> None:
+    release = uc.publish(people, SCHEMA, uc.Mondrian(k=4)).release
+    assert not uc.verify(release, also=[LDiversity(l=8)]).holds
+    assert uc.verify(release, also=[LDiversity(l=1)]).holds
+
+
+def test_a_release_of_another_table_does_not_cover_this_one(people: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4))
+    other = as_kind(people, "pandas")
+    other["age"] = other["age"] + 3
+    assert uc.verify(run, original=people).holds
+    assert not uc.verify(run, original=other).holds
+
+
+def test_the_original_of_a_run(people: Path, tmp_path: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4))
+    assert original_of(run) is run.original
+    loaded = uc.load(uc.save(run, tmp_path / "out"))
+    again = original_of(loaded)
+    for name in ("age", "sex", "zip", "disease"):
+        assert again[name].codes.tolist() == run.original[name].codes.tolist()  # type: ignore[index]
+    assert original_of(loaded, as_kind(people, "polars")).n_rows == 240
+    people.write_text(people.read_text().replace("Person-0000", "Person-9999"))
+    with pytest.raises(DataError, match="has changed since the release was made"):
+        original_of(loaded)
+    people.unlink()
+    with pytest.raises(DataError, match="no longer at"):
+        original_of(loaded)
+
+
+def test_a_frame_in_memory_is_asked_for_again(people: Path, tmp_path: Path) -> None:
+    frame = as_kind(people, "pandas")
+    loaded = uc.load(uc.save(uc.publish(frame, SCHEMA, uc.Mondrian(k=4)), tmp_path / "out"))
+    with pytest.raises(DataError, match="does not know where its original table is"):
+        uc.attack(loaded)
+    assert uc.attack(loaded, original=frame).after.matches.min() >= 4
+
+
+def test_how_a_file_was_read_is_remembered(people: Path, tmp_path: Path) -> None:
+    path = tmp_path / "semicolons.csv"
+    path.write_text(people.read_text().replace(",", ";").replace("gout", "?"))
+    options = ReadOptions(separator=";", nulls=("?",))
+    schema = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", missing="drop")
+    run = uc.publish(path, schema, uc.Mondrian(k=4), options=options)
+    assert len(run.rows) == 210
+    assert any("30 of 240 rows have a missing value" in warning for warning in run.warnings)
+    loaded = uc.load(uc.save(run, tmp_path / "out"))
+    assert original_of(loaded).n_rows == 210
+    assert uc.attack(loaded).to_dict() == uc.attack(run).to_dict()
+
+
+def test_the_schema_of_a_release(people: Path) -> None:
+    for method in METHODS:
+        found = schema_of(uc.publish(people, SCHEMA, method).release)
+        assert (found.quasi_identifiers, found.sensitive) == (SCHEMA.quasi_identifiers, SCHEMA.sensitive)
+        assert found.missing == "category"
+    towns = uc.Hierarchy([("M", "*"), ("F", "*")])
+    schema = uc.Schema(quasi_identifiers=["sex"], columns={"sex": uc.Column(hierarchy=towns)})
+    with pytest.raises(SchemaError, match="Give schema="):
+        schema_of(uc.publish(people, schema, uc.Mondrian(k=4)).release)
+
+
+def test_the_report_is_written(people: Path, tmp_path: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4, l=2))
+    page = uc.report(run, tmp_path / "report.html").read_text()
+    assert page.lower().startswith("<!doctype html>")
+    assert "4-anonymity" in page
+    assert "Person-0" not in page
+
+
+def test_report_is_a_verb_and_a_package() -> None:
+    assert uc.report.figures is undercover.report.figures  # type: ignore[attr-defined]
+    assert callable(uc.report)
+
+
+def test_a_summary_made_before_is_not_made_again(people: Path, tmp_path: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4))
+    facts = summarize(run)
+    stages: list[str] = []
+    uc.save(run, tmp_path / "out", summary=facts, progress=lambda stage, share: stages.append(stage))
+    assert stages == ["writing"]
+    assert facts["private"] is True
+
+
+def test_progress_names_the_stages(people: Path) -> None:
+    stages: list[str] = []
+
+    def progress(stage: str, share: float) -> None:
+        assert 0.0 <= share <= 1.0
+        if stage not in stages and not stage.startswith("compiling"):
+            stages.append(stage)
+
+    uc.publish(people, SCHEMA, uc.Mondrian(k=4), progress=progress)
+    assert stages == ["reading", "encoding", "anonymising with mondrian", "cutting", "verifying"]
+
+
+def test_tables_that_cannot_be_published(people: Path, tmp_path: Path) -> None:
+    empty = pa.table({name: pa.array([], pa.int64()) for name in ("name", "age", "sex", "zip", "disease")})
+    with pytest.raises(DataError, match="empty"):
+        uc.publish(empty, SCHEMA, uc.Mondrian(k=4))
+    with pytest.raises(SchemaError, match="Did you mean `zip`"):
+        uc.publish(people, uc.Schema(quasi_identifiers=["zipp"]), uc.Mondrian(k=4))
+    with pytest.raises(DataError, match="There is no file"):
+        uc.publish(tmp_path / "nothing.csv", SCHEMA, uc.Mondrian(k=4))
+    with pytest.raises(ParameterError, match="The seed must be"):
+        uc.publish(people, SCHEMA, uc.Mondrian(k=4), seed=-1)
+
+
+def test_an_existing_folder_is_replaced_by_force_only(people: Path, tmp_path: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4))
+    folder = uc.save(run, tmp_path / "out")
+    with pytest.raises(OutputError, match="already exists"):
+        uc.save(run, folder)
+    uc.save(replace(run, warnings=("again",)), folder, force=True)
+    assert "again" in uc.load(folder).warnings
+
+
+def test_tampering_with_the_folder_is_found(people: Path, tmp_path: Path) -> None:
+    folder = uc.save(uc.publish(people, SCHEMA, uc.Mondrian(k=4)), tmp_path / "out")
+    table = folder / "public" / "table.csv"
+    table.write_text(table.read_text().replace("flu", "cold", 1))
+    found = uc.verify(folder / "public")
+    assert not found.holds
+    assert "was changed" in found.problems[0]
+
+
+def test_one_line_says_what_a_thing_is_and_what_to_do_next(people: Path) -> None:
+    run = uc.publish(people, SCHEMA, uc.Mondrian(k=4))
+    for thing in (run, run.release, uc.verify(run.release), uc.attack(run), uc.measure(people, run)):
+        assert "\n" not in repr(thing)
+        assert ";" in repr(thing)
+        assert "Person-" not in repr(thing)
