@@ -112,28 +112,18 @@ def rda_slots(offsets: Any, l: int) -> Any:  # noqa: E741
                 take_one(colour, ranked, place, left, last)
                 incomplete -= left[colour] == 0
             group += 1
-    _append_rest(slots, heads, offsets, group, l, ranked, place, left, last, incomplete)
+    _append_rest(slots, heads, offsets, group, (ranked, place, left, last), incomplete)
     return slots, group
 
 
 @internal
-def _append_rest(
-    slots: Any,
-    heads: Any,
-    offsets: Any,
-    count: int,
-    l: int,
-    ranked: Any,
-    place: Any,
-    left: Any,
-    last: Any,
-    incomplete: int,
-) -> None:  # noqa: E741
+def _append_rest(slots: Any, heads: Any, offsets: Any, count: int, ranking: Any, incomplete: int) -> None:
     """Table 6, lines 14-18: what is left joins the smallest group without its colour, the oldest first.
 
     Groups of one size stand in a queue in the order in which they came to that size. A colour that passed a group in
     a queue never comes back to it: the group holds the colour, or has grown and left the queue.
     """
+    ranked, place, left, last = ranking
     rest = 0
     for c in range(len(left)):
         rest += left[c]

@@ -121,10 +121,8 @@ class Streamliner:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows and publish every group as its minimum bounding rectangle."""
-        sensitive = self._sensitive(table)
-        require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("grouping", 0.0)
-        groups = self._groups(table, sensitive, randomness)
+        groups = self.groups(table, randomness)
         progress("generalising", 0.0)
         published = generalized_table(table, groups, box_cells(table, groups), randomness)
         sizes = groups.sizes
@@ -140,9 +138,8 @@ class Streamliner:
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every partition of a tiny table with its exact probability, as an adversary sees it."""
-        sensitive = self._sensitive(table)
+        sensitive = self._eligible(table)
         codes = table[sensitive].codes
-        require_eligible(table, sensitive, np.bincount(codes, minlength=table[sensitive].domain.size), self.l)
         if self.algorithm == "ria":
             found = streamlining.ria_outcomes(table, sensitive, self.l)
         else:
@@ -150,7 +147,9 @@ class Streamliner:
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
 
-    def _groups(self, table: Table, sensitive: str, randomness: Randomness) -> Groups:
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
+        """Which row goes where, without publishing anything."""
+        sensitive = self._eligible(table)
         if self.algorithm == "ria":
             return streamlining.ria(table, sensitive, self.l, randomness)
         return self._deal(table, sensitive).draw(randomness)
@@ -166,12 +165,16 @@ class Streamliner:
         strata, names = strata_of(table, self.strata or ())
         return streamlining.guided(table, sensitive, self.l, strata, weighted, names)
 
-    def _sensitive(self, table: Table) -> str:
+    def _eligible(self, table: Table) -> str:
+        """The sensitive column of a table on which l can be reached."""
         if len(table.schema.sensitive) != 1:
             raise ParameterError(
                 f"Streamliner protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
             )
-        return table.schema.sensitive[0]
+        (sensitive,) = table.schema.sensitive
+        column = table[sensitive]
+        require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
+        return sensitive
 
     def _column_weights(self, table: Table) -> list[int]:
         """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""

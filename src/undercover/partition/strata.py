@@ -21,6 +21,7 @@ class StratumNames:
         self.rows = rows  # (n_strata,) a row of each stratum
 
     def __call__(self, stratum: int) -> str:
+        """The columns of a stratum with their values."""
         if not self.columns:
             return "the whole table"
         row = self.rows[stratum]

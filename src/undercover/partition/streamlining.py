@@ -217,7 +217,7 @@ def _require_eligible_strata(
     l: int,  # noqa: E741
     describe: Callable[[int], str],
 ) -> None:
-    """Raise where some stratum is not l-eligible. Strata are never merged: what was merged would tell of their values."""
+    """Raise where some stratum is not l-eligible. They are never merged: that would tell of their values."""
     rows, top = counts.sum(axis=1), counts.max(axis=1)
     bad = np.flatnonzero(top * l > rows)
     if not len(bad):
