@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from undercover import api
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.manifest import load_release
+
+
+def _beside_optimum(found: Mapping[str, Any]) -> str:
+    shown = f"{found['discernibility']:,}"
+    if found["discernibility_optimum"] is None:
+        return shown
+    return f"{shown} (optimum {found['discernibility_optimum']:,}, ratio {found['discernibility_ratio']:.3f})"
 
 
 def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> None:
@@ -26,7 +35,7 @@ def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> 
     rows = [
         ["classes", f"{found['classes']:,}"],
         ["average class size", f"{found['average_class_size']:.2f}"],
-        ["discernibility", f"{found['discernibility']:,}"],
+        ["discernibility", _beside_optimum(found)],
         ["suppressed rows", f"{found['suppressed_rows']:,} ({found['suppressed_share']:.2%})"],
         ["loss (ARX), arithmetic", f"{loss['arx']['arithmetic']:.4f}"],
         ["loss (ARX), geometric", f"{loss['arx']['geometric']:.4f}"],

@@ -1,6 +1,6 @@
 """What a release costs: discernibility, class sizes, information loss and query error."""
 
-from undercover.utility.discernibility import average_class_size, discernibility
+from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility
 from undercover.utility.loss import Loss, losses
 from undercover.utility.measures import Measures, measure
 from undercover.utility.query_error import QueryError, QueryErrorResult, query_errors
@@ -14,5 +14,6 @@ __all__ = [
     "discernibility",
     "losses",
     "measure",
+    "optimal_discernibility",
     "query_errors",
 ]

@@ -2,16 +2,21 @@
 
 Bayardo & Agrawal 2005 for the discernibility metric: every row is charged the number of rows it cannot be told from;
 a suppressed row is charged the whole table. LeFevre, DeWitt & Ramakrishnan 2006 for the normalised average class size.
+Liu & Wang, "Privacy Streamliner", Section 4, show the metric beside its optimum: the least that any grouping into
+classes of at least l rows can cost.
 
 Deviation: in a release of two tables the buckets count as classes.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from undercover.errors import ParameterError
 from undercover.guarantees import Classes, classes_of
+from undercover.guarantees.exact import checked, exact
 from undercover.model.release import Release
 
 
@@ -27,6 +32,45 @@ def discernibility(source: Classes | Release) -> int:
     classes = _classes(source)
     squared = int(np.dot(classes.sizes, classes.sizes))
     return squared + classes.suppressed * (classes.rows + classes.suppressed)
+
+
+def optimal_discernibility(n: int, l: int) -> int:  # noqa: E741
+    """The least discernibility of any grouping of ``n`` rows into classes of at least ``l``.
+
+    There are at most g = n // l classes, and the sum of squares is least with g of them, as equal as can be: with
+    (q, r) = divmod(n, g) it is (g - r) q² + r (q + 1)².
+
+    >>> optimal_discernibility(10, 5), optimal_discernibility(11, 5), optimal_discernibility(600_000, 8)
+    (50, 61, 4800000)
+    """
+    for name, value, least in (("l", l, 1), ("n", n, l)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ParameterError(
+                f"The '{name}' parameter of optimal_discernibility must be an int in [{least}, inf). "
+                f"Got {value!r} instead."
+            )
+    classes = n // l
+    size, larger = divmod(n, classes)
+    return (classes - larger) * size**2 + larger * (size + 1) ** 2
+
+
+def smallest_class(release: Release) -> int | None:
+    """The rows every class must have for what a release promises: k, or l rounded up; ``None`` where neither is said.
+
+    A class in which no value is more than 1/l of the rows has at least l of them; so has one of l different values, one
+    of the entropy of l values, and a recursively l-diverse one.
+
+    >>> promised = ({"name": "k-anonymity", "k": 2}, {"name": "l-diversity", "l": "7/2", "form": "frequency"})
+    >>> smallest_class(Release("mondrian", {}, (), True, guarantees=promised))
+    4
+    """
+    asked = {"k-anonymity": "k", "l-diversity": "l"}
+    sizes = [
+        math.ceil(exact(checked(str(entry["name"]), asked[entry["name"]], entry[asked[entry["name"]]], "a number")))
+        for entry in release.guarantees
+        if entry.get("name") in asked and asked[entry["name"]] in entry
+    ]
+    return max(sizes, default=None)
 
 
 def average_class_size(source: Classes | Release, k: int | None = None) -> float:

@@ -44,7 +44,9 @@ def evaluate(
     """
     if evaluator not in EVALUATORS:
         raise ParameterError(unknown("Evaluator", str(evaluator), EVALUATORS))
-    names = list(dict.fromkeys(name for workload in workloads for name in workload.names))
+    names = sorted(
+        dict.fromkeys(name for workload in workloads for name in workload.names), key=lambda name: name not in ranges
+    )  # ranges are the outer axes
     if evaluator == "auto":
         evaluator = "cube" if _cube_pays(spread, workloads, names, ranges) else "direct"
     if evaluator == "direct":
@@ -59,7 +61,7 @@ def _shape(spread: Spread, names: Sequence[str], ranges: Collection[str]) -> tup
 
 
 def _cube_pays(spread: Spread, workloads: Sequence[Workload], names: Sequence[str], ranges: Collection[str]) -> bool:
-    """Compare additions while building and summing with cells looked at by the direct evaluator."""
+    """Compare additions and entries of the cube with the cells the direct evaluator looks at, in rough nanoseconds."""
     entries = math.prod(_shape(spread, names, ranges))
     if entries > LARGEST_CUBE:
         return False
@@ -68,9 +70,9 @@ def _cube_pays(spread: Spread, workloads: Sequence[Workload], names: Sequence[st
         coverage = spread.coverage[name]
         per_cell = 2 * np.diff(coverage.starts) if name in ranges else coverage.sizes
         touches *= per_cell[spread.cells[name]]
-    building = float(touches[spread.pair_box].sum()) + 2 * entries * len(set(names) & set(ranges))
+    building = float(touches[spread.pair_box].sum()) + 10 * entries
     per_value = np.diff(spread.value_starts)
-    direct = sum(float(per_value[workload.values].sum()) * len(workload.names) for workload in workloads)
+    direct = sum(7 * float(per_value[workload.values].sum()) * len(workload.names) for workload in workloads)
     return building <= direct
 
 
@@ -144,9 +146,16 @@ def _cube(spread: Spread, names: Sequence[str], ranges: Collection[str]) -> Answ
     cube = cube.reshape(shape)
     for axis, name in enumerate(names, start=1):
         if name in ranges:
-            np.cumsum(cube, axis=axis, out=cube)  # from where cells begin and end to what they hold
-            np.cumsum(cube, axis=axis, out=cube)
+            _running_sum(cube, axis)  # from where cells begin and end to what they hold
+            _running_sum(cube, axis)
     return cube
+
+
+def _running_sum(cube: Answers, axis: int) -> None:
+    """As ``np.cumsum`` in place, a whole layer at a time: several times faster along outer axes."""
+    layers = np.moveaxis(cube, axis, 0)
+    for i in range(1, len(layers)):
+        layers[i] += layers[i - 1]
 
 
 def _touches(coverage: Coverage, stride: int, is_range: bool) -> tuple[Positions, Positions, Answers]:

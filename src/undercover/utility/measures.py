@@ -8,13 +8,21 @@ from typing import Any
 from undercover.guarantees import classes_of
 from undercover.model.release import Release
 from undercover.model.table import Table
-from undercover.utility.discernibility import average_class_size, discernibility
+from undercover.utility.discernibility import (
+    average_class_size,
+    discernibility,
+    optimal_discernibility,
+    smallest_class,
+)
 from undercover.utility.loss import Loss, losses
 
 
 @dataclass(frozen=True)
 class Measures:
     """What a release costs.
+
+    ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
+    ``None`` where the release states neither k nor l.
 
     Examples
     --------
@@ -28,6 +36,12 @@ class Measures:
     rows: int
     loss: dict[str, Loss]
     suppressed_rows: int
+    discernibility_optimum: int | None = None
+
+    @property
+    def discernibility_ratio(self) -> float | None:
+        """Discernibility over its optimum."""
+        return self.discernibility / self.discernibility_optimum if self.discernibility_optimum else None
 
     @property
     def suppressed_share(self) -> float:
@@ -39,6 +53,8 @@ class Measures:
         """Everything, at full precision, ready for JSON."""
         return {
             "discernibility": self.discernibility,
+            "discernibility_optimum": self.discernibility_optimum,
+            "discernibility_ratio": self.discernibility_ratio,
             "average_class_size": self.average_class_size,
             "classes": self.classes,
             "rows": self.rows,
@@ -71,6 +87,8 @@ def measure(original: Table, release: Release) -> Measures:
     <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
     """
     classes = classes_of(release)
+    everybody = classes.rows + classes.suppressed
+    least = smallest_class(release)
     return Measures(
         discernibility=discernibility(classes),
         average_class_size=average_class_size(classes),
@@ -78,4 +96,5 @@ def measure(original: Table, release: Release) -> Measures:
         rows=classes.rows,
         loss=losses(original, release, classes),
         suppressed_rows=classes.suppressed,
+        discernibility_optimum=optimal_discernibility(everybody, least) if least and least <= everybody else None,
     )

@@ -14,7 +14,7 @@ no estimate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -187,7 +187,7 @@ class QueryError:
         table: Table,
         sets: Sequence[tuple[str, ...]],
         sensitive: str,
-        read: Any,
+        read: Callable[[Sequence[str]], Spread],
         randomness: Randomness,
     ) -> dict[tuple[str, ...], QueryErrorResult]:
         workloads = [draw_workload(table, names, sensitive, self.queries, randomness) for names in sets]

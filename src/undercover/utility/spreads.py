@@ -36,8 +36,7 @@ def spread_of_groups(table: Table, groups: Groups, names: Iterable[str], sensiti
     coverage, cells = {}, {}
     for name in names:
         coverage[name], cells[name] = _group_cells(table[name], groups)
-    codes = table[sensitive].codes
-    keys, counts = np.unique(codes.astype(np.int64) * groups.count + groups.labels, return_counts=True)
+    keys, counts = _counted(table[sensitive].codes.astype(np.int64) * groups.count + groups.labels)
     pairs = keys % groups.count, keys // groups.count, counts.astype(np.float64)
     return Spread.of_pairs(coverage, cells, pairs, table[sensitive].domain.size)
 
@@ -65,7 +64,7 @@ def _group_cells(column: EncodedColumn, groups: Groups) -> tuple[Coverage, Posit
     kind = cell_kind(column)
     size = column.domain.size
     if kind == "set":
-        keys = np.unique(groups.labels.astype(np.int64) * size + column.codes)
+        keys, _ = _counted(groups.labels.astype(np.int64) * size + column.codes)
         return Coverage.of_members(keys // size, keys % size, groups.count, size), own
     codes = (column.leaf_codes[column.codes] if kind == "tree" else column.codes)[groups.order]
     low = np.minimum.reduceat(codes, groups.offsets[:-1]).astype(np.int64)
@@ -93,3 +92,10 @@ def _node_cells(column: EncodedColumn, low: NDArray[np.int64], high: NDArray[np.
             node = int(tree.parent[node])
         labels.append(tree.labels[node])
     return read_cells(column.name, labels, "node", leaf_values(column)), cells.reshape(-1).astype(np.int64)
+
+
+def _counted(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys in order and how often each occurs; sorting whole numbers is faster than ``np.unique``."""
+    ordered = np.sort(keys)
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[first], np.diff(first, append=len(ordered))
