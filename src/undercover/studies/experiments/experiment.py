@@ -183,8 +183,10 @@ class Experiment:
         What the paper says, to be judged.
     prepare
         Called once before the first cell that has to run: loads tables, compiles.
+    settings
+        What every cell depends on beside the data and its own parameters; part of the keys.
     parameters
-        What was chosen for the whole experiment, for the record.
+        What else was chosen, for the record.
     private
         Whether the data are somebody's.
     """
@@ -199,5 +201,6 @@ class Experiment:
     claims: Sequence[Claim]
     about: Sequence[tuple[str, str]] = ()
     prepare: Callable[[Progress], None] = _nothing
+    settings: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     private: bool = False

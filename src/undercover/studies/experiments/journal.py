@@ -49,6 +49,7 @@ def cell_key(experiment: Experiment, cell: Cell) -> str:
         "experiment": experiment.name,
         "version": experiment.version,
         "data": experiment.data,
+        "settings": experiment.settings,
         "figure": cell.figure,
         "series": cell.series,
         "x": cell.x,

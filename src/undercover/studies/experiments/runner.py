@@ -182,7 +182,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
         "private": experiment.private,
         "data": dict(experiment.data),
         "about": [{"term": term, "text": text} for term, text in experiment.about],
-        "parameters": dict(experiment.parameters),
+        "parameters": {**experiment.settings, **experiment.parameters},
         "claims": claims,
         "plots": [asdict(plot) for plot in experiment.plots(rows)],
         "rows": [asdict(row) for row in rows],

@@ -1,0 +1,162 @@
+"""What the Streamliner experiment measures on one table: the time to form groups, DM and query error."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from undercover.errors import UndercoverError
+from undercover.model.groups import Groups
+from undercover.model.protocols import Progress
+from undercover.model.schema import Schema
+from undercover.model.table import EncodedColumn, Table
+from undercover.partition import streamlining
+from undercover.partition.eligibility import require_eligible
+from undercover.partition.strata import strata_of
+from undercover.randomness import Randomness
+from undercover.utility import query_errors
+
+SORTING = "stable sort"
+OPTIMUM = "optimum"
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A table and what is measured on it.
+
+    Parameters
+    ----------
+    load
+        Makes the encoded table; called once.
+    weights
+        Of the quasi-identifiers in the weighted rank of `gda` and `guided`.
+    strata
+        Of `guided`.
+    predicates
+        Label and columns of each set of quasi-identifiers that queries ask about.
+    queries
+        Queries of each set.
+    """
+
+    load: Callable[[], Table]
+    weights: Mapping[str, int]
+    strata: tuple[str, ...]
+    predicates: Mapping[str, tuple[str, ...]]
+    queries: int
+    _kept: dict[str, Table] = field(default_factory=dict)
+
+    @property
+    def table(self) -> Table:
+        """The table, encoded on first use."""
+        if "base" not in self._kept:
+            self._kept["base"] = self.load()
+        return self._kept["base"]
+
+    def prepare(self, algorithms: Sequence[str], progress: Progress) -> None:
+        """Encode the table and compile what will be timed."""
+        progress("reading and encoding", 0.0)
+        table = self.table
+        progress("compiling", 0.0)
+        for algorithm in algorithms:
+            try:
+                self._groups(table, algorithm, 2, seed=0)
+            except UndercoverError:
+                continue  # the cells of this algorithm will say the same
+
+    def time(self, algorithm: str, l: int, copies: int, quasi_identifiers: int, seed: int) -> dict[str, float]:  # noqa: E741
+        """Seconds to form the groups, without reading, recoding and writing."""
+        table = self._part(copies, quasi_identifiers)
+        if algorithm == SORTING:
+            numbers = Randomness(seed).words("numbers to sort", table.n_rows).astype(np.int32)
+            started = time.perf_counter()
+            np.argsort(numbers, kind="stable")
+            return {"seconds": time.perf_counter() - started}
+        started = time.perf_counter()
+        self._groups(table, algorithm, l, seed)
+        return {"seconds": time.perf_counter() - started}
+
+    def discernibility(self, algorithm: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
+        """DM, its ratio to the optimum, and the share of groups that have no row more than they need."""
+        best = optimal_discernibility(self.table.n_rows, l)
+        if algorithm == OPTIMUM:
+            return {"DM": best}
+        sizes = self._groups(self.table, algorithm, l, seed).sizes
+        found = int(np.dot(sizes, sizes))
+        return {"DM": found, "DM to optimum": found / best, "groups of l": float((sizes == l).mean())}
+
+    def query_error(self, algorithm: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
+        """The mean error of COUNT queries, for each set of predicates."""
+        groups = self._groups(self.table, algorithm, l, seed)
+        found = query_errors(
+            self.table,
+            groups,
+            quasi_identifiers=list(self.predicates.values()),
+            queries=self.queries,
+            randomness=Randomness(seed),
+        )
+        return {label: found[names].mean for label, names in self.predicates.items()}
+
+    def _groups(self, table: Table, algorithm: str, l: int, seed: int) -> Groups:  # noqa: E741
+        """The part of a method that the paper times: from the encoded table to the group of every row."""
+        (sensitive,) = table.schema.sensitive
+        counts = np.bincount(table[sensitive].codes, minlength=table[sensitive].domain.size)
+        require_eligible(table, sensitive, counts, l)
+        if algorithm in ("rda", "wrap"):
+            deal = {"rda": streamlining.rda, "wrap": streamlining.wrap}[algorithm](table, sensitive, l)
+            return deal.draw(Randomness(seed))
+        names = table.schema.quasi_identifiers
+        weighted = streamlining.weighted_ranks(table, [self.weights[name] for name in names])
+        if algorithm == "gda":
+            return streamlining.gda(table, sensitive, l, weighted).draw(Randomness(seed))
+        strata, describe = strata_of(table, [name for name in self.strata if name in names])
+        return streamlining.guided(table, sensitive, l, strata, weighted, describe).draw(Randomness(seed))
+
+    def _part(self, copies: int, quasi_identifiers: int) -> Table:
+        """The table several times over with its first quasi-identifiers; the last one made is kept."""
+        key = f"{copies} x {quasi_identifiers}"
+        if key not in self._kept:
+            table = self.table
+            for old in [name for name in self._kept if name != "base"]:
+                del self._kept[old]
+            self._kept[key] = replicated(table, copies, quasi_identifiers)
+        return self._kept[key]
+
+
+def replicated(table: Table, copies: int, quasi_identifiers: int) -> Table:
+    """``copies`` copies of a table one below the other, with its first ``quasi_identifiers`` ones.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [1, 2], "sex": [1, 1], "ill": [5, 6]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
+    >>> twice = replicated(table, 2, 1)
+    >>> twice["age"].codes.tolist(), list(twice.columns)
+    ([0, 1, 0, 1], ['age', 'ill'])
+    """
+    names = table.schema.quasi_identifiers[:quasi_identifiers]
+    kept = (*names, *table.schema.sensitive)
+    settings = {name: column for name, column in table.schema.columns.items() if name in kept}
+    schema = Schema(
+        quasi_identifiers=names, sensitive=table.schema.sensitive, columns=settings, missing=table.schema.missing
+    )
+    columns = {
+        name: EncodedColumn(name, np.tile(table[name].codes, copies), table[name].domain, table[name].settings)
+        for name in kept
+    }
+    n_rows = table.n_rows * copies
+    return Table(schema, columns, n_rows, np.arange(n_rows), n_rows, {})
+
+
+@lru_cache
+def optimal_discernibility(n_rows: int, l: int) -> int:  # noqa: E741
+    """The least sum of squared group sizes where every group has at least l rows: as many groups as fit, even sizes.
+
+    >>> optimal_discernibility(10, 3)  # 3, 3 and 4 rows
+    34
+    """
+    groups = max(n_rows // l, 1)
+    size, larger = divmod(n_rows, groups)
+    return (groups - larger) * size**2 + larger * (size + 1) ** 2
