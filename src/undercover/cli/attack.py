@@ -7,7 +7,8 @@ from typing import Any
 
 from undercover import api
 from undercover.attacks import Linkage
-from undercover.cli.output import console, percent, print_json, print_table, progress_on_stderr
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.report.figures import baseline, risk
 
 
 def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None, as_json: bool) -> None:
@@ -30,8 +31,8 @@ def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None,
         [
             f"{worst['row']:,}",
             f"{worst['matches']:,}",
-            percent(worst["identity"]),
-            *(percent(value) for value in worst["attribute"].values()),
+            risk(worst["identity"]),
+            *(risk(value) for value in worst["attribute"].values()),
         ]
         for worst in found["worst_rows"][:5]
     ]
@@ -45,11 +46,11 @@ def linkage_rows(found: dict[str, Any]) -> list[list[str]]:
     rows = [
         [
             "finds the person's row, mean",
-            percent(guess["identity"]),
-            percent(before["identity"]["mean"]),
-            percent(after["identity"]["mean"]),
+            baseline(guess["identity"]),
+            risk(before["identity"]["mean"]),
+            risk(after["identity"]["mean"]),
         ],
-        ["finds the person's row, worst", "", percent(before["identity"]["max"]), percent(after["identity"]["max"])],
+        ["finds the person's row, worst", "", risk(before["identity"]["max"]), risk(after["identity"]["max"])],
         [
             "people singled out",
             "",
@@ -62,10 +63,10 @@ def linkage_rows(found: dict[str, Any]) -> list[list[str]]:
         rows.append(
             [
                 f"guesses {name}",
-                percent(blind["guess_success"]),
-                percent(raw["guess_success"]),
-                percent(figures["guess_success"]),
+                baseline(blind["guess_success"]),
+                risk(raw["guess_success"]),
+                risk(figures["guess_success"]),
             ]
         )
-        rows.append([f"is sure of {name}, worst", "", percent(raw["max"]), percent(figures["max"])])
+        rows.append([f"is sure of {name}, worst", "", risk(raw["max"]), risk(figures["max"])])
     return rows

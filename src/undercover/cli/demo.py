@@ -3,49 +3,71 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from undercover.cli.output import console, percent, print_table, progress_on_stderr
+from undercover.cli.output import console, print_table, progress_on_stderr
+from undercover.report.figures import baseline, cost, risk
 from undercover.studies.demo import OVERVIEW, Stop, tour
 
 
 def run(out: Path, rows: int, *, force: bool) -> None:
-    """Take the tour and print one line per method."""
+    """Take the tour and print one line per release: the figures of the overview page."""
     started = time.perf_counter()
-    with progress_on_stderr() as progress:
+    with progress_on_stderr(brief=True) as progress:
         stops = tour(out, rows, force=force, progress=progress)
     screen = console()
-    first = stops[0].summary["attacks"][0]
-    (sensitive,) = first["after"]["attribute"]
-    guess, raw = first["baseline"], first["before"]
+    found = next(stop.summary["headline"] for stop in stops if stop.summary["headline"])
+    row, value = found["identity"], found["attribute"]
     lines = [
-        ["guessing", "", "", "", percent(guess["attribute"][sensitive]["guess_success"]), "", ""],
+        *(_line(stop) for stop in stops),
         [
             "the table as it is",
             "",
-            percent(raw["identity"]["max"]),
-            percent(raw["identity"]["mean"]),
-            percent(raw["attribute"][sensitive]["guess_success"]),
-            "0",
+            *(risk(figures[key]) for figures in (row, value) for key in ("before_mean", "before")),
+            cost(0.0),
             "",
         ],
-        *(_line(stop, sensitive) for stop in stops),
+        [
+            "guessing without it",
+            "",
+            *(baseline(row["baseline"]) for _ in range(2)),
+            baseline(value["baseline_mean"]),
+            baseline(value["baseline"]),
+            "",
+            "",
+        ],
     ]
-    columns = ["release", "verified", "found, worst", "found, mean", f"{sensitive} guessed", "loss", "seconds"]
-    print_table(screen, f"{rows:,} people who do not exist, attacked by linkage", columns, lines, left=2)
+    name = value["column"]
+    columns = ["release", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss", "seconds"]
+    title = f"{rows:,} people who do not exist: how likely linkage finds a person's row and learns the {name}"
+    print_table(screen, title, columns, lines, left=2)
     screen.print(f"Everything is in {out}/; start with {out / OVERVIEW}. Took {time.perf_counter() - started:.0f} s.")
     screen.print(f"Try it yourself: undercover inspect {out / 'people.csv'}")
 
 
-def _line(stop: Stop, sensitive: str) -> list[str]:
-    attack = stop.summary["attacks"][0]["after"]
-    found = [f"{finding['name']} {finding['shown']}" for finding in stop.summary["holds"]["findings"]]
-    return [
-        stop.title,
-        ", ".join(found),
-        percent(attack["identity"]["max"]),
-        percent(attack["identity"]["mean"]),
-        percent(attack["attribute"][sensitive]["guess_success"]),
-        f"{stop.summary['cost']['loss']['arx']['arithmetic']:.3f}",
-        f"{stop.seconds:.1f}",
+def _line(stop: Stop) -> list[str]:
+    headline = stop.summary["headline"] or {}
+    figures = [
+        risk(part[key]) if part else "–"
+        for part in (headline.get("identity"), headline.get("attribute"))
+        for key in ("after_mean", "after")
     ]
+    loss = stop.summary["cost"]["loss"].get("arx") if stop.summary["cost"] else None
+    verified = ", ".join(_found(finding) for finding in stop.summary["holds"]["findings"])
+    return [stop.title, verified, *figures, cost(loss["arithmetic"]) if loss else "–", f"{stop.seconds:.1f}"]
+
+
+def _found(finding: Mapping[str, Any]) -> str:
+    """What a guarantee came to, by its parameter.
+
+    >>> _found({"name": "k-anonymity", "parameters": {"k": 10}, "shown": "12", "holds": True})
+    'k=12'
+    >>> _found({"name": "delta-probability", "parameters": {"delta": "1/5"}, "shown": "", "holds": None})
+    'delta: private'
+    """
+    name = next(iter(finding["parameters"]), finding["name"])
+    if finding["holds"] is None:
+        return f"{name}: private"
+    return f"{name}={finding['shown']}" + ("" if finding["holds"] else " FAILS")

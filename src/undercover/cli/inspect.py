@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from undercover.cli.inputs import read_with_spec
-from undercover.cli.output import console, percent, print_json, print_table, progress_on_stderr, warn
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
+from undercover.report import figures
 from undercover.studies.inspect import inspect
 from undercover.studies.spec_writer import write_spec as write_spec_file
 
@@ -87,13 +88,13 @@ def _print(content: dict[str, Any]) -> None:
         rows = [
             [
                 kind,
-                percent(risk[kind]["highest"]),
-                percent(risk[kind]["mean"]),
-                percent(risk[kind]["share_above_threshold"]),
+                figures.risk(risk[kind]["highest"]),
+                figures.risk(risk[kind]["mean"]),
+                figures.risk(risk[kind]["share_above_threshold"]),
             ]
             for kind in ("prosecutor", "journalist")
         ]
-        rows.append(["marketer", "", percent(risk["marketer"]), ""])
+        rows.append(["marketer", "", figures.risk(risk["marketer"]), ""])
         above = f"above {risk['prosecutor']['threshold']:g}"
         print_table(screen, "Risk if published as it is", ["attacker", "highest", "mean", above], rows)
 

@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WHOLE_WORD = 24
+_WIDTH = 110  # of what is written to a file or a pipe
 
 
 def console() -> Console:
     """Where results for people go."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    return Console(highlight=False, soft_wrap=True, width=_WIDTH)
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -49,10 +52,10 @@ def print_table(
 
 
 @contextmanager
-def progress_on_stderr() -> Iterator[Progress]:
-    """A bar on a terminal, a line per stage otherwise."""
+def progress_on_stderr(*, brief: bool = False) -> Iterator[Progress]:
+    """A bar on a terminal, a line per stage otherwise; of stages ``whole: part`` a line per whole if ``brief``."""
     if not sys.stderr.isatty():
-        yield _lines()
+        yield _lines(brief)
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -68,13 +71,16 @@ def progress_on_stderr() -> Iterator[Progress]:
         yield advance
 
 
-def _lines() -> Progress:
+def _lines(brief: bool) -> Progress:
     shown: list[str] = []
 
     def advance(stage: str, share: float) -> None:
-        if not shown or shown[-1] != stage:
-            shown.append(stage)
-            print(f"{stage} …", file=sys.stderr, flush=True)
+        whole, _, part = stage.partition(": ")
+        # What takes long the first time only is always told.
+        line = whole if brief and not part.startswith("compiling") else stage
+        if line not in shown[-1:]:
+            shown.append(line)
+            print(f"{line} …", file=sys.stderr, flush=True)
 
     return advance
 
@@ -83,17 +89,3 @@ def warn(warnings: Sequence[str]) -> None:
     """Say what the holder must know, on stderr."""
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
-
-
-def percent(share: float) -> str:
-    """A risk in percent, rounded up.
-
-    >>> percent(0.12345), percent(0.0000001), percent(0)
-    ('12.4%', '<0.1%', '0%')
-    """
-    if share == 0:
-        return "0%"
-    tenths = -int(-share * 1000 * (1 - 1e-12) // 1)  # what floating point got wrong is no reason to round up
-    if share * 1000 < 1:
-        return "<0.1%"
-    return f"{tenths / 10:g}%"

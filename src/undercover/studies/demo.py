@@ -19,12 +19,25 @@ from undercover.model.protocols import Method, Progress, no_progress
 from undercover.report.html import overview_html
 
 OVERVIEW = "index.html"
-TOUR: dict[str, tuple[str, Method, bool]] = {
-    "mondrian-k10": ("Mondrian, k=10", Mondrian(k=10), False),
-    "mondrian-k10-hierarchies": ("Mondrian along hierarchies, k=10", Mondrian(k=10), True),
-    "mondrian-k5-l5": ("Mondrian, k=5 and l=5", Mondrian(k=5, l=5), False),
-    "anatomy-l8": ("Anatomy, l=8", Anatomy(l=8), False),
-}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One release the tour is going to make; the title is a column of a terminal, so it is short."""
+
+    folder: str
+    title: str
+    method: Method
+    hierarchies: bool = False  # whether the census columns are cut along their hierarchies
+
+
+TOUR = (
+    Planned("mondrian-k10", "Mondrian k=10", Mondrian(k=10)),
+    Planned("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", Mondrian(k=10), hierarchies=True),
+    Planned("mondrian-k5-l5", "Mondrian k=5, l=5", Mondrian(k=5, l=5)),
+    Planned("anatomy-l8", "Anatomy l=8", Anatomy(l=8)),
+)
+"""Every release of the tour, in the order of the overview."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +80,17 @@ def _take(out: Path, rows: int, progress: Progress) -> list[Stop]:
     people = census(rows)
     write_csv(people, out / "people.csv")
     stops = []
-    for folder, (title, method, along_hierarchies) in TOUR.items():
+    for planned in TOUR:
 
-        def within(stage: str, share: float, title: str = title) -> None:
+        def within(stage: str, share: float, title: str = planned.title) -> None:
             progress(f"{title}: {stage}", share)
 
         started = time.perf_counter()
-        run = api.publish(people, census_schema(hierarchies=along_hierarchies), method, progress=within)
+        run = api.publish(people, census_schema(hierarchies=planned.hierarchies), planned.method, progress=within)
         seconds = time.perf_counter() - started
         summary = api.summarize(run, progress=within)
-        api.save(run, out / folder, summary=summary, progress=within)
-        stops.append(Stop(folder, title, seconds, summary))
+        api.save(run, out / planned.folder, summary=summary, progress=within)
+        stops.append(Stop(planned.folder, planned.title, seconds, summary))
     page = overview_html(
         [
             {
