@@ -217,9 +217,10 @@ def check_candidates(table: MicroTable, candidates: Sequence[Candidate]) -> None
     if strangers:
         problems.append(f"Nobody in the table is called {listed(sorted(strangers))}.")
     else:
-        for candidate in candidates:
-            along_rows = all(table[row[0]] != table[name] for row in candidate.rows for name in row[1:])
-            if not along_rows or not form_l_candidate(table, candidate.sets):
-                problems.append(f"{candidate!r} does not map everybody to another colour.")
+        problems += [
+            f"{candidate!r} has two sets without a bijection that maps everybody to another colour."
+            for candidate in candidates
+            if not form_l_candidate(table, candidate.sets)
+        ]
     if problems:
         raise ParameterError(problems)
