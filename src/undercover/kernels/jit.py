@@ -18,3 +18,9 @@ def kernel(function: F) -> F:
 def internal(function: F) -> F:
     """Compile a function that only kernels call: it needs no entry point of its own."""
     return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+
+
+def arithmetic(function: F) -> F:
+    """Compile floating-point loops that only kernels call: sums may be reordered, a division by zero gives infinity."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    return cast(F, njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"}, **options)(function))
