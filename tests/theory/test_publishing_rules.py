@@ -15,6 +15,7 @@ from undercover.theory import (
     is_strongly_globally_safe,
     largest_strongly_globally_safe_set,
     locally_safe_set,
+    partition_of,
     text,
 )
 from undercover.theory.partitions import Partition
@@ -67,3 +68,23 @@ def test_taking_the_first_safe_partition_gives_everything_away() -> None:
     image = MentalImage.before_release(truth).seeing_release(truth, published)
     assert (len(image.tables), image.risk()) == (6, Fraction(2, 3))
     assert image.knowing_rule(first_safe, published).tables == (truth,)
+
+
+def test_pairing_with_the_nearest_gives_everything_away() -> None:
+    """The guided algorithm in its smallest form, l = 2 and counts (2, 1, 1): one table leads to this release."""
+
+    def nearest(table: MicroTable) -> Partition:
+        people = max(table.colours().values(), key=len)
+        free, groups = set(table.identifiers) - people, []
+        for person in sorted(people):
+            partner = min(free, key=lambda other: (abs(int(other) - int(person)), other))
+            free.remove(partner)
+            groups.append([person, partner])
+        return partition_of(groups)
+
+    truth = MicroTable(tuple("1234"), ("s1", "s1", "s2", "s3"))
+    published = nearest(truth)
+    assert text(published) == "13|24"
+    image = MentalImage.before_release(truth).seeing_release(truth, published)
+    assert (len(image.tables), image.risk()) == (4, Fraction(1, 2))
+    assert image.knowing_rule(nearest, published).tables == (truth,)

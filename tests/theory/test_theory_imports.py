@@ -1,0 +1,41 @@
+"""The theory room stands on the standard library and the errors alone."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import undercover.theory
+
+ROOM = Path(undercover.theory.__file__).parent
+
+
+def foreign_imports(source: str) -> set[str]:
+    """Modules that are neither the standard library, the errors nor the room itself."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or ".")
+    return {
+        name
+        for name in names
+        if name.split(".")[0] not in sys.stdlib_module_names
+        and name != "undercover.errors"
+        and not name.startswith("undercover.theory")
+    }
+
+
+def test_nothing_foreign_is_imported() -> None:
+    files = sorted(ROOM.glob("*.py"))
+    assert len(files) >= 8
+    assert {file.name: foreign_imports(file.read_text()) for file in files} == {file.name: set() for file in files}
+
+
+def test_the_check_notices_a_foreign_import() -> None:
+    assert foreign_imports("import itertools\nimport numpy as np\nfrom undercover.model import table") == {
+        "numpy",
+        "undercover.model",
+    }
