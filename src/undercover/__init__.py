@@ -19,6 +19,7 @@ __version__ = VERSION
 
 if TYPE_CHECKING:
     from undercover import datasets
+    from undercover.analysis import Between, CountQuery, NoneOf, OneOf, Recipient, answer
     from undercover.api import attack, load, measure, publish, report, save, verify
     from undercover.attacks import Linkage
     from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
 _HOMES = {
+    "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "Recipient", "answer"),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
     "undercover.attacks": ("Linkage",),
     "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
@@ -52,14 +54,19 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "Anatomy",
     "BetaLikeness",
+    "Between",
     "Column",
+    "CountQuery",
     "DeltaDisclosure",
     "Hierarchy",
     "KAnonymity",
     "LDiversity",
     "Linkage",
     "Mondrian",
+    "NoneOf",
+    "OneOf",
     "QueryError",
+    "Recipient",
     "Release",
     "Run",
     "Schema",
@@ -67,6 +74,7 @@ __all__ = [
     "TCloseness",
     "Table",
     "__version__",
+    "answer",
     "attack",
     "datasets",
     "load",

@@ -1,1 +1,6 @@
 """For recipients: answers from a release, with error bars."""
+
+from undercover.analysis.answers import Answer, Recipient, answer
+from undercover.analysis.queries import Between, CountQuery, NoneOf, OneOf
+
+__all__ = ["Answer", "Between", "CountQuery", "NoneOf", "OneOf", "Recipient", "answer"]
