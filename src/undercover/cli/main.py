@@ -12,9 +12,24 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
+
+
+class _InterruptedError(Exception):
+    """Ctrl-C, by another name: typer would turn it into an exit code without a word."""
+
+
+class _Commands(typer.core.TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise _InterruptedError from error
+
 
 app = typer.Typer(
     name="undercover",
+    cls=_Commands,
     help="Publishes tables about people without giving the people away.",
     no_args_is_help=True,
     add_completion=False,
@@ -242,7 +257,7 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, UndercoverError):
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
+    if isinstance(error, _InterruptedError | KeyboardInterrupt | typer.Abort):
         print("interrupted; nothing was written", file=sys.stderr)
         return 130
     if isinstance(error, MemoryError):

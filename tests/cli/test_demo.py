@@ -1,0 +1,68 @@
+"""``undercover demo``: a small tour, whole or not there, whose table agrees with its pages."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from undercover import api
+from undercover.io.manifest import load_release
+from undercover.studies.demo import OVERVIEW, TOUR
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "tour"
+
+
+def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
+    done = undercover("demo", "--out", out, "--rows", 3000)
+    assert done.code == 0, done.err
+    assert os.listdir(tmp_path) == ["tour"]
+    assert sorted(os.listdir(out)) == sorted([OVERVIEW, "people.csv", *(planned.folder for planned in TOUR)])
+    page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", (out / OVERVIEW).read_text()))
+    for planned in TOUR:
+        assert api.verify(out / planned.folder).holds
+        assert load_release(out / planned.folder / "public")[1] == []
+        # A line of its own, not torn apart, with the figures of the overview.
+        (line,) = (text for text in done.out.splitlines() if text.strip().startswith(f"{planned.title} "))
+        figures = re.findall(r"[\d.]+%", line)
+        assert len(figures) == 4
+        assert f"{planned.title} holds {' '.join(figures)}" in page
+        assert re.search(rf"{re.escape(planned.title)} +\w+=", line)
+    assert max(len(line) for line in done.out.splitlines() if str(out) not in line) <= 110
+    stages = [line for line in done.err.splitlines() if "compiling" not in line]
+    assert stages == [f"{planned.title} …" for planned in TOUR]
+    assert undercover("inspect", out / "people.csv").code == 0
+
+    refused = undercover("demo", "--out", out, "--rows", 1000)
+    assert (refused.code, "--force" in refused.err) == (2, True)
+
+
+def test_what_is_no_tour_is_never_replaced(undercover: Command, out: Path) -> None:
+    out.mkdir()
+    (out / "thesis.tex").write_text("years of work")
+    done = undercover("demo", "--out", out, "--rows", 1000, "--force")
+    assert (done.code, "not written by a tour" in done.err) == (2, True)
+    assert (out / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_tour_cut_short_leaves_nothing(
+    undercover: Command, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save, calls = api.save, []
+
+    def fail_later(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return save(*arguments, **options)
+
+    monkeypatch.setattr(api, "save", fail_later)
+    assert undercover("demo", "--out", out, "--rows", 1000).code == 130
+    assert os.listdir(tmp_path) == []
