@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, SchemaError, UnreachableError
-from undercover.methods import anatomy
 from undercover.methods.anatomy import Anatomy, deal
 from undercover.model.groups import Groups
 from undercover.model.run import Draft
+from undercover.partition import dealing
 from undercover.randomness import Randomness
 
 Uniform = Callable[[Sequence[int]], bool]
@@ -202,13 +202,13 @@ def test_every_way_to_meet_is_equally_likely(uniform: Uniform) -> None:
 
 
 def test_dealing_in_the_order_of_the_input_is_found_out(uniform: Uniform, monkeypatch: pytest.MonkeyPatch) -> None:
-    shuffle = anatomy.shuffle_within
+    shuffle = dealing.shuffle_within
 
     def lazy(items: Any, offsets: Any, randomness: Randomness, purpose: str) -> None:
-        if purpose != "rows of one value":
+        if purpose != "slots of one value":
             shuffle(items, offsets, randomness, purpose)
 
-    monkeypatch.setattr(anatomy, "shuffle_within", lazy)
+    monkeypatch.setattr(dealing, "shuffle_within", lazy)
     table = table_of(PAIRS)
     assert not uniform(partners(lambda seed: deal(table, "ill", 2, Randomness(seed=seed)).labels))
 

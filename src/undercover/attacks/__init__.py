@@ -1,5 +1,6 @@
 """The attacks: each tells the attacker's story and stands beside guessing."""
 
+from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
 from undercover.attacks.linkage import Linkage, LinkageResult
 
-__all__ = ["Linkage", "LinkageResult"]
+__all__ = ["AlgorithmAware", "AlgorithmAwareResult", "Linkage", "LinkageResult"]

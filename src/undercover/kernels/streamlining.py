@@ -171,13 +171,15 @@ def _append_rest(slots: Any, heads: Any, offsets: Any, count: int, ranking: Any,
 
 
 @kernel
-def draw_partners(colour: int, offsets: Any, pool: Any, l: int, words: Any, spare: Any, parent: Any) -> int:  # noqa: E741
+def draw_partners(colour: int, offsets: Any, rows: Any, pool: Any, l: int, words: Any, spare: Any, parent: Any) -> int:  # noqa: E741
     """Liu & Wang, Table 5, lines 3-6 for one colour: l - 1 partners for each of its rows, merged at once.
 
     Parameters
     ----------
+    rows
+        Rows colour after colour, in an order nobody knows: those who draw first have the larger choice.
     pool
-        Rows colour after colour; reordered within colours as they are drawn.
+        The same rows, reordered within colours as they are drawn.
     words, spare
         2 (l - 1) words for each row of the colour, and spare ones.
     parent
@@ -226,7 +228,7 @@ def draw_partners(colour: int, offsets: Any, pool: Any, l: int, words: Any, spar
                 kept += 1
         n_others = kept
     for a in range(size):
-        root = _root(parent, pool[first + a])
+        root = _root(parent, rows[first + a])
         for w in range(l - 1):
             other_root = _root(parent, partners[a, w])
             # The smaller row number stays the root, so that the forest does not depend on the order of merging.

@@ -12,23 +12,32 @@ not look at quasi-identifiers and treats rows of one value alike, so knowing it 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import lcm
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from undercover.errors import InternalError, ParameterError, SchemaError, listed
 from undercover.guarantees import LDiversity
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.model.groups import Groups
+from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.partition.dealing import Deal
 from undercover.partition.eligibility import require_eligible
 from undercover.partition.shuffling import shuffle_within, spare_words
 from undercover.randomness import Randomness
+
+_INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,31 +95,63 @@ class Anatomy:
         tables = (_qit(table, groups, randomness), _sat(table, sensitive, groups))
         return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
 
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """Every bucketisation of a tiny table with its exact probability, as an adversary sees it.
+
+        The words that place rows left over stand for equal parts of all words: ``parts`` of them, a multiple of every
+        number of buckets there can be to choose from.
+        """
+        (sensitive,) = table.schema.sensitive
+        codes = table[sensitive].codes
+        require_eligible(table, sensitive, np.bincount(codes, minlength=table[sensitive].domain.size), self.l)
+        parts = lcm(*range(1, table.n_rows // self.l + 1))
+        words = [-(-part * 2**32 // parts) + _INSIDE for part in range(parts)]
+        left_over = self.l - 1  # at most
+        for chosen in product(words, repeat=left_over):
+            drawn = np.array([*chosen, 0], dtype=np.uint32)
+            dealt = _dealt(table, sensitive, self.l, drawn, np.empty(0, np.uint32))
+            if dealt is None:
+                raise InternalError("A word from inside its part was rejected.")
+            for probability, labels in dealt.outcomes():
+                yield probability / parts**left_over, seen_groups(labels, codes)
+
 
 def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
     """Figure 3: the bucket of every row."""
-    from undercover.kernels.dealing import deal_largest
-    from undercover.kernels.shuffle import counting_order
-
-    column = table[sensitive]
-    order, offsets = counting_order(column.codes, column.domain.size)
-    shuffle_within(order, offsets, randomness, "rows of one value")
-    colours = np.argsort(-np.diff(offsets), kind="stable")
     attempt = 0
     while True:
         words = randomness.words(f"rows left over/{attempt}", l)
         spare = randomness.words(f"rows left over/{attempt}/spare", spare_words(l, table.n_rows))
-        by_position, count, enough = deal_largest(offsets, colours, l, words, spare)
-        if enough:
+        dealt = _dealt(table, sensitive, l, words, spare)
+        if dealt is not None:
             break
         attempt += 1
-    if (by_position < 0).any():
+    groups = dealt.draw(randomness)
+    numbers = np.arange(groups.count, dtype=np.int32)
+    shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets")
+    return Groups(numbers[groups.labels], groups.count)
+
+
+def _dealt(
+    table: Table,
+    sensitive: str,
+    l: int,  # noqa: E741
+    words: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+) -> Deal | None:
+    """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
+    from undercover.kernels.dealing import deal_largest
+    from undercover.kernels.streamlining import take_slots
+
+    column = table[sensitive]
+    counts = np.bincount(column.codes, minlength=column.domain.size)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    slots, count, enough = deal_largest(offsets, np.argsort(-counts, kind="stable"), l, words, spare)
+    if not enough:
+        return None
+    if (slots < 0).any():
         raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
-    numbers = np.arange(count, dtype=np.int32)
-    shuffle_within(numbers, np.array([0, count]), randomness, "numbers of buckets")
-    labels = np.empty(table.n_rows, dtype=np.int32)
-    labels[order] = numbers[by_position]
-    return Groups(labels, count)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
 
 
 def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable:

@@ -11,14 +11,16 @@ made then tells something about them (Wong et al. 2007, minimality attack), and 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees import KAnonymity, LDiversity, TCloseness
 from undercover.guarantees.exact import exact
+from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -111,23 +113,28 @@ class Mondrian:
         """Cut the table, recode every group, publish the rows class by class."""
         if not self.algorithm_safe and not table.schema.sensitive:
             raise ParameterError("Mondrian with l or t needs a sensitive column. Name one: sensitive = ...")
-        checks = self._checks(table)
-
-        def cut_part(part: Table) -> Partition:
-            return partition(
-                part,
-                k=self.k,
-                checks=checks,
-                cut=self.cut,
-                recoding=self.recoding,
-                threads=engine.threads,
-                progress=progress,
-            )
-
-        parts = Partition.join(engine.map_parts(table, cut_part))
+        parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
         published = generalized_table(table, parts.groups, cells, randomness)
         return Draft(tables=(published,), groups=parts.groups, diagnostics={"groups": parts.groups.count})
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """The one partition of a tiny table, as an adversary sees it: nothing in Mondrian is random."""
+        (sensitive,) = table.schema.sensitive
+        groups = self._cutter(table)(table).groups
+        yield Fraction(1), seen_groups(groups.labels, table[sensitive].codes)
+
+    def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Callable[[Table], Partition]:
+        """What cuts ``table`` or a part of it."""
+        return partial(
+            partition,
+            k=self.k,
+            checks=self._checks(table),
+            cut=self.cut,
+            recoding=self.recoding,
+            threads=threads,
+            progress=progress,
+        )
 
     def _conditions(self, table: Table) -> list[Guarantee]:
         """The guarantees beyond k."""

@@ -35,6 +35,7 @@ from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.partition import streamlining
+from undercover.partition.dealing import Deal
 from undercover.partition.eligibility import require_eligible
 from undercover.partition.recoding import box_cells, generalized_table
 from undercover.partition.strata import strata_of
@@ -154,7 +155,7 @@ class Streamliner:
             return streamlining.ria(table, sensitive, self.l, randomness)
         return self._deal(table, sensitive).draw(randomness)
 
-    def _deal(self, table: Table, sensitive: str) -> streamlining.Deal:
+    def _deal(self, table: Table, sensitive: str) -> Deal:
         if self.algorithm == "wrap":
             return streamlining.wrap(table, sensitive, self.l)
         if self.algorithm == "rda":

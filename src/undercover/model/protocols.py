@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.model.observation import Seen
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -67,11 +68,12 @@ class Method(Protocol):
         ...
 
 
+@runtime_checkable
 class Enumerable(Protocol):
     """A method whose randomness can be enumerated on a tiny table."""
 
-    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Draft]]:
-        """Every possible output with its exact probability."""
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen]]:
+        """Every output, as an adversary sees it, with its exact probability; the same output may come several times."""
         ...
 
 

@@ -5,17 +5,15 @@ Liu & Wang, "Privacy Streamliner", Section 3; `wrap` and `guided` are our own. S
 
 `wrap`, `rda` and `guided` first fix, from public counts alone, how many rows of which value meet in which group (the
 *slots* of a value), then shuffle the slots within each value in secret, then let each row take the slot of its turn.
-All their randomness is that one shuffle, so :meth:`Deal.outcomes` lists it exactly.
+All their randomness is that one shuffle (:class:`undercover.partition.dealing.Deal`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,36 +21,12 @@ from numpy.typing import NDArray
 from undercover.errors import InternalError, ParameterError, UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.table import Table
+from undercover.partition.dealing import Deal, lay_out
 from undercover.partition.shuffling import shuffle_within, spare_words
 from undercover.randomness import Randomness
 
 REDRAWS = 1_000
 _MOST_CELLS = 1 << 28
-
-
-@dataclass(frozen=True)
-class Deal:
-    """Slots to be shuffled within each segment, and what becomes of the rows then."""
-
-    slots: NDArray[Any]
-    offsets: NDArray[np.int64]
-    assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
-    count: int
-
-    def draw(self, randomness: Randomness) -> Groups:
-        """Shuffle in secret and deal."""
-        slots = self.slots.copy()
-        shuffle_within(slots, self.offsets, randomness, "slots of one value")
-        return lay_out(self.assign(slots), self.count)
-
-    def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
-        """Every assignment with its probability; for tiny tables."""
-        segments = [self.slots[start:end].tolist() for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
-        orders = [list(_arrangements(segment)) for segment in segments]
-        share = Fraction(1, prod(len(order) for order in orders))
-        for chosen in product(*orders):
-            slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
-            yield share, self.assign(slots)
 
 
 def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
@@ -134,7 +108,9 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     from undercover.kernels.streamlining import draw_partners, number_trees
 
     column = table[sensitive]
-    pool, offsets = counting_order(column.codes, column.domain.size)
+    rows, offsets = counting_order(column.codes, column.domain.size)
+    pool = rows.copy()
+    shuffle_within(rows, offsets, randomness, "who draws first")
     parent = np.arange(table.n_rows, dtype=np.int64)
     for colour in range(column.domain.size):
         draws = 2 * (l - 1) * int(offsets[colour + 1] - offsets[colour])
@@ -142,7 +118,7 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
             purpose = f"partners of value {colour}/{attempt}"
             words = randomness.words(purpose, draws)
             spare = randomness.words(f"{purpose}/spare", spare_words(draws, table.n_rows))
-            if draw_partners(colour, offsets, pool, l, words, spare, parent) == 1:
+            if draw_partners(colour, offsets, rows, pool, l, words, spare, parent) == 1:
                 break
         else:
             raise UnreachableError(
@@ -159,7 +135,10 @@ def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fractio
     states: dict[tuple[int, ...], Fraction] = {tuple(range(table.n_rows)): Fraction(1)}
     for colour, rows in enumerate(by_colour):
         draws: dict[frozenset[tuple[int, int]], Fraction] = {}
-        _partner_draws(rows, [pool for c, pool in enumerate(by_colour) if c != colour], l, Fraction(1), (), draws)
+        pools = [pool for c, pool in enumerate(by_colour) if c != colour]
+        orders = list(permutations(rows))
+        for order in orders:  # who draws first is drawn, too
+            _partner_draws(order, pools, l, Fraction(1, len(orders)), (), draws)
         success = sum(draws.values())
         if not success:
             raise UnreachableError(f"RIA finds no {l - 1} partners of different values for every row.")
@@ -198,13 +177,6 @@ def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
     return order
 
 
-def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
-    """Groups whose rows are already in order."""
-    from undercover.kernels.shuffle import counting_order
-
-    return Groups.from_order(*counting_order(labels, count))
-
-
 def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     counts = np.bincount(codes, minlength=size)
     return counts, np.concatenate([[0], np.cumsum(counts)])
@@ -231,18 +203,6 @@ def _require_eligible_strata(
         f"Name coarser strata, or a smaller l: the largest feasible l for these strata is {best}.",
         best={"l": best},
     )
-
-
-def _arrangements(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The distinct orders of a multiset."""
-    if not items:
-        yield ()
-        return
-    for item in sorted(set(items)):
-        rest = list(items)
-        rest.remove(item)
-        for tail in _arrangements(rest):
-            yield (item, *tail)
 
 
 def _partner_draws(

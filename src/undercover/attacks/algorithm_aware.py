@@ -1,0 +1,314 @@
+"""The adversary who knows the algorithm: what does *this* release say, given how it came about?
+
+He knows every person's quasi-identifiers and so who is in which group, the sensitive values of the table (not whose
+they are), and the method with all its parameters; only its random draws are hidden from him. He goes through every way
+in which the sensitive values may belong to the people, weighs each by the probability that the method would then have
+published just what he sees, and adds up (Bayes' rule with a uniform prior). Methods/streamliner of the design, after
+Wong et al. 2007 ("Minimality attack in privacy preserving data publishing") and Liu & Wang, "Privacy Streamliner".
+
+He is given the groups themselves, although published cells may overlap so that somebody cannot tell which of two
+groups a person is in: whoever sees less knows an average of what this one knows.
+
+A method is *algorithm-safe* if this never tells more than the release alone, in which a person of a group of m rows
+has a value that occurs c times in it with probability c/m. Exact, in fractions, for methods that list their
+``outcomes``; for others the method is run on random tables many times, and every figure comes with an interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.engines.local import LocalEngine
+from undercover.errors import ParameterError, UnreachableError
+from undercover.model.observation import Seen, seen_groups
+from undercover.model.protocols import Enumerable, Method
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+
+MOST_PEOPLE = 8
+STORY = (
+    "The attacker knows every person's quasi-identifiers, the list of sensitive values without names, and the method "
+    "with its parameters. He goes through every way in which the values may belong to the people and weighs each by "
+    "the probability that the method would then have published what he sees."
+)
+
+
+@dataclass(frozen=True)
+class Inference:
+    """What the adversary concludes about one person from one release."""
+
+    row: int  # the person, by position in the table
+    value: str
+    posterior: Fraction | float  # with knowledge of the algorithm
+    alone: Fraction  # from the release alone: share of the value in the person's group
+    groups: tuple[tuple[tuple[int, ...], tuple[str, ...]], ...]  # the release: rows and values of every group
+    interval: tuple[float, float]  # of the posterior; both ends equal where it is exact
+
+    @property
+    def gain(self) -> float:
+        """By how much knowing the algorithm certainly changes the probability."""
+        low, high = self.interval
+        return max(low - float(self.alone), float(self.alone) - high, 0.0)
+
+
+@dataclass(frozen=True)
+class AlgorithmAwareResult:
+    """Every release the method can make of these values and people, seen by the adversary who knows it."""
+
+    exact: bool
+    people: int
+    tables: int  # ways in which the values may belong to the people
+    releases: int  # different releases the method may make of them
+    refused: int  # tables of which it publishes nothing
+    worst: Inference  # highest posterior
+    largest_gain: Inference  # furthest from what the release alone says
+    declared_safe: bool
+    story: str = field(default=STORY, repr=False)
+
+    @property
+    def safe(self) -> bool:
+        """Whether no posterior differs from what the release alone says (if sampled: not provably so)."""
+        return self.largest_gain.gain == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures for reports; private, for it names rows."""
+        return {
+            "attack": "algorithm-aware",
+            "story": self.story,
+            "exact": self.exact,
+            "people": self.people,
+            "tables": self.tables,
+            "releases": self.releases,
+            "refused": self.refused,
+            "declared_safe": self.declared_safe,
+            "safe": self.safe,
+            "worst": _described(self.worst),
+            "largest_gain": _described(self.largest_gain),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlgorithmAware:
+    """Attack a method on a tiny table, through every release it can make.
+
+    Parameters
+    ----------
+    trials
+        Runs of a method that does not list its outcomes.
+    confidence
+        That all intervals hold together, where the method is sampled.
+
+    Examples
+    --------
+    Mondrian would have cut these six people in two, had the two of age 0 not been ill of the same disease:
+
+    >>> import pyarrow as pa
+    >>> from undercover import Mondrian, Schema, Streamliner, Table
+    >>> data = pa.table({"age": [0, 0, 1, 1, 1, 1], "disease": ["flu", "flu", "cold", "gout", "rash", "ulcer"]})
+    >>> table = Table.from_arrow(data, Schema(quasi_identifiers=["age"], sensitive="disease"))
+    >>> found = AlgorithmAware().run(table, Mondrian(k=2, l=2, cut="median"))
+    >>> found.safe, found.worst.posterior, found.worst.alone
+    (False, Fraction(1, 1), Fraction(1, 3))
+    >>> AlgorithmAware().run(table, Streamliner(l=2)).worst.posterior
+    Fraction(1, 2)
+    """
+
+    trials: int = 20_000
+    confidence: float = 0.999
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
+            problems.append(f"The 'trials' of AlgorithmAware must be an int in [1, inf). Got {self.trials!r} instead.")
+        if not 0 < self.confidence < 1:
+            problems.append(
+                f"The 'confidence' of AlgorithmAware must be a number in (0, 1). Got {self.confidence!r} instead."
+            )
+        if problems:
+            raise ParameterError(problems)
+
+    def run(
+        self, table: Table, method: Method, *, randomness: Randomness | None = None, sample: bool = False
+    ) -> AlgorithmAwareResult:
+        """Attack ``method`` on the people and values of ``table``.
+
+        Parameters
+        ----------
+        randomness
+            For sampling; the operating system's by default.
+        sample
+            Sample the method even if it lists its outcomes.
+        """
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError("The algorithm-aware attack needs exactly one sensitive column.")
+        if table.n_rows > MOST_PEOPLE:
+            raise ParameterError(
+                f"The algorithm-aware attack goes through every table of the same values, which takes at most "
+                f"{MOST_PEOPLE} people. Got {table.n_rows:,}. Give it a few rows that stand for the others."
+            )
+        if isinstance(method, Enumerable) and not sample:
+            return _enumerated(table, method)
+        return self._sampled(table, method, randomness or Randomness())
+
+    def _sampled(self, table: Table, method: Method, randomness: Randomness) -> AlgorithmAwareResult:
+        codes = _sensitive_codes(table)
+        found: dict[Seen, Counter[tuple[int, int]]] = defaultdict(Counter)
+        seen: Counter[Seen] = Counter()
+        refused = 0
+        order = randomness.words("order of values", self.trials * table.n_rows).reshape(self.trials, table.n_rows)
+        engine = LocalEngine(threads=1)
+        for trial in range(self.trials):
+            colours = codes[np.argsort(order[trial], kind="stable")]
+            draws = Randomness(int(randomness.words("seeds", 1, start=trial)[0]))
+            try:
+                draft = method.anonymize(_with_values(table, colours), engine=engine, randomness=draws)
+            except UnreachableError:
+                refused += 1
+                continue
+            release = seen_groups(draft.groups.labels, colours)
+            seen[release] += 1
+            found[release].update(enumerate(colours.tolist()))
+        figures = sum(len({*rows}) * len({*values}) for release in found for rows, values in release)
+        doubt = math.log(2 * max(figures, 1) / (1 - self.confidence))
+        inferences = (
+            _inference(table, release, row, value, share, interval=_chernoff(share, total, doubt))
+            for release, total in seen.items()
+            for row, value, share in _posteriors(release, found[release], total)
+        )
+        return _result(table, method, inferences, exact=False, releases=len(found), refused=refused)
+
+
+def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:
+    weights: dict[Seen, dict[tuple[int, int], Fraction]] = {}
+    totals: dict[Seen, Fraction] = defaultdict(Fraction)
+    refused = 0
+    for colours in _arrangements(Counter(_sensitive_codes(table).tolist())):
+        chances: dict[Seen, Fraction] = defaultdict(Fraction)
+        try:
+            for probability, release in method.outcomes(_with_values(table, np.array(colours))):
+                chances[release] += probability
+        except UnreachableError:
+            refused += 1
+            continue
+        for release, probability in chances.items():
+            totals[release] += probability
+            weight = weights.setdefault(release, defaultdict(Fraction))
+            for person in enumerate(colours):
+                weight[person] += probability
+    inferences = (
+        _inference(table, release, row, value, share, interval=(float(share), float(share)))
+        for release, total in totals.items()
+        for row, value, share in _posteriors(release, weights[release], total)
+    )
+    return _result(table, method, inferences, exact=True, releases=len(totals), refused=refused)
+
+
+def _posteriors(release: Seen, weight: Any, total: Any) -> Iterator[tuple[int, int, Fraction]]:
+    """The probability of every value that a person's group holds."""
+    for rows, values in release:
+        for row in sorted(rows):
+            for value in sorted(set(values)):
+                yield row, value, Fraction(weight.get((row, value), 0)) / total
+
+
+def _inference(
+    table: Table, release: Seen, row: int, value: int, posterior: Fraction, *, interval: tuple[float, float]
+) -> Inference:
+    labels = table[table.schema.sensitive[0]].domain.labels
+    (alone,) = (Fraction(values.count(value), len(values)) for rows, values in release if row in rows)
+    # Equal fractions must not differ by how they round.
+    if interval[0] == interval[1] and posterior == alone:
+        interval = (float(alone), float(alone))
+    groups = sorted((tuple(sorted(rows)), tuple(labels[code] for code in values)) for rows, values in release)
+    return Inference(row, labels[value], posterior, alone, tuple(groups), interval)
+
+
+def _result(
+    table: Table, method: Any, inferences: Iterator[Inference], *, exact: bool, releases: int, refused: int
+) -> AlgorithmAwareResult:
+    every = list(inferences)
+    if not every:
+        raise UnreachableError("The method publishes nothing of any table with these values, so nothing is disclosed.")
+    # The highest posterior, and among equals the one that the release alone shows least.
+    worst = max(every, key=lambda found: (found.posterior, -found.alone, -found.row))
+    counts = Counter(_sensitive_codes(table).tolist())
+    tables = math.factorial(table.n_rows) // math.prod(math.factorial(count) for count in counts.values())
+    return AlgorithmAwareResult(
+        exact=exact,
+        people=table.n_rows,
+        tables=tables,
+        releases=releases,
+        refused=refused,
+        worst=worst,
+        largest_gain=max(every, key=lambda found: (found.gain, -found.row)),
+        declared_safe=method.algorithm_safe,
+    )
+
+
+def _sensitive_codes(table: Table) -> NDArray[np.unsignedinteger[Any]]:
+    return table[table.schema.sensitive[0]].codes
+
+
+def _with_values(table: Table, codes: NDArray[Any]) -> Table:
+    """The same people with other sensitive values."""
+    name = table.schema.sensitive[0]
+    column = replace(table[name], codes=codes.astype(table[name].codes.dtype))
+    return replace(table, columns={**table.columns, name: column})
+
+
+def _arrangements(left: Counter[int]) -> Iterator[tuple[int, ...]]:
+    """Every way in which the values may belong to the people."""
+    if not +left:
+        yield ()
+        return
+    for value in sorted(+left):
+        for rest in _arrangements(left - Counter([value])):
+            yield (value, *rest)
+
+
+def _chernoff(share: Fraction, total: int, doubt: float) -> tuple[float, float]:
+    """Where a probability lies that was seen as ``share`` in ``total`` draws: those with relative entropy below doubt.
+
+    Chernoff's bound: a probability p shows a share q or one further away with at most exp(-total * KL(q, p)).
+    """
+    seen = float(share)
+
+    def far(p: float) -> bool:
+        entropy = (seen * math.log(seen / p) if seen else 0.0) + (
+            (1 - seen) * math.log((1 - seen) / (1 - p)) if seen < 1 else 0.0
+        )
+        return total * entropy > doubt
+
+    return _edge(far, 0.0, seen), _edge(far, 1.0, seen)
+
+
+def _edge(far: Any, outside: float, inside: float) -> float:
+    if outside == inside:
+        return inside
+    for _ in range(60):
+        middle = (outside + inside) / 2
+        if not 0 < middle < 1 or far(middle):
+            outside = middle
+        else:
+            inside = middle
+    return outside
+
+
+def _described(found: Inference) -> dict[str, Any]:
+    return {
+        "row": found.row,
+        "value": found.value,
+        "posterior": float(found.posterior),
+        "fraction": str(found.posterior),
+        "release_alone": float(found.alone),
+        "interval": list(found.interval),
+        "groups": [{"rows": list(rows), "values": list(values)} for rows, values in found.groups],
+    }

@@ -1,0 +1,61 @@
+"""Dealing: slots fixed by public counts, shuffled in secret within each sensitive value, taken by rows in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.groups import Groups
+from undercover.partition.shuffling import shuffle_within
+from undercover.randomness import Randomness
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Slots to be shuffled within each segment, and what becomes of the rows then."""
+
+    slots: NDArray[Any]
+    offsets: NDArray[np.int64]
+    assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
+    count: int
+
+    def draw(self, randomness: Randomness) -> Groups:
+        """Shuffle in secret and deal."""
+        slots = self.slots.copy()
+        shuffle_within(slots, self.offsets, randomness, "slots of one value")
+        return lay_out(self.assign(slots), self.count)
+
+    def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+        """Every assignment with its probability; for tiny tables."""
+        segments = [self.slots[start:end].tolist() for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
+        orders = [list(_arrangements(segment)) for segment in segments]
+        share = Fraction(1, prod(len(order) for order in orders))
+        for chosen in product(*orders):
+            slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
+            yield share, self.assign(slots)
+
+
+def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
+    """Groups whose rows are already in order."""
+    from undercover.kernels.shuffle import counting_order
+
+    return Groups.from_order(*counting_order(labels, count))
+
+
+def _arrangements(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """The distinct orders of a multiset."""
+    if not items:
+        yield ()
+        return
+    for item in sorted(set(items)):
+        rest = list(items)
+        rest.remove(item)
+        for tail in _arrangements(rest):
+            yield (item, *tail)

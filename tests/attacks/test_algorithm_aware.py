@@ -1,0 +1,261 @@
+"""The adversary who knows the algorithm, against every method of the project: each is held to its own word."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import undercover as uc
+from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
+from undercover.errors import ParameterError, UnreachableError
+from undercover.methods.registry import METHODS
+from undercover.model.observation import Seen, seen_groups
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+
+SCHEMA = uc.Schema(quasi_identifiers=["x"], sensitive="s")
+
+
+def people(x: Sequence[int], counts: Sequence[int], **columns: Sequence[Any]) -> Table:
+    """A table with the given quasi-identifier and as many rows of value s1, s2, ... as ``counts`` says."""
+    values = [f"s{i + 1}" for i, count in enumerate(counts) for _ in range(count)]
+    schema = replace_quasi_identifiers(tuple(columns))
+    return Table.from_arrow(pa.table({"x": list(x), **columns, "s": values}), schema)
+
+
+def replace_quasi_identifiers(more: tuple[str, ...]) -> uc.Schema:
+    return uc.Schema(quasi_identifiers=["x", *more], sensitive="s")
+
+
+def attacked(method: Any, x: Sequence[int], counts: Sequence[int]) -> AlgorithmAwareResult:
+    return AlgorithmAware().run(people(x, counts), method)
+
+
+def eligible_counts(n: int, l: int) -> Iterator[tuple[int, ...]]:  # noqa: E741
+    """Every multiset of colours of n rows, most frequent first, that l-diverse groups exist for."""
+    for colours in range(l, n + 1):
+        for counts in combinations_with_replacement(range(n, 0, -1), colours):
+            if sum(counts) == n and max(counts) * l <= n:
+                yield counts
+
+
+SHAPES = [(0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 1, 2, 5), (0, 0, 1, 1, 1, 1)]
+SAFE = {
+    "mondrian": [{"k": 2}, {"k": 2, "cut": "median"}, {"k": 3}],
+    "anatomy": [{"l": 2}, {"l": 3}],
+    "streamliner": [
+        {"l": diversity, "algorithm": algorithm}
+        for diversity in (2, 3)
+        for algorithm in ("wrap", "guided", "rda", "ria")
+    ],
+}
+UNSAFE = {
+    "mondrian": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "cut": "median"}, {"k": 2, "t": 0.4}],
+    "streamliner": [{"l": 2, "algorithm": "gda", "allow_unsafe": True}],
+}
+
+
+def both_ways(cases: dict[str, list[dict[str, Any]]]) -> list[Any]:
+    return [METHODS[name](**parameters) for name, list_of in cases.items() for parameters in list_of]
+
+
+def test_every_method_of_the_project_is_attacked() -> None:
+    assert set(METHODS) == set(SAFE) | set(UNSAFE)
+
+
+@pytest.mark.parametrize("method", both_ways(SAFE), ids=repr)
+def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
+    assert method.algorithm_safe
+    least = getattr(method, "l", None) or 2
+    tried, refused = 0, []
+    for x in SHAPES:
+        for counts in eligible_counts(len(x), least):
+            if getattr(method, "algorithm", None) == "ria" and sum(counts) == len(counts) == 6:
+                continue  # slow to list, and all values differ, so that nothing can be told from them
+            try:
+                found = attacked(method, x, counts)
+            except UnreachableError:
+                refused.append(counts)
+                continue
+            assert found.exact
+            assert found.safe, found.largest_gain
+            if method.name != "mondrian":
+                assert found.worst.posterior <= Fraction(1, least)
+            tried += 1
+    assert tried > 3
+    assert not refused or method.algorithm == "ria"  # every draw of RIA is a dead end on some
+
+
+@pytest.mark.parametrize("method", both_ways(UNSAFE), ids=repr)
+def test_unsafe_methods_are_caught(method: Any) -> None:
+    assert not method.algorithm_safe
+    found = [attacked(method, x, counts) for x in SHAPES for counts in eligible_counts(len(x), 2)]
+    caught = [result for result in found if not result.safe]
+    assert caught
+    assert max(float(result.worst.posterior) for result in caught) > 0.5
+    assert all(not result.declared_safe for result in found)
+
+
+def test_mondrian_that_does_not_cut_tells_why() -> None:
+    # Wong et al.'s minimality: six people in one group, because the two of x=0 have the same value.
+    found = attacked(uc.Mondrian(k=2, l=2, cut="median"), (0, 0, 1, 1, 1, 1), (2, 1, 1, 1, 1))
+    assert found.worst.posterior == 1
+    assert found.worst.value == "s1"
+    assert found.worst.row in (0, 1)
+    assert found.worst.alone == Fraction(1, 3)
+    assert [rows for rows, _ in found.worst.groups] == [(0, 1, 2, 3, 4, 5)]
+
+
+def test_gda_is_inverted_at_four_people() -> None:
+    found = attacked(uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True), (0, 1, 2, 3), (2, 1, 1))
+    assert found.worst.posterior == 1
+    assert found.worst.groups == (((0, 2), ("s1", "s2")), ((1, 3), ("s1", "s3")))
+
+
+class RdaInRowOrder(uc.Streamliner):
+    """Table 6 as a reader may do it: rows of a value in the order of the input."""
+
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen]]:
+        deal = self._deal(table, "s")
+        yield Fraction(1), seen_groups(deal.assign(deal.slots), table["s"].codes)
+
+
+def test_rda_in_row_order_leaks_and_is_caught() -> None:
+    found = attacked(RdaInRowOrder(l=2, algorithm="rda"), (0, 1, 2, 3), (2, 1, 1))
+    assert not found.safe
+    assert found.worst.posterior == 1
+
+
+class BestOf(uc.Streamliner):
+    """`wrap` several times, keeping the partition whose groups are narrowest: never do this."""
+
+    runs = 2
+
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen]]:
+        x, codes = table["x"].codes.astype(int), table["s"].codes
+        ways = [(chance, labels) for chance, labels in self._deal(table, "s").outcomes()]
+
+        def cost(labels: np.ndarray) -> int:
+            return sum(int(np.ptp(x[labels == group])) for group in set(labels.tolist()))
+
+        for first_chance, first in ways:
+            for second_chance, second in ways:
+                best = first if cost(first) <= cost(second) else second
+                yield first_chance * second_chance, seen_groups(best, codes)
+
+
+def test_retrying_until_the_utility_is_good_leaks() -> None:
+    found = attacked(BestOf(l=2), (0, 1, 2, 10, 11, 12), (2, 2, 1, 1))
+    assert not found.safe
+    assert found.worst.posterior == Fraction(16, 25)
+
+
+def test_guided_is_safe_with_strata_and_ties() -> None:
+    method = uc.Streamliner(l=2, algorithm="guided", strata=("sex",), weights={"x": 3, "sex": 1})
+    found = AlgorithmAware().run(people((5, 1, 1, 2, 7, 3), (2, 2, 2), sex=list("MMFFMF")), method)
+    assert found.safe
+    assert found.refused  # some tables leave a stratum that is not eligible
+    assert found.worst.posterior <= Fraction(1, 2)
+
+
+def test_the_release_alone_is_the_share_in_the_group() -> None:
+    found = attacked(uc.Anatomy(l=2), (0, 1, 2, 3), (2, 1, 1))
+    assert (found.tables, found.people, found.exact) == (12, 4, True)
+    assert found.worst.posterior == found.worst.alone == Fraction(1, 2)
+    figures = found.to_dict()
+    assert figures["worst"]["posterior"] == 0.5
+    assert figures["safe"] is figures["declared_safe"] is True
+
+
+def test_probabilities_of_all_outcomes_add_up_to_one() -> None:
+    table = people((0, 1, 2, 3, 4), (2, 1, 1, 1))
+    for method in both_ways(SAFE) + both_ways(UNSAFE):
+        try:
+            outcomes = list(method.outcomes(table))
+        except UnreachableError:
+            continue
+        assert sum(chance for chance, _ in outcomes) == 1
+
+
+@pytest.mark.parametrize("parameters", [{"algorithm": "wrap"}, {"algorithm": "rda"}, {"algorithm": "ria"}], ids=repr)
+def test_what_is_listed_is_what_is_drawn(parameters: dict[str, Any]) -> None:
+    """Outcomes with their probabilities against the frequencies of real draws, for the kernel with real words."""
+    from collections import Counter
+
+    from scipy import stats
+
+    table = people((0, 1, 2, 3, 4), (2, 1, 1, 1))
+    for method in (uc.Streamliner(l=2, **parameters), uc.Anatomy(l=2)):
+        chances: Counter[Seen] = Counter()
+        for chance, release in method.outcomes(table):
+            chances[release] += chance
+        drawn: Counter[Seen] = Counter()
+        for seed in range(3_000):
+            labels = (
+                method.groups(table, Randomness(seed)).labels
+                if isinstance(method, uc.Streamliner)
+                else anatomy_labels(table, seed)
+            )
+            drawn[seen_groups(labels, table["s"].codes)] += 1
+        assert set(drawn) <= set(chances)
+        releases = sorted(chances, key=repr)
+        observed = [drawn[release] for release in releases]
+        assert stats.chisquare(observed, [3_000 * float(chances[release]) for release in releases]).pvalue > 1e-6
+
+
+def anatomy_labels(table: Table, seed: int) -> Any:
+    from undercover.methods.anatomy import deal
+
+    return deal(table, "s", 2, Randomness(seed)).labels
+
+
+def test_sampling_agrees_with_listing() -> None:
+    table = people((0, 1, 2, 3), (2, 1, 1))
+    attack = AlgorithmAware(trials=3_000)
+    safe = attack.run(table, uc.Streamliner(l=2), sample=True, randomness=Randomness(4))
+    assert not safe.exact
+    assert safe.safe
+    assert safe.releases == attack.run(table, uc.Streamliner(l=2)).releases
+    low, high = safe.worst.interval
+    assert low <= 0.5 <= high
+    caught = attack.run(
+        table, uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True), sample=True, randomness=Randomness(4)
+    )
+    assert not caught.safe
+    assert caught.worst.posterior == 1
+    assert caught.largest_gain.gain > 0.4
+
+
+def test_a_method_that_lists_nothing_is_sampled() -> None:
+    class Silent:
+        name = "silent"
+        algorithm_safe = True
+        inner = uc.Streamliner(l=2)
+
+        def claims(self, table: Table) -> tuple[Any, ...]:
+            return ()
+
+        def anonymize(self, table: Table, **given: Any) -> Any:
+            return self.inner.anonymize(table, **given)
+
+    found = AlgorithmAware(trials=200).run(people((0, 1, 2, 3), (2, 1, 1)), Silent(), randomness=Randomness(1))
+    assert not found.exact
+    assert found.safe
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ParameterError, match="2 problems"):
+        AlgorithmAware(trials=0, confidence=1.0)
+    with pytest.raises(ParameterError, match="at most 8 people"):
+        attacked(uc.Anatomy(l=2), range(9), (3, 3, 3))
+    table = people((0, 1, 2, 3), (2, 1, 1), t=list("abcd"))
+    twice = replace(table, schema=uc.Schema(quasi_identifiers=["x"], sensitive=["s", "t"]))
+    with pytest.raises(ParameterError, match="exactly one sensitive column"):
+        AlgorithmAware().run(twice, uc.Mondrian(k=2))
+    with pytest.raises(UnreachableError, match="publishes nothing"):
+        attacked(uc.Mondrian(k=5), (0, 1, 2, 3), (2, 1, 1))
