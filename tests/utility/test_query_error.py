@@ -1,5 +1,6 @@
 """Query workload error: by hand, against plain loops over values, from groups and from published cells."""
 
+import json
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +16,7 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.partition.recoding import box_cells, generalized_table
 from undercover.randomness import Randomness
-from undercover.utility import QueryError, QueryErrorResult, query_errors
+from undercover.utility import QueryError, QueryErrorResult, measure, query_errors
 from undercover.utility.evaluation import evaluate
 from undercover.utility.spreads import spread_of_groups, spread_of_rows
 from undercover.utility.workload import Workload, draw_workload
@@ -195,8 +196,8 @@ def test_a_planted_fault_is_seen_by_the_plain_loops():
 @given(grouped_tables())
 def test_a_release_and_its_groups_give_the_same_figure(case):
     table, groups = case
-    measure = QueryError(quasi_identifiers=SETS, queries=10, seed=5)
-    from_groups, from_cells = measure.of_groups(table, groups), measure.of_release(table, publish(table, groups))
+    asked = QueryError(quasi_identifiers=SETS, queries=10, seed=5)
+    from_groups, from_cells = asked.of_groups(table, groups), asked.of_release(table, publish(table, groups))
     assert list(from_groups) == list(from_cells) == [tuple(names) for names in SETS]
     for names, found in from_cells.items():
         assert found.estimated == pytest.approx(from_groups[names].estimated, abs=1e-9)
@@ -208,14 +209,25 @@ def test_a_saved_release_gives_the_same_figure(tmp_path):
     schema = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="occupation")
     run = uc.publish(people, schema, uc.Mondrian(k=8, l=2), seed=1)
     uc.save(run, tmp_path / "out")
-    measure = QueryError(queries=200)
-    (fresh,) = measure.of_release(run.original, run.release).values()
-    (loaded,) = measure.of_release(run.original, uc.load(tmp_path / "out").release).values()
-    (grouped,) = measure.of_groups(run.original, run.groups).values()
+    asked = QueryError(queries=200)
+    (fresh,) = asked.of_release(run.original, run.release).values()
+    (loaded,) = asked.of_release(run.original, uc.load(tmp_path / "out").release).values()
+    (grouped,) = asked.of_groups(run.original, run.groups).values()
     assert fresh.quasi_identifiers == ("age", "sex", "education")
     assert loaded.mean == pytest.approx(fresh.mean)
     assert grouped.mean == pytest.approx(fresh.mean)
     assert fresh.mean > 0
+
+
+def test_measures_hold_it_where_it_was_asked_for():
+    people = uc.datasets.census(200, seed=2)
+    run = uc.publish(people, uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income"), uc.Mondrian(k=8))
+    asked = QueryError(quasi_identifiers=[["age"], ["sex"]], queries=20)
+    found = measure(run.original, run.release, query_error=asked)
+    assert [result.quasi_identifiers for result in found.query_errors] == [("age",), ("sex",)]
+    written = json.loads(json.dumps(found.to_dict(), allow_nan=False))["query_errors"]
+    assert written == [result.to_dict() for result in found.query_errors]
+    assert "query_errors" not in measure(run.original, run.release).to_dict()
 
 
 def test_anatomy_by_plain_loops():

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.coverage import Coverage, Positions
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, ParameterError, listed
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import distribution_of
 from undercover.guarantees.encoding import Written, combine, written
@@ -86,6 +86,8 @@ def spread_of_release(
     sensitive, sensitive_labels
         The sensitive column and its values in order; they are the value codes of the result.
     """
+    if release.method == "perturbed-generalization":
+        raise ParameterError("Sensitive values of perturbed generalization are drawn at random and cannot be counted.")
     two_tables = len(release.tables) > 1
     table = release.published("qit") if two_tables else release.published()
     columns = {name: written(table.data.column(name)) for name in values}

@@ -15,6 +15,7 @@ from undercover.utility.discernibility import (
     smallest_class,
 )
 from undercover.utility.loss import Loss, losses
+from undercover.utility.query_error import QueryError, QueryErrorResult
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Measures:
     """What a release costs.
 
     ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
-    ``None`` where the release states neither k nor l.
+    ``None`` where the release states neither k nor l. ``query_errors`` are there where they were asked for.
 
     Examples
     --------
@@ -37,6 +38,7 @@ class Measures:
     loss: dict[str, Loss]
     suppressed_rows: int
     discernibility_optimum: int | None = None
+    query_errors: tuple[QueryErrorResult, ...] = ()
 
     @property
     def discernibility_ratio(self) -> float | None:
@@ -51,6 +53,7 @@ class Measures:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, at full precision, ready for JSON."""
+        asked = {"query_errors": [result.to_dict() for result in self.query_errors]} if self.query_errors else {}
         return {
             "discernibility": self.discernibility,
             "discernibility_optimum": self.discernibility_optimum,
@@ -61,6 +64,7 @@ class Measures:
             "loss": {name: loss.to_dict() for name, loss in self.loss.items()},
             "suppressed_rows": self.suppressed_rows,
             "suppressed_share": self.suppressed_share,
+            **asked,
         }
 
     def __repr__(self) -> str:
@@ -72,8 +76,17 @@ class Measures:
         )
 
 
-def measure(original: Table, release: Release) -> Measures:
+def measure(original: Table, release: Release, *, query_error: QueryError | None = None) -> Measures:
     """Measure a release against the table it was made from.
+
+    Parameters
+    ----------
+    original
+        The table the release was made from.
+    release
+        The published tables.
+    query_error
+        Which queries to ask besides, if any.
 
     Examples
     --------
@@ -97,4 +110,5 @@ def measure(original: Table, release: Release) -> Measures:
         loss=losses(original, release, classes),
         suppressed_rows=classes.suppressed,
         discernibility_optimum=optimal_discernibility(everybody, least) if least and least <= everybody else None,
+        query_errors=() if query_error is None else tuple(query_error.of_release(original, release).values()),
     )
