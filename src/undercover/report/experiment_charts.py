@@ -80,7 +80,8 @@ def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any
     xs = sorted({point["x"] for point in points})
     whole = all(isinstance(x, int) for x in xs)
     ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
-    axis = alt.Axis(values=ticks, format="~s" if max(map(abs, xs)) >= 10_000 else "~g", grid=False, labelFlush=False)
+    shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
+    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False)
     x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
     colors, shapes, dashes = _looks(plot, series)
@@ -132,7 +133,7 @@ def _looks(plot: Mapping[str, Any], series: Sequence[str]) -> tuple[Any, Any, An
     shapes = ["stroke" if name in plot["reference"] else _SHAPES[place[name]] for name in series]
     dashes = [[6, 4] if name in plot["reference"] else [1, 0] for name in series]
     names = list(series)
-    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=3, columns=4)
+    legend = alt.Legend(title=None, columns=len(names), symbolSize=90)
     return (
         alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),
         alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=None),

@@ -13,6 +13,7 @@ from undercover.studies.experiments.streamliner_bench import SORTING
 
 PAPERS = ("rda", "gda")
 _EXPONENT, _INSENSITIVE, _SLIGHT = 1.25, 1.5, 2.0
+_SORTING_EXPONENT = (0.8, 1.5)  # of a plain sort, the control: outside it the times mean nothing
 _DM_RDA, _DM_GDA = 1.01, 1.05
 _REDUCTION, _GENDER_RDA, _GENDER_GDA = 3.0, (0.4, 0.9), 0.25
 _PAPER_L = 8
@@ -36,8 +37,8 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
             id="time-linear",
             statement="The time of RDA and GDA grows in proportion to the number of rows.",
             place="Section 4.1, Figure 1; Sections 3.2 and 3.3 for O(n)",
-            criterion=f"time grows as rows to the power of at most {_EXPONENT} (1 is proportional; what caches cost "
-            "is allowed for), fitted to the fastest repetitions",
+            criterion=f"processor time grows as rows to the power of at most {_EXPONENT} (1 is proportional) over the "
+            "larger half of the sizes; smaller ones fit into the caches of a processor, and leaving them costs once",
             judge=_linear,
         ),
         Claim(
@@ -102,7 +103,7 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
             id="gda-answers-better",
             statement="Queries are answered more exactly from GDA's groups than from RDA's.",
             place="Section 4.2, Figures 3 to 7",
-            criterion="a smaller mean error for every set of predicates and every l",
+            criterion="a smaller mean error for every set of predicates at every l",
             judge=lambda rows: _better(rows, list(predicates)),
         ),
         Claim(
@@ -130,12 +131,18 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
             judge=untestable("undercover does not have the algorithms of that paper, and no figure is given"),
         ),
         Claim(
-            id="guided-answers-best",
-            statement="Ours, not the paper's: `guided` is algorithm-safe and still answers better than GDA where the "
-            "strata are asked for, and where all quasi-identifiers are.",
-            place="methods `guided` and `gda` side by side",
-            criterion=f"a smaller mean error than GDA on {category} and on {everything}, for every l",
-            judge=lambda rows: _guided(rows, [category, everything]),
+            id="guided-exact-on-strata",
+            statement="Ours, not the paper's: `guided`, which is algorithm-safe, answers exactly about its strata.",
+            place="method `guided`",
+            criterion=f"no error on {category}, for every l",
+            judge=lambda rows: _exact(rows, category),
+        ),
+        Claim(
+            id="guided-better-than-gda",
+            statement="Ours, not the paper's: `guided` answers better than GDA about all quasi-identifiers together.",
+            place="methods `guided` and `gda`",
+            criterion=f"a smaller mean error on {everything}, for every l",
+            judge=lambda rows: _guided(rows, everything),
         ),
         Claim(
             id="wrap-optimal",
@@ -170,12 +177,16 @@ def _fastest(rows: Rows, figure: str, series: str) -> dict[float, float]:
 
 
 def _linear(rows: Rows) -> Judgement:
-    found = {}
+    large, parts = {}, []
     for series in (*PAPERS, SORTING):
-        times = _fastest(rows, "time-n", series)
-        found[series] = exponent(list(times), list(times.values()))
-    held = all(found[series] <= _EXPONENT for series in PAPERS)
-    return judged(held, ", ".join(f"{series} {value:.2f}" for series, value in found.items()))
+        times = sorted(_fastest(rows, "time-n", series).items())
+        larger = times[len(times) // 2 - (len(times) < 4) :]
+        large[series] = exponent(*zip(*larger, strict=True))
+        parts.append(f"{series} {large[series]:.2f} ({exponent(*zip(*times, strict=True)):.2f} over all sizes)")
+    low, high = _SORTING_EXPONENT
+    if not low <= large[SORTING] <= high:
+        raise NotMeasuredError(f"the machine was too busy: even sorting does not grow as it should: {', '.join(parts)}")
+    return judged(all(large[series] <= _EXPONENT for series in PAPERS), ", ".join(parts))
 
 
 def _faster(rows: Rows) -> Judgement:
@@ -209,7 +220,7 @@ def _insensitive(rows: Rows, figure: str) -> Judgement:
 def _near_optimum(rows: Rows, series: str, limit: float) -> Judgement:
     rows.mean("dm", series, "DM to optimum")
     worst = max(rows.values("dm", series, "DM to optimum"))
-    return judged(worst <= limit, f"at most {worst:.6g} times the optimum")
+    return judged(worst <= limit, "equal to it for every l" if worst == 1 else f"at most {worst:.6f} times the optimum")
 
 
 def _minimal(rows: Rows) -> Judgement:
@@ -236,8 +247,14 @@ def _better(rows: Rows, labels: Sequence[str]) -> Judgement:
     return judged(won == compared, f"{won} of {compared}; mean over l: {parts}")
 
 
-def _guided(rows: Rows, labels: Sequence[str]) -> Judgement:
-    won, compared, parts = _compared(rows, "guided", "gda", list(dict.fromkeys(labels)))
+def _exact(rows: Rows, category: str) -> Judgement:
+    rows.mean("qwe", "guided", category)
+    worst = max(rows.values("qwe", "guided", category))
+    return judged(worst == 0, f"at most {risk(worst)}; GDA {risk(rows.mean('qwe', 'gda', category))}")
+
+
+def _guided(rows: Rows, everything: str) -> Judgement:
+    won, compared, parts = _compared(rows, "guided", "gda", [everything])
     return judged(won == compared, f"{won} of {compared}; mean over l: {parts}")
 
 
