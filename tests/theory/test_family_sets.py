@@ -58,6 +58,15 @@ def test_example_4_family_sets() -> None:
     assert not is_family_set({first, second}, candidates)
 
 
+def test_all_partners_count_not_only_the_first() -> None:
+    table = MicroTable(tuple("123456"), tuple("abcabc"))
+    rows = [("1", "2", "3"), ("4", "5", "6")]
+    candidates = [Candidate(tuple(row[turn:] + row[:turn] for row in rows)) for turn in range(3)]
+    assert text(minimal_self_contained_partition(table, candidates)) == "123|456"
+    assert text(minimal_self_contained_partition(table, candidates[:1])) == "123|456"
+    assert not is_self_contained(parse("124|356"), candidates[:1])
+
+
 @settings(deadline=None)
 @given(tables_with_candidates())
 def test_lemma_2_self_contained_partitions_keep_minimal_groups_whole(drawn: Drawn) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theory_tables import FOUR, tables_with_candidates
+from theory_tables import FOUR, tables, tables_with_candidates
 
 from undercover.theory import (
     Candidate,
     MicroTable,
+    all_partitions,
     arrange,
     candidate_from_bijections,
     check_candidates,
@@ -60,8 +61,8 @@ def test_exchange_moves_both_ways_and_leaves_the_others() -> None:
 @pytest.mark.parametrize(
     ("partitions", "bijection"),
     [
-        (["13|24"], {"1": "2", "2": "1"}),  # the sets overlap
-        (["13|24"], {"1": "3", "2": "3"}),  # no bijection
+        (["1234"], {"1": "2", "2": "3", "3": "1"}),  # the sets overlap
+        (["1|2|3"], {"1": "3", "2": "3"}),  # no bijection
         (["13|24"], {"1": "4"}),  # 13 becomes 34, which is no group
     ],
 )
@@ -149,5 +150,19 @@ def test_the_search_finds_nothing_where_there_is_nothing() -> None:
     assert find_l_cover(table, known, 2) is None
 
 
-def test_l_cover_is_a_subset_of_the_locally_safe_set() -> None:
+@settings(deadline=None, max_examples=60)
+@given(tables(most=6), st.data())
+def test_what_is_covered_is_locally_safe(table: MicroTable, data: st.DataObject) -> None:
+    """Definition 5 asks for a subset of the LSS; disjoint covers leave no other."""
+    known = data.draw(
+        st.lists(st.sampled_from(sorted(all_partitions(table.identifiers), key=text)), min_size=1, max_size=2)
+    )
+    for l in (2, 3):  # noqa: E741
+        if find_l_cover(table, known, l):
+            assert all(diversity(l).holds_for(table, partition) for partition in known)
+
+
+def test_what_is_not_locally_safe_is_not_covered() -> None:
     assert find_l_cover(FOUR, [parse("12|34")], 2) is None
+    assert find_l_cover(FOUR, [parse("1234")], 2) is not None
+    assert find_l_cover(FOUR, [parse("1234")], 3) is None

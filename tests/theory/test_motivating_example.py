@@ -107,6 +107,12 @@ def test_example_2_the_whole_locally_safe_set_is_safe_too() -> None:
     assert is_strongly_globally_safe(FOUR, locally_safe_set(FOUR, diversity(2)), diversity(2))
 
 
+def test_knowing_nothing_is_safe_only_if_the_values_are() -> None:
+    """The empty set is no help: nothing can be released from it, and two of three people have an a."""
+    assert is_strongly_globally_safe(FOUR, [], diversity(2))
+    assert not is_strongly_globally_safe(MicroTable(tuple("123"), tuple("aab")), [], diversity(2))
+
+
 def test_an_untrue_story_is_refused() -> None:
     other = MicroTable(FOUR.identifiers, ("s1", "s2", "s1", "s2"))
     with pytest.raises(ParameterError, match="untrue of the table"):

@@ -4,10 +4,12 @@ Liu & Wang 2012, "Privacy Streamliner", Appendix A, Definitions 4 and 5 (after Z
 "L-cover: preserving diversity by anonymity").
 
 Errata. Definition 5 does not ask the l−1 covers to be disjoint; the proof of Lemma 1 lists it among the conditions, so
-it is checked here. Definition 4 compares groups, not partitions: after the exchange each group must be a group of some
-partition of the set, perhaps of a different one for each group. It is checked as written. The paper takes it from its
-predecessor that l-cover makes a set strongly globally safe. It does not, in the model of the paper's own
-example (``disclosure.py``): see ``docs/theory/publishing_sets.md`` and ``tests/theory/test_family_sets.py``.
+it is checked here. A group then holds l times as many people as it holds of any colour, so that the set is a subset of
+the LSS, as both definitions demand, without being asked. Definition 4 compares groups, not partitions: after the
+exchange each group must be a group of some partition of the set, perhaps of a different one for each group. It is
+checked as written. The paper takes it from its predecessor that l-cover makes a set strongly globally safe. It does
+not, in the model of the paper's own example (``disclosure.py``): see ``docs/theory/publishing_sets.md`` and
+``tests/theory/test_family_sets.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, permutations
 
 from undercover.theory.candidates import Bijection, Candidate, candidate_from_bijections
-from undercover.theory.colours import MicroTable, diversity
+from undercover.theory.colours import MicroTable
 from undercover.theory.partitions import Group, Partition
 
 
@@ -85,7 +87,7 @@ def is_l_cover_of_colour(table: MicroTable, partitions: Sequence[Partition], can
 
 
 def is_l_cover(table: MicroTable, partitions: Sequence[Partition], candidates: Sequence[Candidate]) -> bool:
-    """Definition 5 for given candidates: a subset of the LSS in which every colour has its l−1 covers.
+    """Definition 5 for given candidates: whether every colour has its l−1 covers, and with them the set is in the LSS.
 
     Examples
     --------
@@ -97,10 +99,8 @@ def is_l_cover(table: MicroTable, partitions: Sequence[Partition], candidates: S
     >>> is_l_cover(table, [parse("12|34")], candidates)
     False
     """
-    return (
-        {candidate.colour for candidate in candidates} == set(table.colours().values())
-        and _locally_safe(table, partitions, min(candidate.l for candidate in candidates))
-        and all(is_l_cover_of_colour(table, partitions, candidate) for candidate in candidates)
+    return {candidate.colour for candidate in candidates} == set(table.colours().values()) and all(
+        is_l_cover_of_colour(table, partitions, candidate) for candidate in candidates
     )
 
 
@@ -119,8 +119,6 @@ def find_l_cover(table: MicroTable, partitions: Sequence[Partition], l: int) -> 
     >>> find_l_cover(table, [parse("12|34")], 2) is None
     True
     """
-    if not _locally_safe(table, partitions, l):
-        return None
     found = []
     for colour in table.colours().values():
         covers = list(_covers(table, partitions, colour))
@@ -145,7 +143,3 @@ def _covers(table: MicroTable, partitions: Sequence[Partition], colour: Group) -
         bijection = dict(zip(members, partners, strict=True))
         if is_balanced(partitions, bijection) and is_cover(partitions, bijection):
             yield bijection
-
-
-def _locally_safe(table: MicroTable, partitions: Sequence[Partition], l: int) -> bool:  # noqa: E741
-    return all(diversity(l).holds_for(table, partition) for partition in partitions)
