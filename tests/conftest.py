@@ -4,7 +4,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from scipy import stats
+
+# The first call of a kernel compiles it, so no example has a deadline.
+settings.register_profile("undercover", deadline=None, print_blob=True)
+settings.load_profile("undercover")
 
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
 

@@ -172,10 +172,10 @@ def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> A
     is_chosen = np.zeros(n_colours, np.bool_)
     count = n // l
     slack = n - l * count
-    leader = ranked[0]
+    leader = -1
     for group in range(count):
-        if left[leader] == 0:
-            leader = ranked[0]  # line 7
+        if leader < 0 or left[leader] == 0:  # line 7: most rows left, then lowest code
+            leader = ranked[: last[left[ranked[0]]] + 1].min()
         to_make = count - group
         critical = 0
         while critical < n_colours and left[ranked[critical]] >= to_make:
