@@ -295,6 +295,8 @@ def test_large_domains_are_answered_directly(monkeypatch):
     table = table_of([(20 + i % 30, "FM"[i % 2], "Bonn", "low", 20, ["flu", "cold"][i % 2]) for i in range(60)])
     groups = Groups((np.arange(60) % 7).astype(np.int32), 7)
     assert query_errors(table, groups, quasi_identifiers=[["age", "sex"]], queries=10)["age", "sex"].queries == 10
+    with pytest.raises(ParameterError, match="the largest built is 10"):
+        query_errors(table, groups, quasi_identifiers=[["age", "sex"]], evaluator="cube")
 
 
 def test_auto_takes_the_cube_where_it_pays(monkeypatch):
@@ -334,6 +336,10 @@ def test_wrong_input():
         query_errors(table, groups, quasi_identifiers=[["age"]], queries=0)
     with pytest.raises(ParameterError, match="Evaluator `cubes`"):
         query_errors(table, groups, quasi_identifiers=[["age"]], evaluator="cubes")
+    with pytest.raises(ParameterError, match="3 problems"):
+        QueryError(queries=True, seed=-1, evaluator="fast")
+    with pytest.raises(ParameterError, match="'seed'"):
+        QueryError(seed=None)
     without = uc.Table.from_arrow(pa.table({"age": [1, 2]}), uc.Schema(quasi_identifiers=["age"]))
     with pytest.raises(SchemaError, match="The table has 0; name one"):
         query_errors(without, groups, quasi_identifiers=[["age"]])

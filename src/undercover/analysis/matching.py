@@ -57,7 +57,7 @@ class ListedColumn:
         chosen = np.zeros(self.values.size, dtype=bool)
         for label in map(label_of, predicate.values):
             meaning = self.values.read(label, "value")
-            if meaning == NOTHING and self.values.kind in ("categorical", "ordinal"):
+            if meaning == NOTHING and label and self.values.kind in ("categorical", "ordinal"):
                 raise ParameterError(unknown(f"Value of column `{self.name}`", label, self.values.labels))
             chosen[meaning.low : meaning.high + 1] = True
         return chosen if isinstance(predicate, OneOf) else ~chosen

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from undercover.analysis.coverage import Coverage, Positions
 from undercover.analysis.spread import Spread
-from undercover.errors import ParameterError, unknown
+from undercover.errors import ParameterError
 from undercover.utility.workload import Workload
 
 Evaluator = Literal["auto", "cube", "direct"]
@@ -42,8 +42,6 @@ def evaluate(
     evaluator
         ``auto`` takes the one with less work to do, and never builds a cube of more than ``LARGEST_CUBE`` entries.
     """
-    if evaluator not in EVALUATORS:
-        raise ParameterError(unknown("Evaluator", str(evaluator), EVALUATORS))
     names = sorted(
         dict.fromkeys(name for workload in workloads for name in workload.names), key=lambda name: name not in ranges
     )  # ranges are the outer axes
@@ -51,6 +49,12 @@ def evaluate(
         evaluator = "cube" if _cube_pays(spread, workloads, names, ranges) else "direct"
     if evaluator == "direct":
         return [_direct(spread, workload) for workload in workloads]
+    entries = math.prod(_shape(spread, names, ranges))
+    if entries > LARGEST_CUBE:
+        raise ParameterError(
+            f"A cube of these columns has {entries:,} entries; the largest built is {LARGEST_CUBE:,}. "
+            'Use the evaluator "auto" or "direct".'
+        )
     cube = _cube(spread, names, ranges)
     return [_look_up(cube, names, workload, ranges) for workload in workloads]
 

@@ -28,7 +28,7 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.utility.evaluation import Evaluator, evaluate
+from undercover.utility.evaluation import EVALUATORS, Evaluator, evaluate
 from undercover.utility.spreads import spread_of_groups, spread_of_rows
 from undercover.utility.workload import Workload, asks_for_ranges, draw_workload
 
@@ -132,12 +132,20 @@ class QueryError:
     evaluator: Evaluator = "auto"
 
     def __post_init__(self) -> None:
-        if isinstance(self.queries, bool) or not isinstance(self.queries, int) or self.queries < 1:
-            raise ParameterError(
-                f"The 'queries' parameter of QueryError must be an int in [1, inf). Got {self.queries!r} instead."
-            )
-        if self.quasi_identifiers is not None:
-            object.__setattr__(self, "quasi_identifiers", _as_sets(self.quasi_identifiers))
+        problems = [
+            f"The '{name}' parameter of QueryError must be an int in [{least}, inf). Got {value!r} instead."
+            for name, value, least in (("queries", self.queries, 1), ("seed", self.seed, 0))
+            if isinstance(value, bool) or not isinstance(value, int) or value < least
+        ]
+        if self.evaluator not in EVALUATORS:
+            problems.append(unknown("Evaluator", str(self.evaluator), EVALUATORS))
+        try:
+            if self.quasi_identifiers is not None:
+                object.__setattr__(self, "quasi_identifiers", _as_sets(self.quasi_identifiers))
+        except ParameterError as error:
+            problems += error.problems
+        if problems:
+            raise ParameterError(problems)
 
     def of_release(self, original: Table, release: Release) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of a release, read from its published tables."""
