@@ -32,13 +32,14 @@ ACCEPTED_GAP = 1e-8  # relative gap of the certificate above which a table count
 _GAP = 1e-13  # relative gap at which the iteration ends
 _NEARLY = 1e-6  # relative gap from which on dual bounds are worth computing
 _ITERATIONS = 60
+_LOOSE = 1e-9  # error of a row's sum, or growth of the objective near the optimum, above which a step has lost its digits
 _STALLED = 1e-6  # step length below which no progress is to be expected
 _DUST = 2e-13  # share of the rows, or of a column, below which mass is zero
 _PIVOT = 1e-11
 _EPS = 2.3e-16
 
 # Fields of the work arrays: one number per entry, column or row of the table.
-_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T = range(17)
+_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T, _BEST = range(18)
 _KAPPA, _H, _THETA, _EXTRA, _R1, _R2, _DV, _DSUM, _SUM = range(9)
 _C, _Y, _DY, _SLACK, _RIGHT = range(5)
 
@@ -47,8 +48,8 @@ _C, _Y, _DY, _SLACK, _RIGHT = range(5)
 def cover_tables(
     tables: Any, starts: Any, values: Any, counts: Any, column_starts: Any, columns: Any, cell_starts: Any,
     distance: Any, delta: float, least: int, whole: bool, uniform: bool,
-    kept: Any, probabilities: Any, objectives: Any, bounds: Any, origins: Any,
-) -> Any:  # fmt: skip
+    kept: Any, probabilities: Any, objectives: Any, bounds: Any, spreads: Any, origins: Any,
+) -> None:  # fmt: skip
     """Solve the programs numbered ``tables``; the results go into the arrays of the last line.
 
     Parameters
@@ -68,6 +69,8 @@ def cover_tables(
         Every output value equally likely instead of the optimum.
     objectives, bounds
         Cost of the table, and what no table can undercut.
+    spreads
+        The largest distance between an original and an output value.
     origins
         KEPT, SHARED, INTERIOR, UNIFORM or UNCONVERGED.
     """
@@ -75,7 +78,7 @@ def cover_tables(
     for p in tables:
         most_rows = max(most_rows, starts[p + 1] - starts[p])
         most_columns = max(most_columns, column_starts[p + 1] - column_starts[p])
-    cells = np.empty((17, most_rows, most_columns))
+    cells = np.empty((18, most_rows, most_columns))
     column_work = np.empty((9, most_columns))
     row_work = np.empty((5, most_rows))
     normal = np.empty((most_rows, most_rows))
@@ -92,7 +95,7 @@ def cover_tables(
         scale = fill_costs(cells[_COST], rows, outputs, distance, q, n)
         origin = INTERIOR
         if uniform or scale == 0.0:
-            origin = UNIFORM if uniform else INTERIOR
+            origin = UNIFORM if uniform else KEPT if n == 1 else INTERIOR
             for a in range(q):
                 for j in range(n):
                     cells[_X, a, j] = 1.0 / n
@@ -111,8 +114,38 @@ def cover_tables(
                 objective += c[a] * cells[_COST, a, j] * cells[_X, a, j]
         if origin == INTERIOR and not objective - bound <= ACCEPTED_GAP * objective:
             origin = UNCONVERGED
-        objectives[p], bounds[p], origins[p] = objective * scale, bound * scale, origin
+        objectives[p], bounds[p], spreads[p], origins[p] = objective * scale, bound * scale, scale, origin
         kept[p] = _write(cells[_X], outputs, probabilities, cell_starts[p], q, n)
+
+
+@kernel
+def finish_table(x: Any, cost: Any, w: Any, counts: Any, delta: float) -> Any:
+    """Repair a table another solver found, in place; returns its objective and the bound its multipliers give."""
+    q, n = x.shape
+    work = np.empty((2, n))
+    m = counts.sum()
+    repair(x, work[0], counts, q, n, m, delta)
+    objective = 0.0
+    for a in range(q):
+        for j in range(n):
+            objective += counts[a] * cost[a, j] * x[a, j]
+    return objective, dual_bound(cost, w, work[1], counts, q, n, delta)
+
+
+@kernel
+def compact(starts: Any, column_starts: Any, cell_starts: Any, kept: Any, columns: Any, probabilities: Any) -> Any:
+    """Close the gaps that columns without mass left; returns where the columns and cells of each table start now."""
+    n_tables = len(kept)
+    new_columns, new_cells = np.zeros(n_tables + 1, np.int64), np.zeros(n_tables + 1, np.int64)
+    for p in range(n_tables):
+        cells = (starts[p + 1] - starts[p]) * kept[p]
+        for j in range(kept[p]):
+            columns[new_columns[p] + j] = columns[column_starts[p] + j]
+        for i in range(cells):
+            probabilities[new_cells[p] + i] = probabilities[cell_starts[p] + i]
+        new_columns[p + 1] = new_columns[p] + kept[p]
+        new_cells[p + 1] = new_cells[p] + cells
+    return new_columns, new_cells
 
 
 @internal
@@ -213,12 +246,13 @@ def interior_point(
 ) -> float:  # fmt: skip
     """Mehrotra's predictor-corrector method; leaves x and z in ``cells`` and returns the best dual bound on its way.
 
-    The last steps bring x to its digits while rounding may already spoil w: the bound is taken where it is best.
+    Near the optimum rounding may spoil a step, and w earlier than x: the best x and the best bound are kept.
     """
     x, s, z, w, cost = cells[_X], cells[_S], cells[_Z], cells[_W], cells[_COST]
     A, B, over_x, over_s, drift = cells[_A], cells[_B], cells[_OVER_X], cells[_OVER_S], cells[_DRIFT]
     dx, ds, g, extra, total = cells[_DX], cells[_DS], cells[_G], columns[_EXTRA], columns[_SUM]
     c, y, dy, slack = rows[_C], rows[_Y], rows[_DY], rows[_SLACK]
+    best = cells[_BEST]
     price = 1.0 / (delta * m - 1.0)
     for a in range(q):
         y[a] = -1.5
@@ -228,9 +262,9 @@ def interior_point(
             z[a, j] = cost[a, j] + 0.5
             w[a, j] = price
     pairs = 2.0 * m * n
-    bound = 0.0
+    bound, least_gap, least_objective, spoilt = 0.0, np.inf, np.inf, 0
     for _ in range(_ITERATIONS):
-        gap, objective = 0.0, 0.0
+        gap, objective, loose = 0.0, 0.0, 0.0
         for j in range(n):
             total[j], extra[j] = 0.0, 0.0
         for a in range(q):
@@ -243,10 +277,20 @@ def interior_point(
             gap += c[a] * row_gap
             objective += c[a] * row_cost
             slack[a] = 1.0 - row_sum
-        if gap <= _NEARLY * objective:
+            loose = max(loose, abs(slack[a]))
+        if gap <= _NEARLY * objective or least_gap < np.inf:
             bound = max(bound, dual_bound(cost, w, columns[_DV], c, q, n, delta))
-            if gap <= _GAP * objective:
-                break
+            if gap < least_gap and objective <= least_objective * (1.0 + _LOOSE) and loose < _LOOSE:
+                least_gap, least_objective = gap, objective
+                for a in range(q):
+                    for j in range(n):
+                        best[a, j] = x[a, j]
+                if gap <= _GAP * objective:
+                    break
+            else:
+                spoilt += 1
+                if spoilt > 3:
+                    break
         mu = gap / pairs
         _factor(cells, columns, c, normal, q, n, delta)
 
@@ -310,6 +354,10 @@ def interior_point(
                 s[a, j] += alpha * ds[a, j]
                 z[a, j] += beta * over_x[a, j]
                 w[a, j] += beta * over_s[a, j]
+    if least_gap < np.inf:
+        for a in range(q):
+            for j in range(n):
+                x[a, j] = best[a, j]
     return bound
 
 
