@@ -32,6 +32,7 @@ from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Enumerable, Method
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.theory.multisets import distinct_orders
 
 MOST_PEOPLE = 8
 STORY = (
@@ -190,7 +191,7 @@ def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:
     weights: dict[Seen, dict[tuple[int, int], Fraction]] = {}
     totals: dict[Seen, Fraction] = defaultdict(Fraction)
     refused = 0
-    for colours in _arrangements(Counter(_sensitive_codes(table).tolist())):
+    for colours in distinct_orders(_sensitive_codes(table).tolist()):
         chances: dict[Seen, Fraction] = defaultdict(Fraction)
         try:
             for probability, release in method.outcomes(_with_values(table, np.array(colours))):
@@ -262,16 +263,6 @@ def _with_values(table: Table, codes: NDArray[Any]) -> Table:
     name = table.schema.sensitive[0]
     column = replace(table[name], codes=codes.astype(table[name].codes.dtype))
     return replace(table, columns={**table.columns, name: column})
-
-
-def _arrangements(left: Counter[int]) -> Iterator[tuple[int, ...]]:
-    """Every way in which the values may belong to the people."""
-    if not +left:
-        yield ()
-        return
-    for value in sorted(+left):
-        for rest in _arrangements(left - Counter([value])):
-            yield (value, *rest)
 
 
 def _chernoff(share: Fraction, total: int, doubt: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from undercover.model.groups import Groups
 from undercover.partition.shuffling import shuffle_within
 from undercover.randomness import Randomness
+from undercover.theory.multisets import distinct_orders
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Deal:
     def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
         """Every assignment with its probability; for tiny tables."""
         segments = [self.slots[start:end].tolist() for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
-        orders = [list(_arrangements(segment)) for segment in segments]
+        orders = [list(distinct_orders(segment)) for segment in segments]
         share = Fraction(1, prod(len(order) for order in orders))
         for chosen in product(*orders):
             slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
@@ -47,15 +48,3 @@ def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
     from undercover.kernels.shuffle import counting_order
 
     return Groups.from_order(*counting_order(labels, count))
-
-
-def _arrangements(items: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """The distinct orders of a multiset."""
-    if not items:
-        yield ()
-        return
-    for item in sorted(set(items)):
-        rest = list(items)
-        rest.remove(item)
-        for tail in _arrangements(rest):
-            yield (item, *tail)

@@ -19,6 +19,7 @@ from fractions import Fraction
 from typing import Self
 
 from undercover.errors import DataError, ParameterError, UnreachableError, listed
+from undercover.theory.multisets import distinct_orders
 from undercover.theory.partitions import Group, Partition, identifiers_of, text
 
 
@@ -141,20 +142,8 @@ class MicroTable:
         >>> len(list(MicroTable(tuple("ABCDE"), ("flu", "flu", "cold", "cold", "HIV")).universe()))
         30
         """
-        for values in _distinct_permutations(Counter(self.values), len(self.values)):
+        for values in distinct_orders(self.values):
             yield MicroTable(self.identifiers, values)
-
-
-def _distinct_permutations(left: Counter[str], length: int) -> Iterator[tuple[str, ...]]:
-    if length == 0:
-        yield ()
-        return
-    for value in list(left):
-        if left[value]:
-            left[value] -= 1
-            for rest in _distinct_permutations(left, length - 1):
-                yield (value, *rest)
-            left[value] += 1
 
 
 @dataclass(frozen=True)
