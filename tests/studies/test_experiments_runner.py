@@ -239,6 +239,12 @@ def test_folders_of_others_are_left_alone(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be used"):
+        run_experiment(Toy().experiment, tmp_path / "file")
+
+
 def test_folder_of_another_experiment_is_refused(tmp_path):
     run_experiment(Toy().experiment, tmp_path)
     other = replace(Toy().experiment, name="other")
@@ -317,3 +323,4 @@ def test_page_of_somebodys_table_is_private_and_has_no_path(tmp_path: Path):
     assert source.name == "people.csv"
     assert "secret-place" not in text
     assert "private" in (tmp_path / "out" / "experiment.html").read_text()
+    assert (tmp_path / "out").stat().st_mode & 0o077 == 0

@@ -133,7 +133,7 @@ def _looks(plot: Mapping[str, Any], series: Sequence[str]) -> tuple[Any, Any, An
     shapes = ["stroke" if name in plot["reference"] else _SHAPES[place[name]] for name in series]
     dashes = [[6, 4] if name in plot["reference"] else [1, 0] for name in series]
     names = list(series)
-    legend = alt.Legend(title=None, columns=len(names), symbolSize=90)
+    legend = alt.Legend(title=None, columns=len(names), symbolSize=90, symbolOpacity=1, symbolStrokeWidth=2)
     return (
         alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),
         alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=None),

@@ -59,7 +59,7 @@ def run_experiment(
     ...     found["rows"][0]["value"], sorted(path.name for path in Path(folder).iterdir())
     (9, ['cells.jsonl', 'experiment.html', 'results.csv', 'results.json'])
     """
-    _open_folder(out, fresh)
+    _open_folder(out, fresh, experiment.private)
     with Journal(out / JOURNAL, experiment.name) as journal:
         keys = [cell_key(experiment, cell) for cell in experiment.cells]
         reused = sum(key in journal.finished for key in keys)
@@ -71,9 +71,11 @@ def run_experiment(
     return results
 
 
-def _open_folder(out: Path, fresh: bool) -> None:
+def _open_folder(out: Path, fresh: bool, private: bool) -> None:
+    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        if not out.exists():
+            out.mkdir(parents=True, mode=0o700 if private else 0o777)
         found = {path.name for path in out.iterdir()}
         foreign = found - {JOURNAL, *RESULTS}
         if foreign and JOURNAL not in found:

@@ -109,15 +109,15 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
         ),
         Claim(
             id="gender-error-reduced",
-            statement=f"Asked about gender alone at l = {_PAPER_L}, GDA's error is a fraction of RDA's: 10 % against "
-            "64 % (SAL), 18 % against 69 % (OCC).",
+            statement=f"Asked about gender alone at l = {_PAPER_L}, GDA's error is a fraction of RDA's: 10% against "
+            "64% (SAL), 18% against 69% (OCC).",
             place="Section 4.2, Figure 5",
             criterion=f"RDA's mean error on {category} is at least {_REDUCTION:g} times GDA's",
             judge=lambda rows: _reduced(rows, category),
         ),
         Claim(
             id="gender-error-levels",
-            statement=f"Asked about gender alone at l = {_PAPER_L}, the errors are 64 and 69 % for RDA, 10 and 18 % "
+            statement=f"Asked about gender alone at l = {_PAPER_L}, the errors are 64 and 69% for RDA, 10 and 18% "
             "for GDA.",
             place="Section 4.2, Figure 5",
             criterion=f"on other people the levels can only be alike: RDA's mean error on {category} within "

@@ -1,0 +1,115 @@
+import json
+import re
+
+import pytest
+
+from undercover.report.experiment import experiment_html, figure_tables
+from undercover.report.experiment_charts import experiment_chart
+
+
+def points(series, xs, panel="", count=1):
+    return [
+        {
+            "panel": panel,
+            "series": name,
+            "x": x,
+            "mean": 0.1 * (i + 1) * (j + 1),
+            "min": 0.09 * (i + 1) * (j + 1),
+            "max": 0.12 * (i + 1) * (j + 1),
+            "count": count,
+        }
+        for i, name in enumerate(series)
+        for j, x in enumerate(xs)
+    ]
+
+
+def plot(**change):
+    base = {
+        "id": "p",
+        "title": "A plot",
+        "caption": "See `this`.",
+        "points": points(["a", "b"], [1, 2, 3]),
+        "x_title": "l",
+        "y_title": "error",
+        "unit": "share",
+        "mark": "line",
+        "reference": [],
+        "note": "",
+    }
+    return {**base, **change}
+
+
+PLOTS = {
+    "lines": plot(),
+    "lines with spread": plot(points=points(["a", "b"], [1, 2, 3], count=3)),
+    "lines with a reference": plot(reference=["b"]),
+    "panels": plot(points=[*points(["a"], [1, 2], "one"), *points(["a"], [1, 2], "two")]),
+    "bars": plot(mark="bar", points=points(["a", "b"], ["Age", "Gender"])),
+    "bars with spread": plot(mark="bar", points=points(["a", "b"], ["Age", "Gender"], count=3)),
+    "many series": plot(points=points(list("abcdefgh"), [1, 2])),
+    "one point": plot(points=points(["a"], [5])),
+    "large numbers": plot(points=points(["a"], [600_000, 6_000_000]), unit="number"),
+    "fractions": plot(points=points(["a"], [0.15, 0.3]), unit="seconds"),
+}
+
+
+def results(*plots):
+    return {
+        "experiment": "toy",
+        "title": "Toy",
+        "paper": "",
+        "private": False,
+        "data": {},
+        "about": [],
+        "parameters": {},
+        "claims": [],
+        "plots": list(plots),
+        "rows": [],
+        "refused": [],
+        "timings": {"cells": 0, "reused": 0, "seconds": 0.0, "by_figure": {}},
+        "made_with": {},
+    }
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_kind_of_plot_is_drawn(name):
+    chart = experiment_chart(PLOTS[name])
+    svg = chart.svg()
+    assert chart.values == PLOTS[name]["points"]
+    for series in {point["series"] for point in chart.values}:
+        assert f">{series}</text>" in svg, series
+    assert "1e+" not in svg
+    for panel in {point["panel"] for point in chart.values} - {""}:
+        assert f">{panel}</text>" in svg
+
+
+@pytest.mark.parametrize("name", PLOTS)
+def test_every_figure_of_the_page_is_in_the_results(name):
+    page = experiment_html(results(PLOTS[name]))
+    shown = set(re.findall(r'<data value="([^"]+)">', page))
+    known = {repr(value) for point in PLOTS[name]["points"] for value in point.values()} | {"0", "0.0"}
+    assert shown <= known
+    assert {repr(point["mean"]) for point in PLOTS[name]["points"]} <= shown
+
+
+def test_spread_is_shown_only_where_something_was_repeated():
+    assert " to <data" not in experiment_html(results(PLOTS["lines"]))
+    assert " to <data" in experiment_html(results(PLOTS["lines with spread"]))
+
+
+def test_a_hole_in_a_series_is_a_dash():
+    holed = plot(points=[point for point in points(["a", "b"], [1, 2]) if (point["series"], point["x"]) != ("b", 2)])
+    (table,) = figure_tables(holed)
+    assert table["lines"][1]["cells"][1] is None
+    assert '<td class="n">–</td>' in experiment_html(results(holed))
+
+
+def test_text_is_escaped():
+    nasty = "<script>alert(1)</script>"
+    found = results(plot(title=nasty, points=points([nasty], [1, 2])))
+    found["claims"] = [
+        {"id": "c", "statement": nasty, "place": nasty, "criterion": nasty, "verdict": "held", "figures": nasty}
+    ]
+    page = experiment_html(json.loads(json.dumps(found)))
+    assert "<script>" not in page
+    assert page.count("&lt;script&gt;") >= 5
