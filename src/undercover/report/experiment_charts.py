@@ -128,9 +128,10 @@ def _looks(plot: Mapping[str, Any], series: Sequence[str]) -> tuple[Any, Any, An
     import altair as alt
 
     measured = [name for name in series if name not in plot["reference"]]
-    place = {name: i % len(SERIES) for i, name in enumerate(measured)}
-    colors = [GUESS if name in plot["reference"] else SERIES[place[name]] for name in series]
-    shapes = ["stroke" if name in plot["reference"] else _SHAPES[place[name]] for name in series]
+    place = {name: i for i, name in enumerate(measured)}
+    n = len(SERIES)  # beyond so many, colours come again with another mark
+    colors = [SERIES[place[name] % n] if name in place else GUESS for name in series]
+    shapes = [_SHAPES[(place[name] + place[name] // n) % n] if name in place else "stroke" for name in series]
     dashes = [[6, 4] if name in plot["reference"] else [1, 0] for name in series]
     names = list(series)
     legend = alt.Legend(title=None, columns=len(names), symbolSize=90, symbolOpacity=1, symbolStrokeWidth=2)
