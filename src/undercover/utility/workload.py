@@ -4,8 +4,9 @@ Liu & Wang, "Privacy Streamliner", Section 4, after Xiao, Yi & Tao 2010: the sen
 occur; a categorical quasi-identifier is asked for one uniform value, a numeric one for the range between two uniform
 endpoints.
 
-Deviations: dates and ordinal columns, which have an order too, are asked for ranges like numbers. Endpoints are values
-that occur; a missing value is never one. For columns with a hierarchy everything is counted in leaves.
+Deviations: dates are asked for ranges like numbers; ordinal columns, whose cells are ranges too, for one value like
+other categories, as the paper asks for education and birthplace. Endpoints are values that occur; a missing value is
+never one. For columns with a hierarchy everything is counted in leaves.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Workload:
 
 def asks_for_ranges(column: EncodedColumn) -> bool:
     """Whether queries ask for a range of this column rather than for one value."""
-    return column.domain.kind != "categorical"
+    return column.domain.kind in ("numeric", "date")
 
 
 def draw_workload(table: Table, names: Sequence[str], sensitive: str, count: int, randomness: Randomness) -> Workload:
