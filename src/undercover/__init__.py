@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undercover import datasets
     from undercover.analysis import Between, CountQuery, NoneOf, OneOf, Recipient, answer
     from undercover.api import attack, load, measure, publish, report, save, verify
-    from undercover.attacks import Linkage
+    from undercover.attacks import AlgorithmAware, Linkage
     from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
     from undercover.methods.anatomy import Anatomy
     from undercover.methods.mondrian import Mondrian
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "Recipient", "answer"),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
-    "undercover.attacks": ("Linkage",),
+    "undercover.attacks": ("AlgorithmAware", "Linkage"),
     "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
     "undercover.methods.anatomy": ("Anatomy",),
     "undercover.methods.mondrian": ("Mondrian",),
@@ -52,6 +52,7 @@ _HOMES = {
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AlgorithmAware",
     "Anatomy",
     "BetaLikeness",
     "Between",

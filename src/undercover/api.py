@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
-from undercover.attacks import Linkage, LinkageResult
+from undercover.attacks import AlgorithmAware, AlgorithmAwareResult, Linkage, LinkageResult
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against
@@ -20,7 +20,7 @@ from undercover.guarantees.finding import shown
 from undercover.io import bundle
 from undercover.io.manifest import Format, load_release
 from undercover.io.source import Input, ReadOptions, read
-from undercover.methods.registry import method_parameters
+from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -35,7 +35,7 @@ from undercover.version import VERSION
 ENGINES = {"local": LocalEngine}
 
 NOT_SAFE = (
-    "Not algorithm-safe: what was cut depends on sensitive values, so somebody who knows the algorithm and every "
+    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and every "
     "quasi-identifier may infer more than the release alone shows."
 )
 PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
@@ -106,7 +106,7 @@ def publish(
     progress("verifying", 0.0)
     release = Release(
         method=method.name,
-        parameters=method_parameters(method),
+        parameters={**method_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
         tables=draft.tables,
         algorithm_safe=method.algorithm_safe,
         suppressed_rows=draft.suppressed,
@@ -114,7 +114,7 @@ def publish(
         version=VERSION,
         frame=given.frame,
     )
-    claims = [claim for claim in method.claims(table) if isinstance(claim, Checkable)]
+    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
     verification = verify_release(release, also=[*claims, *requirements])
     _must_hold(verification, len(claims))
     verified_at = time.perf_counter()
@@ -134,7 +134,7 @@ def publish(
         buckets=draft.buckets,
         diagnostics=draft.diagnostics,
         frames=draft.frames,
-        warnings=(*release.warnings, *_private_warnings(table, given, randomness)),
+        warnings=(*release.warnings, *draft.warnings, *_private_warnings(table, given, randomness)),
         original=table,
     )
 
@@ -182,9 +182,21 @@ def verify(
     return verification.extended(verify_against(release, _table(original, schema, release)))
 
 
+@overload
 def attack(
     target: Run | str | os.PathLike[str], attacker: Linkage | None = None, *, original: Any = None
-) -> LinkageResult:
+) -> LinkageResult: ...
+
+
+@overload
+def attack(
+    target: Run | str | os.PathLike[str], attacker: AlgorithmAware, *, original: Any = None
+) -> AlgorithmAwareResult: ...
+
+
+def attack(
+    target: Run | str | os.PathLike[str], attacker: Linkage | AlgorithmAware | None = None, *, original: Any = None
+) -> LinkageResult | AlgorithmAwareResult:
     """Attack a release with what the holder knows: the original table.
 
     Parameters
@@ -192,7 +204,8 @@ def attack(
     target
         A run, or the folder it was saved to.
     attacker
-        By default :class:`undercover.Linkage` with every quasi-identifier known.
+        By default :class:`undercover.Linkage` with every quasi-identifier known. :class:`undercover.AlgorithmAware`
+        goes through everything the method could have published of a table of a few people.
     original
         Where the run does not know it: the original table or its path.
 
@@ -206,6 +219,8 @@ def attack(
     """
     run = target if isinstance(target, Run) else load(target)
     table = original_of(run, original)
+    if isinstance(attacker, AlgorithmAware):
+        return attacker.run(table, method_from_mapping(run.release.method, run.release.parameters))
     return (attacker or Linkage()).run(table, run.release, threads=LocalEngine().threads)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover import api
-from undercover.attacks import Linkage
+from undercover.attacks import AlgorithmAware, Linkage
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.report.figures import baseline, risk
 
@@ -38,6 +38,30 @@ def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None,
     ]
     columns = ["input row", "matches", "identity", *found["after"]["attribute"]]
     print_table(screen, "Rows he learns most about (private)", columns, rows, left=0)
+
+
+def run_informed(directory: Path, *, original: str | None, as_json: bool) -> None:
+    """Attack the method itself on a table of a few people and print the worst it can give away."""
+    with progress_on_stderr() as progress:
+        progress("attacking", 0.0)
+        found = api.attack(directory, AlgorithmAware(), original=original).to_dict()
+    if as_json:
+        print_json(found)
+        return
+    screen = console()
+    screen.print(found["story"])
+    rows = [
+        [said, f"{worst['row']:,}", worst["value"], worst["fraction"], risk(worst["release_alone"])]
+        for said, worst in (("surest", found["worst"]), ("most beyond the release", found["largest_gain"]))
+    ]
+    print_table(
+        screen,
+        f"{found['releases']:,} releases of {found['tables']:,} tables of {found['people']} people (private)",
+        ["", "row", "value", "probability", "from the release alone"],
+        rows,
+    )
+    verdict = "nothing beyond the release" if found["safe"] else "more than the release alone shows"
+    screen.print(f"Knowing the algorithm tells {verdict}.")
 
 
 def linkage_rows(found: dict[str, Any]) -> list[list[str]]:

@@ -166,12 +166,18 @@ def verify(
 def attack(
     directory: Annotated[Path, typer.Argument(help="The release folder DIR, with its private part.")],
     known: Annotated[str | None, typer.Option(help="What the attacker knows, by commas; by default all.")] = None,
+    knows_algorithm: Annotated[
+        bool, typer.Option("--knows-algorithm", help="He knows the method, too; for tables of at most 8 people.")
+    ] = False,
     original: Original = None,
     json: Json = False,
 ) -> None:
     """Attack a release with what its holder knows, and set it beside guessing."""
-    from undercover.cli.attack import run
+    from undercover.cli.attack import run, run_informed
 
+    if knows_algorithm:
+        run_informed(directory, original=original, as_json=json)
+        return
     run(directory, known=_names(known), original=original, as_json=json)
 
 

@@ -108,7 +108,10 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     if read_as:
         screen.print(f"read as: {read_as.removeprefix('read as: ')}", style="dim")
     seconds = sum(made.timings.values())
-    screen.print(f"{made.release.method}: {len(made.rows):,} rows in {made.groups.count:,} groups, {seconds:.1f} s")
+    count = made.groups.count
+    screen.print(
+        f"{made.release.method}: {len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}, {seconds:.1f} s"
+    )
     verification = api.verify(made.release)
     rows = [
         [finding.name, shown(finding.required, None), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]

@@ -15,6 +15,7 @@ from undercover.errors import OutputError
 from undercover.io.csv import write_csv
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method, Progress, no_progress
 from undercover.report.html import overview_html
 
@@ -36,6 +37,8 @@ TOUR = (
     Planned("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", Mondrian(k=10), hierarchies=True),
     Planned("mondrian-k5-l5", "Mondrian k=5, l=5", Mondrian(k=5, l=5)),
     Planned("anatomy-l8", "Anatomy l=8", Anatomy(l=8)),
+    Planned("streamliner-l8", "Streamliner l=8", Streamliner(l=8)),
+    Planned("streamliner-l8-guided", "Streamliner l=8, by sex", Streamliner(l=8, algorithm="guided", strata=("sex",))),
 )
 """Every release of the tour, in the order of the overview."""
 
