@@ -72,7 +72,7 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
             "name": release.method,
             "title": method_title(release.method),
             "parameters": plain(asked_parameters(release.parameters)),
-            "words": method_words(release.method),
+            "words": method_words(release.method, release.parameters),
         },
         "suppressed_rows": release.suppressed_rows,
         "guarantees": [_guarantee(entry) for entry in release.guarantees],

@@ -208,7 +208,7 @@ def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: V
         )
         stages.append({"title": "Left out", "text": f'{text} left out, as missing = "drop" asks.'})
     grouped = f"This gave {number(counts['classes'])} {unit}."
-    stages.append({"title": "Grouped", "text": f"{method_words(run.release.method)} {grouped}"})
+    stages.append({"title": "Grouped", "text": f"{method_words(run.release.method, run.release.parameters)} {grouped}"})
     if counts["suppressed"]:
         text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
         stages.append({"title": "Suppressed", "text": text})

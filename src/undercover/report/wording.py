@@ -30,6 +30,19 @@ _DONE = {
     "anatomy": "The rows were dealt at random into buckets in which the sensitive values differ. One table shows the "
     "quasi-identifiers as they are with the number of the bucket, the other how often each sensitive value occurs in "
     "each bucket. Which value of a bucket belongs to which person is not published.",
+    "streamliner": "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a "
+    "group were widened until they are the same for all of its rows.",
+}
+
+# What a method adds depending on its algorithm.
+_ALGORITHMS = {
+    ("streamliner", "wrap"): "Who is with whom was drawn at random, so that groups are as small as they can be.",
+    ("streamliner", "guided"): "Groups keep within strata that were fixed beforehand; within them near rows were "
+    "joined in a way that does not depend on which sensitive value is whose.",
+    ("streamliner", "rda"): "Who is with whom was drawn at random.",
+    ("streamliner", "gda"): "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; "
+    "somebody who knows it may invert it.",
+    ("streamliner", "ria"): "Partners were drawn at random and merged. This is a demonstration: the groups are large.",
 }
 
 _AT_MOST = (
@@ -50,13 +63,14 @@ def method_title(name: str) -> str:
     return _TITLES.get(name, name.replace("-", " ").capitalize())
 
 
-def method_words(name: str) -> str:
+def method_words(name: str, parameters: Mapping[str, Any]) -> str:
     """What the method does, in words.
 
-    >>> method_words("anatomy").split(".")[0]
+    >>> method_words("anatomy", {"l": 3}).split(".")[0]
     'The rows were dealt at random into buckets in which the sensitive values differ'
     """
-    return _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
+    done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
+    return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(parameters.get("algorithm"))))]))
 
 
 def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -69,7 +83,7 @@ def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         key: value
         for key, value in values.items()
-        if key != "seed" and value is not None and values.get(needs.get(key, key)) is not None
+        if key not in ("seed", "allow_unsafe") and value is not None and values.get(needs.get(key, key)) is not None
     }
 
 
