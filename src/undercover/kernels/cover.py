@@ -29,19 +29,20 @@ KEPT, SHARED, INTERIOR, UNIFORM, UNCONVERGED = range(5)  # how a table came abou
 
 RATIO_SLACK = 5e-13  # excess of a column's share over delta that is left to rounding
 ACCEPTED_GAP = 1e-8  # relative gap of the certificate above which a table counts as unconverged
-_GAP = 1e-13  # relative gap at which the iteration ends
-_NEARLY = 1e-6  # relative gap from which on dual bounds are worth computing
+_GAP = 1e-9  # relative gap at which the iteration ends, or earlier at
+_CENTRE = 1e-12  # the product x z up to which the central path is followed
+_FLOOR = 1e-6  # objective per row, in largest distances, below which gaps are taken relative to this
 _ITERATIONS = 60
-_LOOSE = 1e-9  # error of a row's sum, or growth of the objective near the optimum, above which a step has lost its digits
 _STALLED = 1e-6  # step length below which no progress is to be expected
 _DUST = 2e-13  # share of the rows, or of a column, below which mass is zero
-_PIVOT = 1e-11
+_SPOILT = 1e-8  # relative change of the objective that a last step cannot have
+_PIVOT = 1e-13
 _EPS = 2.3e-16
 
 # Fields of the work arrays: one number per entry, column or row of the table.
-_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T, _BEST = range(18)
+_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T = range(17)
 _KAPPA, _H, _THETA, _EXTRA, _R1, _R2, _DV, _DSUM, _SUM = range(9)
-_C, _Y, _DY, _SLACK, _RIGHT = range(5)
+_C, _DY, _SLACK, _RIGHT = range(4)
 
 
 @kernel
@@ -78,9 +79,9 @@ def cover_tables(
     for p in tables:
         most_rows = max(most_rows, starts[p + 1] - starts[p])
         most_columns = max(most_columns, column_starts[p + 1] - column_starts[p])
-    cells = np.empty((18, most_rows, most_columns))
+    cells = np.empty((17, most_rows, most_columns))
     column_work = np.empty((9, most_columns))
-    row_work = np.empty((5, most_rows))
+    row_work = np.empty((4, most_rows))
     normal = np.empty((most_rows, most_rows))
     c = row_work[_C]
     for p in tables:
@@ -112,7 +113,7 @@ def cover_tables(
         for a in range(q):
             for j in range(n):
                 objective += c[a] * cells[_COST, a, j] * cells[_X, a, j]
-        if origin == INTERIOR and not objective - bound <= ACCEPTED_GAP * objective:
+        if origin == INTERIOR and not objective - bound <= ACCEPTED_GAP * (objective + _FLOOR * m):
             origin = UNCONVERGED
         objectives[p], bounds[p], spreads[p], origins[p] = objective * scale, bound * scale, scale, origin
         kept[p] = _write(cells[_X], outputs, probabilities, cell_starts[p], q, n)
@@ -244,27 +245,26 @@ def _share(cells: Any, columns: Any, c: Any, q: int, n: int) -> float:
 def interior_point(
     cells: Any, columns: Any, rows: Any, normal: Any, q: int, n: int, m: float, delta: float
 ) -> float:  # fmt: skip
-    """Mehrotra's predictor-corrector method; leaves x and z in ``cells`` and returns the best dual bound on its way.
+    """Mehrotra's predictor-corrector method; leaves x in ``cells`` and returns the dual bound.
 
-    Near the optimum rounding may spoil a step, and w earlier than x: the best x and the best bound are kept.
+    It follows the central path no further than rounding lets it tell where on the optimal face it is (``_CENTRE``),
+    and then lands.
     """
     x, s, z, w, cost = cells[_X], cells[_S], cells[_Z], cells[_W], cells[_COST]
     A, B, over_x, over_s, drift = cells[_A], cells[_B], cells[_OVER_X], cells[_OVER_S], cells[_DRIFT]
     dx, ds, g, extra, total = cells[_DX], cells[_DS], cells[_G], columns[_EXTRA], columns[_SUM]
-    c, y, dy, slack = rows[_C], rows[_Y], rows[_DY], rows[_SLACK]
-    best = cells[_BEST]
+    c, dy, slack, dv = rows[_C], rows[_DY], rows[_SLACK], columns[_DV]
     price = 1.0 / (delta * m - 1.0)
     for a in range(q):
-        y[a] = -1.5
         for j in range(n):
             x[a, j] = 1.0 / n
             s[a, j] = (delta * m - 1.0) / n
             z[a, j] = cost[a, j] + 0.5
             w[a, j] = price
     pairs = 2.0 * m * n
-    bound, least_gap, least_objective, spoilt = 0.0, np.inf, np.inf, 0
+    bound = 0.0
     for _ in range(_ITERATIONS):
-        gap, objective, loose = 0.0, 0.0, 0.0
+        gap, objective = 0.0, 0.0
         for j in range(n):
             total[j], extra[j] = 0.0, 0.0
         for a in range(q):
@@ -277,20 +277,7 @@ def interior_point(
             gap += c[a] * row_gap
             objective += c[a] * row_cost
             slack[a] = 1.0 - row_sum
-            loose = max(loose, abs(slack[a]))
-        if gap <= _NEARLY * objective or least_gap < np.inf:
-            bound = max(bound, dual_bound(cost, w, columns[_DV], c, q, n, delta))
-            if gap < least_gap and objective <= least_objective * (1.0 + _LOOSE) and loose < _LOOSE:
-                least_gap, least_objective = gap, objective
-                for a in range(q):
-                    for j in range(n):
-                        best[a, j] = x[a, j]
-                if gap <= _GAP * objective:
-                    break
-            else:
-                spoilt += 1
-                if spoilt > 3:
-                    break
+        aim = min(_CENTRE, _GAP * (objective + _FLOOR * m) / pairs)
         mu = gap / pairs
         _factor(cells, columns, c, normal, q, n, delta)
 
@@ -310,6 +297,10 @@ def interior_point(
                 primal = max(primal, max(rx, rs))
                 dual = max(dual, max(1.0 - rx, 1.0 - rs))  # dz / z = -1 - dx / x
         alpha, beta = min(1.0, 1.0 / primal), min(1.0, 1.0 / dual)
+        if mu <= 2.0 * aim:
+            bound = dual_bound(cost, w, columns[_DV], c, q, n, delta)
+            _land(x, dx, cost, c, q, n, gap + _SPOILT * (objective + _FLOOR * m), min(1.0, (1.0 - 1e-9) / primal))
+            break
         affine = 0.0
         for a in range(q):
             part = 0.0
@@ -319,7 +310,7 @@ def interior_point(
                 part += (x[a, j] + alpha * dx[a, j]) * (z[a, j] + beta * dz)
                 part += (s[a, j] + alpha * ds[a, j]) * (w[a, j] + beta * dw)
             affine += c[a] * part
-        sigma = min(1.0, max(1e-6, (affine / gap) ** 3))
+        sigma = min(1.0, max(aim / mu, max(1e-6, (affine / gap) ** 3)))
 
         # Corrector: towards x z = s w = sigma mu, less what the predictor's products would add.
         for j in range(n):
@@ -338,27 +329,41 @@ def interior_point(
         primal, dual = 0.0, 0.0
         for a in range(q):
             for j in range(n):
+                rs = over_s[a, j]
                 over_x[a, j] -= A[a, j] * dx[a, j]  # dz
-                over_s[a, j] -= B[a, j] * ds[a, j]  # dw
-                ds[a, j] += drift[a, j]
+                if B[a, j] > A[a, j]:
+                    # s is about to vanish: ds = delta dS - dx has lost the digits that B would magnify.
+                    over_s[a, j] = over_x[a, j] + dy[a] + dv[j]  # dw
+                    ds[a, j] = (rs - over_s[a, j]) / B[a, j] + drift[a, j]
+                else:
+                    over_s[a, j] = rs - B[a, j] * ds[a, j]
+                    ds[a, j] += drift[a, j]
                 primal = max(primal, max(-dx[a, j] / x[a, j], -ds[a, j] / s[a, j]))
                 dual = max(dual, max(-over_x[a, j] / z[a, j], -over_s[a, j] / w[a, j]))
-        near = max(0.99, 1.0 - mu)
+        near = min(1.0 - 1e-6, max(0.995, 1.0 - 100.0 * mu))
         alpha, beta = min(1.0, near / primal), min(1.0, near / dual)
         if not (alpha > _STALLED and beta > _STALLED):
             break
         for a in range(q):
-            y[a] += beta * dy[a]
             for j in range(n):
                 x[a, j] += alpha * dx[a, j]
                 s[a, j] += alpha * ds[a, j]
                 z[a, j] += beta * over_x[a, j]
                 w[a, j] += beta * over_s[a, j]
-    if least_gap < np.inf:
+    return bound
+
+
+@arithmetic
+def _land(x: Any, dx: Any, cost: Any, c: Any, q: int, n: int, most: float, alpha: float) -> None:
+    """The last step of x, straight to the face: what is zero there becomes dust. Left out where rounding spoilt it."""
+    change = 0.0
+    for a in range(q):
+        for j in range(n):
+            change += alpha * c[a] * cost[a, j] * dx[a, j]
+    if abs(change) <= most:
         for a in range(q):
             for j in range(n):
-                x[a, j] = best[a, j]
-    return bound
+                x[a, j] += alpha * dx[a, j]
 
 
 @arithmetic
@@ -456,8 +461,9 @@ def _solve(cells: Any, columns: Any, rows: Any, normal: Any, q: int, n: int, del
 def repair(x: Any, total: Any, c: Any, q: int, n: int, m: float, delta: float) -> None:
     """Make ``x`` a table that keeps delta, at the cost of as little optimality as that takes.
 
-    Dust becomes zero, rows sum to one, and where a column's share is still above delta
-    every row moves a little towards the mean row S_j / m, which leaves the column sums as they are.
+    Dust becomes zero and rows sum to one. Where a column's share is above delta, every row moves towards the mean row
+    S_j / m as far as that takes, which leaves the column sums as they are; a column that holds less than this would
+    move is dropped instead.
     """
     for j in range(n):
         total[j] = 0.0
@@ -466,26 +472,38 @@ def repair(x: Any, total: Any, c: Any, q: int, n: int, m: float, delta: float) -
         for a in range(q):
             dust = total[j] < _DUST * m or m * x[a, j] < _DUST * total[j]
             x[a, j] = 0.0 if dust else x[a, j]
+    _normalise(x, q, n)
+    aim = delta - min(1e-13 * delta, 0.5 * (delta - 1.0 / m))
+    for attempt in range(2):
+        step = 0.0
+        for j in range(n):
+            total[j], most = 0.0, 0.0
+            for a in range(q):
+                total[j] += c[a] * x[a, j]
+                most = max(most, x[a, j])
+            if most > delta * (1.0 + RATIO_SLACK) * total[j]:
+                needed = (most - aim * total[j]) / (most - total[j] / m)
+                if attempt == 0 and total[j] < min(1e-3, needed * m):
+                    for a in range(q):
+                        x[a, j] = 0.0
+                else:
+                    step = max(step, needed)
+        if attempt == 0 and step > 0.0:
+            _normalise(x, q, n)
+    if step > 0.0:
+        for a in range(q):
+            for j in range(n):
+                x[a, j] = (1.0 - step) * x[a, j] + step * total[j] / m
+
+
+@arithmetic
+def _normalise(x: Any, q: int, n: int) -> None:
     for a in range(q):
         row = 0.0
         for j in range(n):
             row += x[a, j]
         for j in range(n):
             x[a, j] /= row
-    share = 0.0
-    for j in range(n):
-        total[j], most = 0.0, 0.0
-        for a in range(q):
-            total[j] += c[a] * x[a, j]
-            most = max(most, x[a, j])
-        if most > 0.0:
-            share = max(share, most / total[j])
-    if share > delta * (1.0 + RATIO_SLACK):
-        aim = delta - min(1e-13 * delta, 0.5 * (delta - 1.0 / m))
-        step = (share - aim) / (share - 1.0 / m)
-        for a in range(q):
-            for j in range(n):
-                x[a, j] = (1.0 - step) * x[a, j] + step * total[j] / m
 
 
 @arithmetic
