@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
     from undercover.methods.anatomy import Anatomy
     from undercover.methods.mondrian import Mondrian
+    from undercover.methods.perturbed_generalization import PerturbedGeneralization
     from undercover.methods.streamliner import Streamliner
     from undercover.model.hierarchy import Hierarchy
     from undercover.model.release import Release
@@ -41,6 +42,7 @@ _HOMES = {
     "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
     "undercover.methods.anatomy": ("Anatomy",),
     "undercover.methods.mondrian": ("Mondrian",),
+    "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
     "undercover.methods.streamliner": ("Streamliner",),
     "undercover.model.hierarchy": ("Hierarchy",),
     "undercover.model.release": ("Release",),
@@ -66,6 +68,7 @@ __all__ = [
     "Mondrian",
     "NoneOf",
     "OneOf",
+    "PerturbedGeneralization",
     "QueryError",
     "Recipient",
     "Release",

@@ -10,7 +10,8 @@ He is given the groups themselves, although published cells may overlap so that 
 groups a person is in: whoever sees less knows an average of what this one knows.
 
 A method is *algorithm-safe* if this never tells more than the release alone, in which a person of a group of m rows
-has a value that occurs c times in it with probability c/m. Exact, in fractions, for methods that list their
+has a value that occurs c times in it with probability c/m; where values are drawn at random (perturbed generalization),
+that is what the drawn values say by Bayes' rule, had the cells been fixed beforehand. Exact, in fractions, for methods that list their
 ``outcomes``; for others the method is run on random tables many times, and every figure comes with an interval.
 """
 
@@ -18,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -28,8 +29,8 @@ from numpy.typing import NDArray
 
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.model.observation import Seen, seen_groups
-from undercover.model.protocols import Enumerable, Method
+from undercover.model.observation import Drawn, Seen, seen_groups
+from undercover.model.protocols import Enumerable, Method, Weighing
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.theory.multisets import distinct_orders
@@ -157,6 +158,8 @@ class AlgorithmAware:
             )
         if isinstance(method, Enumerable) and not sample:
             return _enumerated(table, method)
+        if isinstance(method, Weighing):
+            raise ParameterError(f"{method.name} lists its outcomes: run the attack without sampling.")
         return self._sampled(table, method, randomness or Randomness())
 
     def _sampled(self, table: Table, method: Method, randomness: Randomness) -> AlgorithmAwareResult:
@@ -188,11 +191,11 @@ class AlgorithmAware:
 
 
 def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:
-    weights: dict[Seen, dict[tuple[int, int], Fraction]] = {}
-    totals: dict[Seen, Fraction] = defaultdict(Fraction)
+    weights: dict[Any, dict[tuple[int, int], Fraction]] = {}
+    totals: dict[Any, Fraction] = defaultdict(Fraction)
     refused = 0
     for colours in distinct_orders(_sensitive_codes(table).tolist()):
-        chances: dict[Seen, Fraction] = defaultdict(Fraction)
+        chances: dict[Any, Fraction] = defaultdict(Fraction)
         try:
             for probability, release in method.outcomes(_with_values(table, np.array(colours))):
                 chances[release] += probability
@@ -204,12 +207,41 @@ def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:
             weight = weights.setdefault(release, defaultdict(Fraction))
             for person in enumerate(colours):
                 weight[person] += probability
-    inferences = (
-        _inference(table, release, row, value, share, interval=(float(share), float(share)))
-        for release, total in totals.items()
-        for row, value, share in _posteriors(release, weights[release], total)
-    )
+    if isinstance(method, Weighing):
+        inferences = _of_drawn_values(table, method, weights, totals)
+    else:
+        inferences = (
+            _inference(table, release, row, value, share, interval=(float(share), float(share)))
+            for release, total in totals.items()
+            for row, value, share in _posteriors(release, weights[release], total)
+        )
     return _result(table, method, inferences, exact=True, releases=len(totals), refused=refused)
+
+
+def _of_drawn_values(
+    table: Table,
+    method: Weighing,
+    weights: Mapping[Drawn, Mapping[tuple[int, int], Fraction]],
+    totals: Mapping[Drawn, Fraction],
+) -> Iterator[Inference]:
+    """Where published values are drawn, the release alone says what they would say had the cells been fixed before."""
+    labels = table[table.schema.sensitive[0]].domain.labels
+    codes = _sensitive_codes(table).tolist()
+    for release, total in totals.items():
+        alone: dict[tuple[int, int], Fraction] = defaultdict(Fraction)
+        for colours in distinct_orders(codes):
+            chance = method.likelihood(_with_values(table, np.array(colours)), release)
+            for person in enumerate(colours):
+                alone[person] += chance
+        # Every person has some value, so the weights of one of them add up to that of the release.
+        likelihood = sum((alone[0, value] for value in sorted(set(codes))), Fraction(0))
+        groups = tuple(sorted((tuple(sorted(rows)), (value,)) for rows, value in release))
+        for row in range(table.n_rows):
+            for value in sorted(set(codes)):
+                posterior = weights[release].get((row, value), Fraction(0)) / total
+                # Equal fractions round alike, so that equal means no gain.
+                interval = (float(posterior), float(posterior))
+                yield Inference(row, labels[value], posterior, alone[row, value] / likelihood, groups, interval)
 
 
 def _posteriors(release: Seen, weight: Any, total: Any) -> Iterator[tuple[int, int, Fraction]]:

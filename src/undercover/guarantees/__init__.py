@@ -4,6 +4,8 @@ from undercover.guarantees.against import verify_against
 from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.classes import Classes, classes_of, classes_of_table
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.delta_growth import DeltaGrowth
+from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.finding import Checkable, Finding
 from undercover.guarantees.k_anonymity import KAnonymity
@@ -15,6 +17,7 @@ from undercover.guarantees.registry import (
     guarantee_from_requirement,
     guarantees_from_requirements,
 )
+from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
 from undercover.guarantees.verify import Verification, verify, verify_table
 
@@ -25,10 +28,13 @@ __all__ = [
     "Checkable",
     "Classes",
     "DeltaDisclosure",
+    "DeltaGrowth",
+    "DisjointCells",
     "Distribution",
     "Finding",
     "KAnonymity",
     "LDiversity",
+    "RhoBreach",
     "TCloseness",
     "Verification",
     "classes_of",

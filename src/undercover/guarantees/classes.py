@@ -10,7 +10,7 @@ own releases do not publish such rows, so there an all-``*`` class is a class li
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from undercover.model.release import Release
 
 BUCKET = "bucket"
 COUNT = "count"
+PEOPLE = "G"  # of perturbed generalization: how many people the one published row of a cell stands for
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Classes:
     described_by: tuple[str, ...] = ()
     boxes: Classes | None = None
     problems: tuple[str, ...] = ()
+    sampled: bool = False  # whether a published row stands for G people of whom it is one
 
     @property
     def count(self) -> int:
@@ -94,6 +96,8 @@ def classes_of(release: Release) -> Classes:
         raise DataError(f"A release is one table, or `qit` and `sat`. Found: {listed(sorted(names))}.")
     table = release.tables[0]
     found = _row_classes(table.data, table.names("quasi-identifier"), table.names("sensitive"), star=False)
+    if PEOPLE in table.names("structure"):
+        found = _standing_for(found, table.data.column(PEOPLE))
     return _with_suppressed(found, release.suppressed_rows)
 
 
@@ -211,15 +215,15 @@ def _bucket_classes(release: Release) -> Classes:
 
 
 def _with_suppressed(classes: Classes, suppressed: int) -> Classes:
-    return Classes(
-        classes.quasi_identifiers,
-        classes.labels,
-        classes.sizes,
-        classes.representatives,
-        suppressed,
-        classes.sensitive,
-        classes.data,
-    )
+    return replace(classes, suppressed=suppressed)
+
+
+def _standing_for(classes: Classes, people: pa.ChunkedArray) -> Classes:
+    """The classes of a table of which every row stands for as many people as its column G says."""
+    counts = _counts(people)
+    sizes = np.bincount(classes.labels, weights=counts, minlength=classes.count).astype(np.int64)
+    wrong = (f"Column `{PEOPLE}` has numbers that are not whole or below 1.",) if (counts < 1).any() else ()
+    return replace(classes, sizes=sizes, problems=wrong, sampled=True)
 
 
 def _first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:

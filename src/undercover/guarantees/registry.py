@@ -10,14 +10,27 @@ from typing import Any, Final
 from undercover.errors import ParameterError, listed, unknown
 from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.delta_growth import DeltaGrowth
+from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.finding import Checkable
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
 from undercover.model.hierarchy import Hierarchy
 
 GUARANTEES: Final[Mapping[str, type[Any]]] = {
-    guarantee.name: guarantee for guarantee in (KAnonymity, LDiversity, TCloseness, DeltaDisclosure, BetaLikeness)
+    guarantee.name: guarantee
+    for guarantee in (
+        KAnonymity,
+        LDiversity,
+        TCloseness,
+        DeltaDisclosure,
+        BetaLikeness,
+        RhoBreach,
+        DeltaGrowth,
+        DisjointCells,
+    )
 }
 """Every guarantee by its name."""
 

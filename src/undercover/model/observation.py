@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +21,16 @@ def seen_groups(labels: Iterable[int], colours: NDArray[np.integer]) -> Seen:
     for row, label in enumerate(labels):
         members.setdefault(int(label), []).append(row)
     return frozenset((frozenset(rows), tuple(sorted(int(colours[row]) for row in rows))) for rows in members.values())
+
+
+Drawn = frozenset[tuple[frozenset[int], str]]
+"""Cells of which one value is published: (rows, the value as it is written)."""
+
+
+def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> Drawn:
+    """What is seen of cells that publish one value each.
+
+    >>> sorted(sorted(rows) for rows, value in drawn_cells([[0, 2], [1]], ["flu", "cold"]))
+    [[0, 2], [1]]
+    """
+    return frozenset((frozenset(rows), value) for rows, value in zip(members, values, strict=True))

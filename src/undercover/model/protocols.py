@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.observation import Seen
+from undercover.model.observation import Drawn, Seen
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -72,8 +72,17 @@ class Method(Protocol):
 class Enumerable(Protocol):
     """A method whose randomness can be enumerated on a tiny table."""
 
-    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen]]:
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | Drawn]]:
         """Every output, as an adversary sees it, with its exact probability; the same output may come several times."""
+        ...
+
+
+@runtime_checkable
+class Weighing(Protocol):
+    """A method that publishes values it draws: what its release alone says follows from how they were drawn."""
+
+    def likelihood(self, table: Table, seen: Any) -> Fraction:
+        """The probability of what is seen, had the cells it shows been fixed beforehand."""
         ...
 
 

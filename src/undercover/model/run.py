@@ -26,6 +26,9 @@ class Draft:
     suppressed: int = 0
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
+    claims: tuple[Any, ...] = ()  # promises that depend on what was made, beyond those of the method
+    used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def kernel_columns(table: Table, columns: Sequence[CutColumn]) -> tuple[Any, ...
         leaf_starts[j], node_starts[j] = leaves, nodes
         if column.kind == "tree":
             leaves += column.size
-            nodes += len(_tree_of(table, column)["first"])
+            nodes += len(tree_of(table, column)["first"])
     return (
         starts,
         np.array([_KIND_CODE[column.kind] for column in columns], dtype=np.int64),
@@ -101,7 +101,7 @@ def kernel_trees(table: Table, columns: Sequence[CutColumn]) -> tuple[NDArray[np
     n_children = 0
     for column in columns:
         if column.kind == "tree":
-            tree = _tree_of(table, column)
+            tree = tree_of(table, column)
             for name in ("first", "last", "parent", "leaf_node"):
                 parts[name].append(tree[name])
             parts["starts"].append(tree["starts"] + n_children)
@@ -136,7 +136,7 @@ def _settings(table: Table, column: CutColumn) -> Column:
     return table[column.name].settings
 
 
-def _tree_of(table: Table, column: CutColumn) -> dict[str, NDArray[np.int64]]:
+def tree_of(table: Table, column: CutColumn) -> dict[str, NDArray[np.int64]]:
     """The column's tree as plain arrays; missing, where it is a category, is one more leaf under the root."""
     hierarchy = table[column.name].settings.hierarchy
     assert hierarchy is not None
