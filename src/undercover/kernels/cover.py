@@ -475,7 +475,7 @@ def repair(x: Any, total: Any, c: Any, q: int, n: int, m: float, delta: float) -
     _normalise(x, q, n)
     aim = delta - min(1e-13 * delta, 0.5 * (delta - 1.0 / m))
     for attempt in range(2):
-        step = 0.0
+        step, dropped = 0.0, False
         for j in range(n):
             total[j], most = 0.0, 0.0
             for a in range(q):
@@ -484,12 +484,14 @@ def repair(x: Any, total: Any, c: Any, q: int, n: int, m: float, delta: float) -
             if most > delta * (1.0 + RATIO_SLACK) * total[j]:
                 needed = (most - aim * total[j]) / (most - total[j] / m)
                 if attempt == 0 and total[j] < min(1e-3, needed * m):
+                    dropped = True
                     for a in range(q):
                         x[a, j] = 0.0
                 else:
                     step = max(step, needed)
-        if attempt == 0 and step > 0.0:
-            _normalise(x, q, n)
+        if not dropped:
+            break
+        _normalise(x, q, n)
     if step > 0.0:
         for a in range(q):
             for j in range(n):

@@ -173,7 +173,7 @@ def output_tables(
     >>> one_group = Groups(np.zeros(5, np.int32), 1)
     >>> found = output_tables(people, one_group, delta=Fraction(1, 3))
     >>> found.table(attribute=0, group=0).probabilities.round(6).tolist()
-    [[0.75, 0.25], [0.0, 1.0]]
+    [[1.0, 0.0], [0.333333, 0.666667]]
     """
     _check(delta, columns, tables, groups)
     names = table.schema.quasi_identifiers
