@@ -7,6 +7,8 @@ stays sparse.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -60,12 +62,12 @@ def solve_by_highs(
     return x, prices * scale / counts[:, None]
 
 
-def _program(highspy: object, cost: NDArray[np.float64], counts: NDArray[np.float64], delta: float) -> object:
+def _program(highspy: Any, cost: NDArray[np.float64], counts: NDArray[np.float64], delta: float) -> Any:
     """Variables x (row by row) and S; rows: sums of x, S = counts x, x - delta S <= 0."""
     q, n = cost.shape
     cells = np.arange(q * n)
     row, column = cells // n, cells % n
-    program = highspy.HighsLp()  # type: ignore[attr-defined]
+    program = highspy.HighsLp()
     program.num_col_, program.num_row_ = q * n + n, q + n + q * n
     program.col_cost_ = np.concatenate([(counts[:, None] * cost).ravel(), np.zeros(n)])
     program.col_lower_ = np.zeros(q * n + n)
