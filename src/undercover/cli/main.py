@@ -195,6 +195,40 @@ def measure(
 
 
 @app.command()
+def guarantee(
+    domain: Annotated[int, typer.Option(help="Number of values in the declared domain.")],
+    k: Annotated[int | None, typer.Option(help="The least people of a cell.")] = None,
+    sample: Annotated[str | None, typer.Option(help="Instead of k: the share of rows that may be published.")] = None,
+    p: Annotated[str | None, typer.Option(help="Probability of keeping a value.")] = None,
+    rho1: Annotated[str | None, typer.Option(help="How sure he is of a property beforehand.")] = None,
+    rho2: Annotated[str | None, typer.Option(help="Instead of p: how sure he may be afterwards.")] = None,
+    growth: Annotated[str | None, typer.Option(help="Instead of p: by how much he may become surer.")] = None,
+    skew: Annotated[str, typer.Option(help="How sure he may be of a single value beforehand.")] = "1",
+    bound: Annotated[str, typer.Option(help="tight, or the paper's.")] = "tight",
+    map: Annotated[Path | None, typer.Option(help="Write a page with a heat map over k and p.")] = None,  # noqa: A002
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Say what perturbed generalization promises, or the largest p that keeps a promise."""
+    from undercover.cli.guarantee import run
+
+    run(
+        k=k,
+        sample=sample,
+        domain=domain,
+        p=p,
+        rho1=rho1,
+        rho2=rho2,
+        growth=growth,
+        skew=skew,
+        bound=bound,
+        page=map,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command()
 def experiment(
     name: Annotated[str, typer.Argument(help="Whose evaluation to run again: streamliner.")],
     out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted run in it goes on.")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from undercover.datasets.census_income import salary_amounts
 from undercover.datasets.population import (
@@ -76,6 +77,8 @@ def census_schema(
         Whether the quasi-identifiers carry their hierarchies. Without them numbers are published as intervals and
         categories as sets; education is then ordinal, and the occupation codes count as categories.
 
+    Sensitive columns declare their public domain, all values they can have.
+
     Examples
     --------
     >>> census_schema(["age", "sex"], "salary").quasi_identifiers
@@ -93,7 +96,18 @@ def census_schema(
         columns["occupation"] = Column(
             kind="categorical", hierarchy=trees.get("occupation") if "occupation" in names else None
         )
+    for name, values in _public_domains().items():
+        if name in sensitive:
+            columns[name] = replace(columns.get(name, Column()), domain=values)
     return Schema(quasi_identifiers=names, sensitive=sensitive, columns=columns)
+
+
+def _public_domains() -> dict[str, tuple[str, ...]]:
+    return {
+        "income": tuple(str(income) for income in INCOMES),
+        "occupation": tuple(str(code) for code in OCCUPATIONS),
+        "salary": tuple(str(amount) for amount in sorted(set(salary_amounts().tolist()))),
+    }
 
 
 def _occupations() -> list[tuple[str, str, str]]:

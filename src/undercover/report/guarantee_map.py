@@ -1,0 +1,73 @@
+"""What perturbed generalization promises over k and p, as a heat map on a page of its own.
+
+Every field shows its figure, rounded up, so that the picture is a table as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.guarantees.breach_bounds import Bound
+from undercover.guarantees.exact import Number, exact
+from undercover.guarantees.finding import shown
+from undercover.report.svg import Chart
+
+_FIELD = 52
+_TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest rise of confidence"}
+
+
+def guarantee_chart(grid: Sequence[Mapping[str, Any]], measure: str) -> Chart:
+    """The heat map of ``rho2`` or ``growth``; takes what ``guarantee_grid`` gives.
+
+    >>> grid = [{"k": k, "p": 0.3, "rho2": 0.5 - k / 100, "growth": 0.3} for k in (2, 4)]
+    >>> chart = guarantee_chart(grid, "rho2")
+    >>> [field["text"] for field in chart.values], chart.description
+    (['0.48', '0.46'], 'ρ2: highest confidence afterwards, from 0.46 to 0.48.')
+    """
+    import altair as alt
+
+    fields = [
+        {"k": entry["k"], "p": f"{entry['p']:g}", "value": entry[measure], "text": _up(entry[measure])}
+        for entry in grid
+    ]
+    ps, ks = list(dict.fromkeys(field["p"] for field in fields)), list(dict.fromkeys(field["k"] for field in fields))
+    base = alt.Chart(alt.NamedData("fields"), width=_FIELD * len(ps), height=_FIELD * len(ks) * 0.6)
+    x = alt.X("p:O", sort=ps, title="p: probability of keeping a value", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("k:O", sort=ks, title="k: people in a cell")
+    scale = alt.Scale(domain=[0, 1], range=["#f3f6fa", "#0072b2"])
+    squares = base.mark_rect().encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None))
+    light = alt.condition("datum.value > 0.6", alt.value("#ffffff"), alt.value("#1a1a1a"))
+    words = base.mark_text(fontSize=12).encode(x=x, y=y, text="text:N", color=light)
+    spec = alt.layer(squares, words).to_dict()
+    values = [field["value"] for field in fields]
+    description = f"{_TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."
+    return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
+
+
+def guarantee_html(grid: Sequence[Mapping[str, Any]], *, rho1: Number, domain: int, skew: Number, bound: Bound) -> str:
+    """One self-contained page with both maps.
+
+    >>> grid = [{"k": 2, "p": 0.3, "rho2": 0.5, "growth": 0.3}]
+    >>> guarantee_html(grid, rho1=0.2, domain=50, skew=0.1, bound="tight").startswith("<!DOCTYPE html>")
+    True
+    """
+    from markupsafe import Markup
+
+    from undercover.report.html import render
+
+    return render(
+        "guarantee.html.j2",
+        maps=[
+            {"title": title, "chart": Markup(guarantee_chart(grid, measure).svg())}
+            for measure, title in _TITLES.items()
+        ],
+        rho1=f"{float(exact(rho1)):g}",
+        skew=f"{float(exact(skew)):g}",
+        domain=domain,
+        bound=bound,
+    )
+
+
+def _up(value: float) -> str:
+    return shown(value, "at most")
