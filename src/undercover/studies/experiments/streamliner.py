@@ -91,7 +91,7 @@ def build(request: Request) -> Experiment:
         name="streamliner",
         title="Privacy Streamliner",
         paper=_PAPER,
-        version=1,
+        version=2,
         data=source.identity,
         private=source.private,
         cells=_cells(bench, size, repetitions, request.seed, n_rows, asked, len(names)),
