@@ -32,7 +32,7 @@ def kernel_table(counts: Any, cost: Any, delta: Any, *, uniform: bool = False) -
     objective, bound, spread, origin = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.uint8)
     cover.cover_tables(
         np.array([0]), np.array([0, q]), np.arange(q, dtype=np.int32), counts, np.array([0, n]), columns,
-        np.array([0, q * n]), distance, float(delta), math.ceil(1 / delta), delta.numerator == 1, uniform,
+        np.array([0, q * n]), distance, float(delta), math.ceil(1 / delta), delta.numerator == 1, uniform, cover.LANES,
         kept, cells, objective, bound, spread, origin,
     )  # fmt: skip
     x = cells[: q * kept[0]].reshape(q, kept[0])
@@ -78,9 +78,13 @@ def as_good_as(objective: float, best: float) -> bool:
 
 
 def plain_interior_point(counts: Any, cost: Any, delta: Any, *, theta_sign: float = 1.0) -> NDArray[np.float64]:
-    """Mehrotra's method on the reduced system, with matrices; ``theta_sign=-1`` plants a fault."""
+    """Mehrotra's method on the reduced system, with matrices; ``theta_sign=-1`` plants a fault.
+
+    As in the kernel, columns too dear to be used fill up a multiple of eight: they shift the path a little.
+    """
     c, delta = np.asarray(counts, np.float64)[:, None], float(delta)
-    cost = np.asarray(cost, np.float64) / np.max(cost)
+    columns = np.shape(cost)[1]
+    cost = np.pad(cost / np.max(cost), ((0, 0), (0, -columns % cover.LANES)), constant_values=2.0)
     (q, n), m = cost.shape, c.sum()
     x, s = np.full((q, n), 1 / n), np.full((q, n), (delta * m - 1) / n)
     z, w = cost + 0.5, np.full((q, n), 1 / (delta * m - 1))
@@ -96,16 +100,16 @@ def plain_interior_point(counts: Any, cost: Any, delta: Any, *, theta_sign: floa
         p, f = c * inverse, delta * c * phi
         normal = p @ (kappa * f - h * p).T + f @ (kappa * p + theta * f).T + np.diag((c * inverse).sum(axis=1))
 
-        def columns(r1: Any, r2: Any, kappa: Any = kappa, h: Any = h, theta: Any = theta) -> Any:
+        def column_steps(r1: Any, r2: Any, kappa: Any = kappa, h: Any = h, theta: Any = theta) -> Any:
             return kappa * r1 - h * r2, delta * (theta * r1 + kappa * r2)
 
         def step(rx: Any, rs: Any, x: Any = x, inverse: Any = inverse, phi: Any = phi, normal: Any = normal) -> Any:
             g = rx - rs
             r1, r2 = delta * (c * (phi * g + rs)).sum(axis=0), (c * inverse * g).sum(axis=0)
-            dv, ds = columns(r1, r2)
+            dv, ds = column_steps(r1, r2)
             right = c[:, 0] * (1 - x.sum(axis=1) - (inverse * (g + dv) + phi * ds).sum(axis=1))
             dy = np.linalg.lstsq(normal, right, rcond=1e-15)[0][:, None]
-            dv, ds = columns(r1 + delta * (c * phi * dy).sum(axis=0), r2 + (c * inverse * dy).sum(axis=0))
+            dv, ds = column_steps(r1 + delta * (c * phi * dy).sum(axis=0), r2 + (c * inverse * dy).sum(axis=0))
             dx = inverse * (g + dy + dv) + phi * ds
             return dx, ds - dx, dy + dv
 
@@ -126,7 +130,7 @@ def plain_interior_point(counts: Any, cost: Any, delta: Any, *, theta_sign: floa
         near = min(1 - 1e-6, max(0.995, 1 - 100 * mu))
         alpha, beta = min(1.0, near * longest(x, dx, s, ds, 2.0)), min(1.0, near * longest(z, dz, w, dw, 2.0))
         x, s, z, w = x + alpha * dx, s + alpha * ds, z + beta * dz, w + beta * dw
-    return x / x.sum(axis=1, keepdims=True)
+    return x[:, :columns] / x[:, :columns].sum(axis=1, keepdims=True)
 
 
 def longest(u: Any, du: Any, v: Any, dv: Any, most: float = 1.0) -> float:

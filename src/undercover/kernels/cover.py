@@ -39,16 +39,21 @@ _SPOILT = 1e-8  # relative change of the objective that a last step cannot have
 _PIVOT = 1e-13
 _EPS = 2.3e-16
 
-# Fields of the work arrays: one number per entry, column or row of the table.
-_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T = range(17)
-_KAPPA, _H, _THETA, _EXTRA, _R1, _R2, _DV, _DSUM, _SUM = range(9)
+# The interior point method works on blocks: eight columns of one row, field by field, side by side in memory, which is
+# what the processor computes at once. The last block is filled up with columns too dear to be used.
+LANES = 8
+_TOO_DEAR = 2.0
+_X, _S, _Z, _W, _COST, _A, _B, _INVERSE, _PHI, _OVER_X, _OVER_S, _DX, _DS, _G, _DRIFT, _U, _T, _RX, _RS = range(
+    0, 19 * LANES, LANES
+)
+_KAPPA, _H, _THETA, _EXTRA, _R1, _R2, _DV, _DSUM, _SUM, _PRIMAL, _DUAL = range(0, 11 * LANES, LANES)
 _C, _DY, _SLACK, _RIGHT = range(4)
 
 
 @kernel
 def cover_tables(
     tables: Any, starts: Any, values: Any, counts: Any, column_starts: Any, columns: Any, cell_starts: Any,
-    distance: Any, delta: float, least: int, whole: bool, uniform: bool,
+    distance: Any, delta: float, least: int, whole: bool, uniform: bool, lanes: int,
     kept: Any, probabilities: Any, objectives: Any, bounds: Any, spreads: Any, origins: Any,
 ) -> None:  # fmt: skip
     """Solve the programs numbered ``tables``; the results go into the arrays of the last line.
@@ -68,6 +73,8 @@ def cover_tables(
         The smallest whole number that is at least 1/delta, and whether it is 1/delta: what is compared with counts.
     uniform
         Every output value equally likely instead of the optimum.
+    lanes
+        ``LANES``. An argument, because the compiler takes loops of known length apart instead of computing in blocks.
     objectives, bounds
         Cost of the table, and what no table can undercut.
     spreads
@@ -79,10 +86,14 @@ def cover_tables(
     for p in tables:
         most_rows = max(most_rows, starts[p + 1] - starts[p])
         most_columns = max(most_columns, column_starts[p + 1] - column_starts[p])
-    cells = np.empty((17, most_rows, most_columns))
-    column_work = np.empty((9, most_columns))
+    most_blocks = (most_columns + LANES - 1) // LANES
+    cost = np.empty((most_rows, most_columns))
+    x, w = np.empty_like(cost), np.empty_like(cost)
+    cells = np.empty((most_rows * most_blocks, 19 * LANES))
+    column_work = np.empty((most_blocks, 11 * LANES))
     row_work = np.empty((4, most_rows))
     normal = np.empty((most_rows, most_rows))
+    total = np.empty(most_columns)
     c = row_work[_C]
     for p in tables:
         q, n = starts[p + 1] - starts[p], column_starts[p + 1] - column_starts[p]
@@ -93,30 +104,31 @@ def cover_tables(
             c[a] = counts[starts[p] + a]
             m += counts[starts[p] + a]
             stay = stay and counts[starts[p] + a] >= least
-        scale = fill_costs(cells[_COST], rows, outputs, distance, q, n)
+        scale = fill_costs(cost, rows, outputs, distance, q, n)
         origin = INTERIOR
         if uniform or scale == 0.0:
             origin = UNIFORM if uniform else KEPT if n == 1 else INTERIOR
             for a in range(q):
                 for j in range(n):
-                    cells[_X, a, j] = 1.0 / n
+                    x[a, j] = 1.0 / n
             bound = 0.0
-        elif stay and _keep(cells, q, n):
+        elif stay and _keep(cost, x, q, n):
             origin, bound = KEPT, 0.0
         elif whole and m == least:
             origin = SHARED
-            bound = _share(cells, column_work, c, q, n)
+            bound = _share(cost, x, total, c, q, n)
         else:
-            bound = interior_point(cells, column_work, row_work, normal, q, n, float(m), delta)
-            repair(cells[_X], column_work[_SUM], c, q, n, float(m), delta)
+            interior_point(cost, x, w, cells, column_work, row_work, normal, q, n, float(m), delta, lanes)
+            repair(x, total, c, q, n, float(m), delta)
+            bound = dual_bound(cost, w, total, c, q, n, delta)
         objective = 0.0
         for a in range(q):
             for j in range(n):
-                objective += c[a] * cells[_COST, a, j] * cells[_X, a, j]
+                objective += c[a] * cost[a, j] * x[a, j]
         if origin == INTERIOR and not objective - bound <= ACCEPTED_GAP * (objective + _FLOOR * m):
             origin = UNCONVERGED
         objectives[p], bounds[p], spreads[p], origins[p] = objective * scale, bound * scale, scale, origin
-        kept[p] = _write(cells[_X], outputs, probabilities, cell_starts[p], q, n)
+        kept[p] = _write(x, outputs, probabilities, cell_starts[p], q, n)
 
 
 @kernel
@@ -202,9 +214,8 @@ def fill_costs(cost: Any, rows: Any, outputs: Any, distance: Any, q: int, n: int
 
 
 @internal
-def _keep(cells: Any, q: int, n: int) -> bool:
+def _keep(cost: Any, x: Any, q: int, n: int) -> bool:
     """Everybody keeps his value, if every row has exactly one output that costs nothing, and no two the same."""
-    cost, x = cells[_COST], cells[_X]
     for a in range(q):
         free = 0
         for j in range(n):
@@ -222,9 +233,8 @@ def _keep(cells: Any, q: int, n: int) -> bool:
 
 
 @arithmetic
-def _share(cells: Any, columns: Any, c: Any, q: int, n: int) -> float:
+def _share(cost: Any, x: Any, total: Any, c: Any, q: int, n: int) -> float:
     """delta * m = 1: one distribution for all rows, even over the cheapest columns. Returns the bound."""
-    cost, x, total = cells[_COST], cells[_X], columns[_SUM]
     least = np.inf
     for j in range(n):
         total[j] = 0.0
@@ -243,165 +253,223 @@ def _share(cells: Any, columns: Any, c: Any, q: int, n: int) -> float:
 
 @arithmetic
 def interior_point(
-    cells: Any, columns: Any, rows: Any, normal: Any, q: int, n: int, m: float, delta: float
-) -> float:  # fmt: skip
-    """Mehrotra's predictor-corrector method; leaves x in ``cells`` and returns the dual bound.
+    cost: Any, x: Any, w: Any, cells: Any, columns: Any, rows: Any, normal: Any,
+    q: int, n: int, m: float, delta: float, lanes: int,
+) -> None:  # fmt: skip
+    """Mehrotra's predictor-corrector method for ``cost`` (q, n); leaves the table in ``x`` and its multipliers in ``w``.
 
     It follows the central path no further than rounding lets it tell where on the optimal face it is (``_CENTRE``),
     and then lands.
     """
-    x, s, z, w, cost = cells[_X], cells[_S], cells[_Z], cells[_W], cells[_COST]
-    A, B, over_x, over_s, drift = cells[_A], cells[_B], cells[_OVER_X], cells[_OVER_S], cells[_DRIFT]
-    dx, ds, g, extra, total = cells[_DX], cells[_DS], cells[_G], columns[_EXTRA], columns[_SUM]
-    c, dy, slack, dv = rows[_C], rows[_DY], rows[_SLACK], columns[_DV]
-    price = 1.0 / (delta * m - 1.0)
-    for a in range(q):
-        for j in range(n):
-            x[a, j] = 1.0 / n
-            s[a, j] = (delta * m - 1.0) / n
-            z[a, j] = cost[a, j] + 0.5
-            w[a, j] = price
-    pairs = 2.0 * m * n
-    bound = 0.0
+    blocks = (n + LANES - 1) // LANES
+    c, dy, slack = rows[_C], rows[_DY], rows[_SLACK]
+    _start(cost, cells, q, n, blocks, m, delta)
+    pairs = 2.0 * m * blocks * LANES
     for _ in range(_ITERATIONS):
         gap, objective = 0.0, 0.0
-        for j in range(n):
-            total[j], extra[j] = 0.0, 0.0
+        for b in range(blocks):
+            for j in range(lanes):
+                columns[b, _SUM + j] = 0.0
         for a in range(q):
             row_gap, row_cost, row_sum = 0.0, 0.0, 0.0
-            for j in range(n):
-                row_gap += x[a, j] * z[a, j] + s[a, j] * w[a, j]
-                row_cost += cost[a, j] * x[a, j]
-                row_sum += x[a, j]
-                total[j] += c[a] * x[a, j]
+            for b in range(blocks):
+                e, v = cells[a * blocks + b], columns[b]
+                for j in range(lanes):
+                    row_gap += e[_X + j] * e[_Z + j] + e[_S + j] * e[_W + j]
+                    row_cost += e[_COST + j] * e[_X + j]
+                    row_sum += e[_X + j]
+                    v[_SUM + j] += c[a] * e[_X + j]
             gap += c[a] * row_gap
             objective += c[a] * row_cost
             slack[a] = 1.0 - row_sum
-        aim = min(_CENTRE, _GAP * (objective + _FLOOR * m) / pairs)
         mu = gap / pairs
-        _factor(cells, columns, c, normal, q, n, delta)
+        aim = min(_CENTRE, _GAP * (objective + _FLOOR * m) / pairs)
+        _factor(cells, columns, c, normal, q, blocks, delta, lanes)
 
         # Predictor: straight for x z = 0 and s w = 0. What rounding left between s and delta S - x is made good.
+        for b in range(blocks):
+            for j in range(lanes):
+                columns[b, _EXTRA + j] = 0.0
         for a in range(q):
-            for j in range(n):
-                drift[a, j] = delta * total[j] - x[a, j] - s[a, j]
-                rs = -w[a, j] - B[a, j] * drift[a, j]
-                g[a, j] = -z[a, j] - rs
-                extra[j] += delta * c[a] * rs
-        _solve(cells, columns, rows, normal, q, n, delta)
-        primal, dual = 0.0, 0.0
+            for b in range(blocks):
+                e, v = cells[a * blocks + b], columns[b]
+                for j in range(lanes):
+                    drift = delta * v[_SUM + j] - e[_X + j] - e[_S + j]
+                    rs = -e[_W + j] - e[_B + j] * drift
+                    e[_DRIFT + j] = drift
+                    e[_G + j] = -e[_Z + j] - rs
+                    v[_EXTRA + j] += delta * c[a] * rs
+        _solve(cells, columns, rows, normal, q, blocks, delta, lanes)
+        for b in range(blocks):
+            for j in range(lanes):
+                columns[b, _PRIMAL + j], columns[b, _DUAL + j] = 0.0, 0.0
         for a in range(q):
-            for j in range(n):
-                ds[a, j] += drift[a, j]
-                rx, rs = -dx[a, j] * over_x[a, j], -ds[a, j] * over_s[a, j]
-                primal = max(primal, max(rx, rs))
-                dual = max(dual, max(1.0 - rx, 1.0 - rs))  # dz / z = -1 - dx / x
-        alpha, beta = min(1.0, 1.0 / primal), min(1.0, 1.0 / dual)
+            for b in range(blocks):
+                e, v = cells[a * blocks + b], columns[b]
+                for j in range(lanes):
+                    ds = e[_DS + j] + e[_DRIFT + j]
+                    to_x, to_s = e[_DX + j] * e[_OVER_X + j], ds * e[_OVER_S + j]
+                    low, high = (to_x, to_s) if to_x < to_s else (to_s, to_x)
+                    e[_DS + j] = ds
+                    v[_PRIMAL + j] = -low if -low > v[_PRIMAL + j] else v[_PRIMAL + j]
+                    v[_DUAL + j] = 1.0 + high if 1.0 + high > v[_DUAL + j] else v[_DUAL + j]  # dz / z = -1 - dx / x
+        primal, dual = _largest(columns, blocks)
         if mu <= 2.0 * aim:
-            bound = dual_bound(cost, w, columns[_DV], c, q, n, delta)
-            _land(x, dx, cost, c, q, n, gap + _SPOILT * (objective + _FLOOR * m), min(1.0, (1.0 - 1e-9) / primal))
+            # Where rounding spoilt the step, the objective shows it.
+            _land(cells, c, q, blocks, gap + _SPOILT * (objective + _FLOOR * m), min(1.0, (1.0 - 1e-9) / primal), lanes)
             break
+        alpha, beta = min(1.0, 1.0 / primal), min(1.0, 1.0 / dual)
         affine = 0.0
         for a in range(q):
             part = 0.0
-            for j in range(n):
-                dz = -z[a, j] - A[a, j] * dx[a, j]
-                dw = -w[a, j] - B[a, j] * ds[a, j]
-                part += (x[a, j] + alpha * dx[a, j]) * (z[a, j] + beta * dz)
-                part += (s[a, j] + alpha * ds[a, j]) * (w[a, j] + beta * dw)
+            for b in range(blocks):
+                e = cells[a * blocks + b]
+                for j in range(lanes):
+                    dz = -e[_Z + j] - e[_A + j] * e[_DX + j]
+                    dw = -e[_W + j] - e[_B + j] * e[_DS + j]
+                    part += (e[_X + j] + alpha * e[_DX + j]) * (e[_Z + j] + beta * dz)
+                    part += (e[_S + j] + alpha * e[_DS + j]) * (e[_W + j] + beta * dw)
             affine += c[a] * part
-        sigma = min(1.0, max(aim / mu, max(1e-6, (affine / gap) ** 3)))
+        target = mu * min(1.0, max(aim / mu, max(1e-6, (affine / gap) ** 3)))
 
-        # Corrector: towards x z = s w = sigma mu, less what the predictor's products would add.
-        for j in range(n):
-            extra[j] = 0.0
+        # Corrector: towards x z = s w = target, less what the predictor's products would add.
+        for b in range(blocks):
+            for j in range(lanes):
+                columns[b, _EXTRA + j], columns[b, _PRIMAL + j], columns[b, _DUAL + j] = 0.0, 0.0, 0.0
         for a in range(q):
-            for j in range(n):
-                dz = -z[a, j] - A[a, j] * dx[a, j]
-                dw = -w[a, j] - B[a, j] * ds[a, j]
-                rx = (sigma * mu - dx[a, j] * dz) * over_x[a, j] - z[a, j]
-                rs = (sigma * mu - ds[a, j] * dw) * over_s[a, j] - w[a, j] - B[a, j] * drift[a, j]
-                g[a, j] = rx - rs
-                over_x[a, j] = rx  # from here on the right-hand sides over x and over s
-                over_s[a, j] = rs
-                extra[j] += delta * c[a] * rs
-        _solve(cells, columns, rows, normal, q, n, delta)
-        primal, dual = 0.0, 0.0
+            for b in range(blocks):
+                e, v = cells[a * blocks + b], columns[b]
+                for j in range(lanes):
+                    dz = -e[_Z + j] - e[_A + j] * e[_DX + j]
+                    dw = -e[_W + j] - e[_B + j] * e[_DS + j]
+                    rx = (target - e[_DX + j] * dz) * e[_OVER_X + j] - e[_Z + j]
+                    rs = (target - e[_DS + j] * dw) * e[_OVER_S + j] - e[_W + j] - e[_B + j] * e[_DRIFT + j]
+                    e[_RX + j] = rx
+                    e[_RS + j] = rs
+                    e[_G + j] = rx - rs
+                    v[_EXTRA + j] += delta * c[a] * rs
+        _solve(cells, columns, rows, normal, q, blocks, delta, lanes)
         for a in range(q):
-            for j in range(n):
-                rs = over_s[a, j]
-                over_x[a, j] -= A[a, j] * dx[a, j]  # dz
-                if B[a, j] > A[a, j]:
-                    # s is about to vanish: ds = delta dS - dx has lost the digits that B would magnify.
-                    over_s[a, j] = over_x[a, j] + dy[a] + dv[j]  # dw
-                    ds[a, j] = (rs - over_s[a, j]) / B[a, j] + drift[a, j]
-                else:
-                    over_s[a, j] = rs - B[a, j] * ds[a, j]
-                    ds[a, j] += drift[a, j]
-                primal = max(primal, max(-dx[a, j] / x[a, j], -ds[a, j] / s[a, j]))
-                dual = max(dual, max(-over_x[a, j] / z[a, j], -over_s[a, j] / w[a, j]))
+            for b in range(blocks):
+                e, v = cells[a * blocks + b], columns[b]
+                for j in range(lanes):
+                    dz = e[_RX + j] - e[_A + j] * e[_DX + j]
+                    # Where s is about to vanish, ds = delta dS - dx has lost the digits that B would magnify.
+                    tight = e[_B + j] > e[_A + j]
+                    dw = dz + dy[a] + v[_DV + j] if tight else e[_RS + j] - e[_B + j] * e[_DS + j]
+                    ds = ((e[_RS + j] - dw) / e[_B + j] if tight else e[_DS + j]) + e[_DRIFT + j]
+                    to_x, to_s = -e[_DX + j] * e[_OVER_X + j], -ds * e[_OVER_S + j]
+                    to_z, to_w = -dz / e[_Z + j], -dw / e[_W + j]
+                    primal, dual = to_x if to_x > to_s else to_s, to_z if to_z > to_w else to_w
+                    e[_DS + j] = ds
+                    e[_RX + j] = dz
+                    e[_RS + j] = dw
+                    v[_PRIMAL + j] = primal if primal > v[_PRIMAL + j] else v[_PRIMAL + j]
+                    v[_DUAL + j] = dual if dual > v[_DUAL + j] else v[_DUAL + j]
+        primal, dual = _largest(columns, blocks)
         near = min(1.0 - 1e-6, max(0.995, 1.0 - 100.0 * mu))
         alpha, beta = min(1.0, near / primal), min(1.0, near / dual)
         if not (alpha > _STALLED and beta > _STALLED):
             break
-        for a in range(q):
-            for j in range(n):
-                x[a, j] += alpha * dx[a, j]
-                s[a, j] += alpha * ds[a, j]
-                z[a, j] += beta * over_x[a, j]
-                w[a, j] += beta * over_s[a, j]
-    return bound
+        for i in range(q * blocks):
+            e = cells[i]
+            for j in range(lanes):
+                e[_X + j] += alpha * e[_DX + j]
+                e[_S + j] += alpha * e[_DS + j]
+                e[_Z + j] += beta * e[_RX + j]
+                e[_W + j] += beta * e[_RS + j]
+    for a in range(q):
+        for j in range(n):
+            e = cells[a * blocks + j // LANES]
+            x[a, j], w[a, j] = e[_X + j % LANES], e[_W + j % LANES]
 
 
 @arithmetic
-def _land(x: Any, dx: Any, cost: Any, c: Any, q: int, n: int, most: float, alpha: float) -> None:
-    """The last step of x, straight to the face: what is zero there becomes dust. Left out where rounding spoilt it."""
+def _start(cost: Any, cells: Any, q: int, n: int, blocks: int, m: float, delta: float) -> None:
+    """A point that satisfies all equations, with everything positive."""
+    width = blocks * LANES
+    for a in range(q):
+        for k in range(width):
+            e, j = cells[a * blocks + k // LANES], k % LANES
+            e[_COST + j] = cost[a, k] if k < n else _TOO_DEAR
+            e[_X + j] = 1.0 / width
+            e[_S + j] = (delta * m - 1.0) / width
+            e[_Z + j] = e[_COST + j] + 0.5
+            e[_W + j] = 1.0 / (delta * m - 1.0)
+
+
+@arithmetic
+def _largest(columns: Any, blocks: int) -> Any:
+    """The largest of what the columns found to be the inverse step lengths."""
+    primal, dual = 0.0, 0.0
+    for b in range(blocks):
+        for j in range(LANES):
+            primal, dual = max(primal, columns[b, _PRIMAL + j]), max(dual, columns[b, _DUAL + j])
+    return primal, dual
+
+
+@arithmetic
+def _land(cells: Any, c: Any, q: int, blocks: int, most: float, alpha: float, lanes: int) -> None:
+    """The last step of x, straight to the face: what is zero there becomes dust. Left out if it changes too much."""
     change = 0.0
     for a in range(q):
-        for j in range(n):
-            change += alpha * c[a] * cost[a, j] * dx[a, j]
+        for b in range(blocks):
+            e = cells[a * blocks + b]
+            for j in range(lanes):
+                change += alpha * c[a] * e[_COST + j] * e[_DX + j]
     if abs(change) <= most:
-        for a in range(q):
-            for j in range(n):
-                x[a, j] += alpha * dx[a, j]
+        for i in range(q * blocks):
+            for j in range(lanes):
+                cells[i, _X + j] += alpha * cells[i, _DX + j]
 
 
 @arithmetic
-def _factor(cells: Any, columns: Any, c: Any, normal: Any, q: int, n: int, delta: float) -> None:
+def _factor(cells: Any, columns: Any, c: Any, normal: Any, q: int, blocks: int, delta: float, lanes: int) -> None:
     """The Newton matrix in y and its Cholesky factor; what a column contributes goes through two numbers."""
-    x, s, z, w, A, B = cells[_X], cells[_S], cells[_Z], cells[_W], cells[_A], cells[_B]
-    over_x, over_s, inverse, phi = cells[_OVER_X], cells[_OVER_S], cells[_INVERSE], cells[_PHI]
-    U, T, kappa, h, theta = cells[_U], cells[_T], columns[_KAPPA], columns[_H], columns[_THETA]
-    for j in range(n):
-        kappa[j], h[j], theta[j] = 1.0, 0.0, 0.0
+    for b in range(blocks):
+        for j in range(lanes):
+            columns[b, _KAPPA + j], columns[b, _H + j], columns[b, _THETA + j] = 1.0, 0.0, 0.0
     for a in range(q):
-        for j in range(n):
-            over_x[a, j], over_s[a, j] = 1.0 / x[a, j], 1.0 / s[a, j]
-            A[a, j], B[a, j] = z[a, j] * over_x[a, j], w[a, j] * over_s[a, j]
-            inverse[a, j] = 1.0 / (A[a, j] + B[a, j])
-            phi[a, j] = B[a, j] * inverse[a, j]
-            kappa[j] -= delta * c[a] * phi[a, j]
-            h[j] += delta * delta * c[a] * A[a, j] * phi[a, j]
-            theta[j] += c[a] * inverse[a, j]
-    for j in range(n):
-        determinant = kappa[j] * kappa[j] + h[j] * theta[j]
-        kappa[j] /= determinant
-        h[j] /= determinant
-        theta[j] /= determinant
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                over_x, over_s = 1.0 / e[_X + j], 1.0 / e[_S + j]
+                A, B = e[_Z + j] * over_x, e[_W + j] * over_s
+                inverse = 1.0 / (A + B)
+                phi = B * inverse
+                e[_OVER_X + j] = over_x
+                e[_OVER_S + j] = over_s
+                e[_A + j] = A
+                e[_B + j] = B
+                e[_INVERSE + j] = inverse
+                e[_PHI + j] = phi
+                v[_KAPPA + j] -= delta * c[a] * phi
+                v[_H + j] += delta * delta * c[a] * A * phi
+                v[_THETA + j] += c[a] * inverse
+    for b in range(blocks):
+        v = columns[b]
+        for j in range(lanes):
+            over = 1.0 / (v[_KAPPA + j] * v[_KAPPA + j] + v[_H + j] * v[_THETA + j])
+            v[_KAPPA + j] *= over
+            v[_H + j] *= over
+            v[_THETA + j] *= over
     for a in range(q):
-        for j in range(n):
-            U[a, j] = c[a] * (kappa[j] * delta * phi[a, j] - h[j] * inverse[a, j])
-            T[a, j] = c[a] * delta * (kappa[j] * inverse[a, j] + theta[j] * delta * phi[a, j])
-    for a in range(q):
-        for b in range(a + 1):
+        diagonal = 0.0
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                covering = delta * e[_PHI + j]
+                e[_U + j] = c[a] * (v[_KAPPA + j] * covering - v[_H + j] * e[_INVERSE + j])
+                e[_T + j] = c[a] * delta * (v[_KAPPA + j] * e[_INVERSE + j] + v[_THETA + j] * covering)
+                diagonal += e[_INVERSE + j]
+        for other in range(a + 1):
             total = 0.0
-            for j in range(n):
-                total += inverse[a, j] * U[b, j] + phi[a, j] * T[b, j]
-            normal[a, b] = c[a] * total
-        total = 0.0
-        for j in range(n):
-            total += inverse[a, j]
-        normal[a, a] += c[a] * total
+            for b in range(blocks):
+                e, f = cells[a * blocks + b], cells[other * blocks + b]
+                for j in range(lanes):
+                    total += e[_INVERSE + j] * f[_U + j] + e[_PHI + j] * f[_T + j]
+            normal[a, other] = c[a] * total
+        normal[a, a] += c[a] * diagonal
     for a in range(q):
         diagonal = normal[a, a]
         for b in range(a):
@@ -415,25 +483,25 @@ def _factor(cells: Any, columns: Any, c: Any, normal: Any, q: int, n: int, delta
 
 
 @arithmetic
-def _solve(cells: Any, columns: Any, rows: Any, normal: Any, q: int, n: int, delta: float) -> None:
+def _solve(cells: Any, columns: Any, rows: Any, normal: Any, q: int, blocks: int, delta: float, lanes: int) -> None:
     """Newton's dx, ds and dy for the right-hand sides in ``_G`` and ``_EXTRA``."""
-    g, inverse, phi, dx, ds = cells[_G], cells[_INVERSE], cells[_PHI], cells[_DX], cells[_DS]
-    kappa, h, theta, extra = columns[_KAPPA], columns[_H], columns[_THETA], columns[_EXTRA]
-    r1, r2, dv, dsum = columns[_R1], columns[_R2], columns[_DV], columns[_DSUM]
     c, dy, slack, right = rows[_C], rows[_DY], rows[_SLACK], rows[_RIGHT]
-    for j in range(n):
-        r1[j], r2[j] = extra[j], 0.0
+    for b in range(blocks):
+        for j in range(lanes):
+            columns[b, _R1 + j], columns[b, _R2 + j] = columns[b, _EXTRA + j], 0.0
     for a in range(q):
-        for j in range(n):
-            r1[j] += delta * c[a] * phi[a, j] * g[a, j]
-            r2[j] += c[a] * inverse[a, j] * g[a, j]
-    for j in range(n):
-        dv[j] = kappa[j] * r1[j] - h[j] * r2[j]
-        dsum[j] = delta * (theta[j] * r1[j] + kappa[j] * r2[j])
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                v[_R1 + j] += delta * c[a] * e[_PHI + j] * e[_G + j]
+                v[_R2 + j] += c[a] * e[_INVERSE + j] * e[_G + j]
+    _column_steps(columns, blocks, delta, lanes)
     for a in range(q):
         total = slack[a]
-        for j in range(n):
-            total -= inverse[a, j] * (g[a, j] + dv[j]) + phi[a, j] * dsum[j]
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                total -= e[_INVERSE + j] * (e[_G + j] + v[_DV + j]) + e[_PHI + j] * v[_DSUM + j]
         right[a] = c[a] * total
     for a in range(q):
         total = right[a]
@@ -445,16 +513,30 @@ def _solve(cells: Any, columns: Any, rows: Any, normal: Any, q: int, n: int, del
         for b in range(a):
             dy[b] -= normal[a, b] * dy[a]
     for a in range(q):
-        for j in range(n):
-            r1[j] += delta * c[a] * phi[a, j] * dy[a]
-            r2[j] += c[a] * inverse[a, j] * dy[a]
-    for j in range(n):
-        dv[j] = kappa[j] * r1[j] - h[j] * r2[j]
-        dsum[j] = delta * (theta[j] * r1[j] + kappa[j] * r2[j])
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                v[_R1 + j] += delta * c[a] * e[_PHI + j] * dy[a]
+                v[_R2 + j] += c[a] * e[_INVERSE + j] * dy[a]
+    _column_steps(columns, blocks, delta, lanes)
     for a in range(q):
-        for j in range(n):
-            dx[a, j] = inverse[a, j] * (g[a, j] + dy[a] + dv[j]) + phi[a, j] * dsum[j]
-            ds[a, j] = dsum[j] - dx[a, j]
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                dx = e[_INVERSE + j] * (e[_G + j] + dy[a] + v[_DV + j]) + e[_PHI + j] * v[_DSUM + j]
+                e[_DX + j] = dx
+                e[_DS + j] = v[_DSUM + j] - dx
+
+
+@arithmetic
+def _column_steps(columns: Any, blocks: int, delta: float, lanes: int) -> None:
+    """How the price and delta times the sum of every column move, from its two equations."""
+    for b in range(blocks):
+        v = columns[b]
+        for j in range(lanes):
+            r1, r2 = v[_R1 + j], v[_R2 + j]
+            v[_DV + j] = v[_KAPPA + j] * r1 - v[_H + j] * r2
+            v[_DSUM + j] = delta * (v[_THETA + j] * r1 + v[_KAPPA + j] * r2)
 
 
 @arithmetic

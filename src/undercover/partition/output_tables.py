@@ -182,7 +182,7 @@ def output_tables(
     if unused:
         raise ParameterError([unknown("Column", name, names) for name in unused])
     from undercover.kernels.compilation import needs_compiling
-    from undercover.kernels.cover import compact, cover_tables
+    from undercover.kernels.cover import LANES, compact, cover_tables
     from undercover.kernels.tally import distinct_values
 
     if needs_compiling(cover_tables):
@@ -211,7 +211,7 @@ def output_tables(
         def solve(attribute: int, chunk: NDArray[np.int64]) -> int:
             cover_tables(
                 chunk, row_starts, originals, counts, column_starts, outputs, cell_starts,
-                known[attribute].kernel_arguments, float(delta), least, whole, tables == "uniform",
+                known[attribute].kernel_arguments, float(delta), least, whole, tables == "uniform", LANES,
                 kept, probabilities, objectives, bounds, spreads, origins,
             )  # fmt: skip
             return len(chunk)
