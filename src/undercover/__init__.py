@@ -22,9 +22,17 @@ if TYPE_CHECKING:
     from undercover.analysis import Between, CountQuery, NoneOf, OneOf, Recipient, answer
     from undercover.api import attack, load, measure, publish, report, save, verify
     from undercover.attacks import AlgorithmAware, Linkage
-    from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness
+    from undercover.guarantees import (
+        BetaLikeness,
+        DeltaDisclosure,
+        DeltaProbability,
+        KAnonymity,
+        LDiversity,
+        TCloseness,
+    )
     from undercover.methods.anatomy import Anatomy
     from undercover.methods.mondrian import Mondrian
+    from undercover.methods.mutual_cover import MutualCover
     from undercover.methods.perturbed_generalization import PerturbedGeneralization
     from undercover.methods.streamliner import Streamliner
     from undercover.model.hierarchy import Hierarchy
@@ -39,9 +47,17 @@ _HOMES = {
     "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "Recipient", "answer"),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
     "undercover.attacks": ("AlgorithmAware", "Linkage"),
-    "undercover.guarantees": ("BetaLikeness", "DeltaDisclosure", "KAnonymity", "LDiversity", "TCloseness"),
+    "undercover.guarantees": (
+        "BetaLikeness",
+        "DeltaDisclosure",
+        "DeltaProbability",
+        "KAnonymity",
+        "LDiversity",
+        "TCloseness",
+    ),
     "undercover.methods.anatomy": ("Anatomy",),
     "undercover.methods.mondrian": ("Mondrian",),
+    "undercover.methods.mutual_cover": ("MutualCover",),
     "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
     "undercover.methods.streamliner": ("Streamliner",),
     "undercover.model.hierarchy": ("Hierarchy",),
@@ -61,11 +77,13 @@ __all__ = [
     "Column",
     "CountQuery",
     "DeltaDisclosure",
+    "DeltaProbability",
     "Hierarchy",
     "KAnonymity",
     "LDiversity",
     "Linkage",
     "Mondrian",
+    "MutualCover",
     "NoneOf",
     "OneOf",
     "PerturbedGeneralization",

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
@@ -14,7 +14,7 @@ from typing import Any, overload
 from undercover.attacks import AlgorithmAware, AlgorithmAwareResult, Linkage, LinkageResult
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
-from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against
+from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against, verify_private
 from undercover.guarantees import verify as verify_release
 from undercover.guarantees.finding import shown
 from undercover.io import bundle
@@ -35,8 +35,8 @@ from undercover.version import VERSION
 ENGINES = {"local": LocalEngine}
 
 NOT_SAFE = (
-    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and every "
-    "quasi-identifier may infer more than the release alone shows."
+    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and "
+    "every quasi-identifier may infer more than the release alone shows."
 )
 PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
 
@@ -114,12 +114,8 @@ def publish(
         version=VERSION,
         frame=given.frame,
     )
-    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
-    verification = verify_release(release, also=[*claims, *requirements])
-    _must_hold(verification, len(claims))
-    verified_at = time.perf_counter()
-    return Run(
-        release=release.with_guarantees(verification.manifest_entries()),
+    run = Run(
+        release=release,
         schema=schema,
         groups=draft.groups,
         rows=table.rows,
@@ -129,13 +125,20 @@ def publish(
             "read": read_at - started,
             "encode": encoded_at - read_at,
             "anonymize": anonymized_at - encoded_at,
-            "verify": verified_at - anonymized_at,
         },
         buckets=draft.buckets,
         diagnostics=draft.diagnostics,
         frames=draft.frames,
         warnings=(*release.warnings, *draft.warnings, *_private_warnings(table, given, randomness)),
         original=table,
+    )
+    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
+    verification = verify_private(verify_release(release, also=[*claims, *requirements]), run)
+    _must_hold(verification, len(claims))
+    return replace(
+        run,
+        release=release.with_guarantees(verification.manifest_entries()),
+        timings={**run.timings, "verify": time.perf_counter() - anonymized_at},
     )
 
 
@@ -175,6 +178,8 @@ def verify(
     else:
         release = target.release if isinstance(target, Run) else target
     verification = verify_release(release, also=also, problems=problems)
+    if run is not None:
+        verification = verify_private(verification, replace(run, release=release))
     if original is None:
         return verification
     if run is not None and schema is None:

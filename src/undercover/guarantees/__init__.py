@@ -5,6 +5,7 @@ from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.classes import Classes, classes_of, classes_of_table
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
 from undercover.guarantees.delta_growth import DeltaGrowth
+from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.finding import Checkable, Finding
@@ -19,7 +20,7 @@ from undercover.guarantees.registry import (
 )
 from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
-from undercover.guarantees.verify import Verification, verify, verify_table
+from undercover.guarantees.verify import Verification, verify, verify_private, verify_table
 
 __all__ = [
     "GUARANTEES",
@@ -29,6 +30,7 @@ __all__ = [
     "Classes",
     "DeltaDisclosure",
     "DeltaGrowth",
+    "DeltaProbability",
     "DisjointCells",
     "Distribution",
     "Finding",
@@ -44,5 +46,6 @@ __all__ = [
     "guarantees_from_requirements",
     "verify",
     "verify_against",
+    "verify_private",
     "verify_table",
 ]

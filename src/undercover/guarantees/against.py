@@ -20,6 +20,7 @@ from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.encoding import Written, combine, written
 from undercover.guarantees.finding import Finding
 from undercover.guarantees.meaning import NOTHING, domain_values
+from undercover.guarantees.perturbed_against import verify_sampled
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 
@@ -43,6 +44,8 @@ def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
     """
     classes = classes_of(release)
     table = release.tables[0] if classes.boxes is None else release.published("qit")
+    if classes.sampled:
+        return verify_sampled(table, classes, original, release.suppressed_rows)
     expected = original.n_rows - release.suppressed_rows
     findings = [Finding("rows-preserved", {}, expected, table.rows, table.rows == expected)]
     if classes.problems:

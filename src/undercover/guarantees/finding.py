@@ -15,6 +15,7 @@ from undercover.errors import ParameterError, unknown
 from undercover.guarantees.classes import Classes
 from undercover.guarantees.distribution import Distribution
 from undercover.model.protocols import Guarantee
+from undercover.model.run import Run
 
 Sense = Literal["at least", "at most"]
 
@@ -28,6 +29,15 @@ class Checkable(Guarantee, Protocol):
 
     def check(self, classes: Classes) -> Finding:
         """Compute what the table has and compare."""
+        ...
+
+
+@runtime_checkable
+class PrivatelyCheckable(Checkable, Protocol):
+    """A guarantee about hidden things, which only the private run can show."""
+
+    def check_run(self, run: Run) -> Finding:
+        """Compute what the run has and compare."""
         ...
 
 

@@ -11,6 +11,7 @@ from undercover.errors import ParameterError, listed, unknown
 from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
 from undercover.guarantees.delta_growth import DeltaGrowth
+from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.finding import Checkable
 from undercover.guarantees.k_anonymity import KAnonymity
@@ -27,6 +28,7 @@ GUARANTEES: Final[Mapping[str, type[Any]]] = {
         TCloseness,
         DeltaDisclosure,
         BetaLikeness,
+        DeltaProbability,
         RhoBreach,
         DeltaGrowth,
         DisjointCells,

@@ -7,8 +7,10 @@ and from it the candidate cuts; the best one whose sides are large enough and sa
 Three kinds of columns: RANGE (cell = [low, high], loss = its length on the scale), SET (cell = the values present, loss
 = their number less one), TREE (cell = lowest common node, loss = its leaves less one; codes are depth-first leaves).
 
-Two rules for the cut. MEDIAN is LeFevre et al. 2006, Section 4: the widest column, at its median. BY_LOSS takes the cut
-that saves most of the node's loss, counted over *all* columns: cutting one column also tightens the others. To know
+Rules for the cut. MEDIAN is LeFevre et al. 2006, Section 4: the widest column, at the cut nearest to its median.
+PAPERS_MEDIAN is Algorithm 2 of Li, Wang & He ("mutual cover"): values up to the lower median go left, categories in the
+order of their codes; where that is everything the column is not cut. LOWER_MEDIAN cuts off the largest value there.
+BY_LOSS takes the cut that saves most of the node's loss, counted over *all* columns: cutting one column also tightens the others. To know
 that for every candidate at once, each code of each column keeps one word per column with a bit for every value it
 occurs with; prefix and suffix unions of these words are the cells on either side of a cut. Columns with more than 64
 values present share bits (64 bins), which blurs the score of a cut but never what is allowed or published.
@@ -25,7 +27,7 @@ from undercover.kernels.jit import internal, kernel
 from undercover.kernels.predicates import all_hold
 
 RANGE, SET, TREE = range(3)
-BY_LOSS, MEDIAN = range(2)
+BY_LOSS, MEDIAN, LOWER_MEDIAN, PAPERS_MEDIAN = range(4)
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children
@@ -392,7 +394,7 @@ def refine(
             for x in range(n_active):
                 j = active[x]
                 start, q = starts[j], found[j]
-                if kinds[j] == SET and not regions:
+                if kinds[j] == SET and not regions and rule <= MEDIAN:
                     _shell_sort(values, start, q, histogram, True)
                 n = min(q, capacity[j])
                 offset = first_slot[x]
@@ -500,6 +502,18 @@ def refine(
                 if allowed:
                     gain[n_cuts], cut_column[n_cuts] = (m * width - cost if rule == BY_LOSS else width), x
                     cut_from[n_cuts], cut_to[n_cuts] = EVERY_CHILD, node
+                    n_cuts += 1
+                continue
+            if rule >= LOWER_MEDIAN:
+                left, i = slot_rows[offset], 0
+                while 2 * left < m:
+                    i += 1
+                    left += slot_rows[offset + i]
+                if i == n - 1 and rule == LOWER_MEDIAN:
+                    left -= slot_rows[offset + i]
+                    i -= 1
+                if i < n - 1 and left >= k and m - left >= k:
+                    gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = width, x, 0, i
                     n_cuts += 1
                 continue
             if rule == MEDIAN:

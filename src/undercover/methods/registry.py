@@ -10,12 +10,13 @@ from typing import Any, get_args, get_origin, get_type_hints
 from undercover.errors import ParameterError, listed, unknown
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method
 
 METHODS: dict[str, type[Any]] = {
-    method.name: method for method in (Mondrian, Anatomy, Streamliner, PerturbedGeneralization)
+    method.name: method for method in (Mondrian, Anatomy, Streamliner, MutualCover, PerturbedGeneralization)
 }
 
 

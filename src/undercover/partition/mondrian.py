@@ -34,6 +34,8 @@ from undercover.partition.cutting import (
 )
 
 Cut = Literal["loss", "median"]
+Rule = Literal["loss", "median", "lower-median", "papers-median"]
+"""How a cut is chosen; the last two are for mutual cover (:mod:`undercover.kernels.splits`)."""
 
 _PARALLEL_FROM = 20_000  # rows below which handing work to threads costs more than it saves
 
@@ -62,7 +64,7 @@ def partition(
     *,
     k: int,
     checks: Sequence[Check] = (),
-    cut: Cut = "loss",
+    cut: Rule = "loss",
     recoding: Recoding = "boxes",
     threads: int = 1,
     progress: Progress = no_progress,
@@ -80,12 +82,18 @@ def partition(
             best={"k": table.n_rows},
         )
     require_whole_table(table, checks)
+    from undercover.kernels import splits
     from undercover.kernels.compilation import needs_compiling
-    from undercover.kernels.splits import BY_LOSS, MEDIAN, refine
 
-    if needs_compiling(refine):
+    if needs_compiling(splits.refine):
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
+    rules = {
+        "loss": splits.BY_LOSS,
+        "median": splits.MEDIAN,
+        "lower-median": splits.LOWER_MEDIAN,
+        "papers-median": splits.PAPERS_MEDIAN,
+    }
     columns = cut_columns(table, recoding)
     codes, packed = packed_codes(table, columns)
     ids = np.arange(table.n_rows, dtype=np.uint32)
@@ -95,13 +103,13 @@ def partition(
         kernel_columns(table, columns),
         kernel_trees(table, columns),
         k,
-        BY_LOSS if cut == "loss" else MEDIAN,
+        rules[cut],
         recoding == "regions",
         sensitive,
         check_arrays,
     )
     everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
-    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
+    leaves = _serve(splits.refine, shared, settings, everything, table.n_rows, threads, progress)
     order = np.argsort(leaves[:, 0])
     offsets = np.append(leaves[order, 0], table.n_rows)
     bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)

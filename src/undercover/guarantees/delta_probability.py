@@ -1,0 +1,125 @@
+"""δ-probability: no record has more than a share δ of the probability of any output value in its group.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Definition 5: for every output value of a random
+output table, max_i p_i / Σ_i p_i ≤ δ. It is a promise about the tables values were drawn from, which are private: a
+published table cannot show it.
+
+Checked from the private ``output_tables``: every line is a distribution, and no share exceeds δ by more than one part
+in 10^12, the rounding of the table itself. ``actual`` is the largest share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.exact import Number, checked, exact, out_of_range, plain
+from undercover.guarantees.finding import Finding
+from undercover.model.run import Run
+
+FRAME = "output_tables"
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaProbability:
+    """No record has more than the share ``delta`` of any output value.
+
+    Examples
+    --------
+    >>> DeltaProbability(delta="1/5").parameters()
+    {'delta': '1/5'}
+    """
+
+    name: ClassVar[str] = "delta-probability"
+
+    delta: Number
+
+    def __post_init__(self) -> None:
+        expected = "a number in (0, 1]"
+        number = exact(checked("DeltaProbability", "delta", self.delta, expected))
+        if not 0 < number <= 1:
+            raise out_of_range("DeltaProbability", "delta", self.delta, expected)
+        object.__setattr__(self, "delta", number)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        return {"delta": plain(exact(self.delta))}
+
+    def check(self, classes: Classes) -> Finding:
+        """Published tables cannot tell."""
+        return Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense="at most")
+
+    def check_run(self, run: Run) -> Finding:
+        """Recompute every share from the private output tables."""
+        frame = run.frames.get(FRAME)
+        required = float(exact(self.delta))
+        if frame is None:
+            note = f"The private run has no `{FRAME}`."
+            return Finding(self.name, self.parameters(), required, holds=False, note=note, sense="at most")
+        actual, problems = largest_share(frame, run.groups.count, run.groups.sizes)
+        if required < actual <= required * (1 + _ROUNDING):
+            actual = required
+        holds = not problems and actual <= required
+        return Finding(
+            self.name,
+            self.parameters(),
+            required,
+            actual,
+            holds,
+            needs="private",
+            note=" ".join(problems),
+            sense="at most",
+        )
+
+
+def largest_share(frame: pa.Table, n_groups: int, sizes: NDArray[np.int64]) -> tuple[float, list[str]]:
+    """The largest share of a record in an output value, and what is wrong with the tables.
+
+    >>> frame = pa.table({
+    ...     "group": [0, 0, 0], "attribute": ["age"] * 3, "original": ["1", "1", "2"], "output": ["1", "2", "2"],
+    ...     "probability": [0.5, 0.5, 1.0], "records": [1, 1, 1],
+    ... })
+    >>> largest_share(frame, 1, np.array([2]))
+    (1.0, [])
+    """
+    attribute, n_attributes = _codes(frame["attribute"])
+    original, n_originals = _codes(frame["original"])
+    output, n_outputs = _codes(frame["output"])
+    group = frame["group"].to_numpy().astype(np.int64)
+    probability = frame["probability"].to_numpy()
+    records = frame["records"].to_numpy().astype(np.int64)
+    table = group * n_attributes + attribute
+    lines, line = np.unique(table * n_originals + original, return_inverse=True)
+    problems = []
+    if len(group) and (group.min() < 0 or group.max() >= n_groups):
+        return np.inf, ["The output tables name groups that do not exist."]
+    if not np.isfinite(probability).all() or (probability < 0).any() or (records < 1).any():
+        return np.inf, ["The output tables hold something that is no probability."]
+    if np.abs(np.bincount(line, probability) - 1).max(initial=0.0) > 1e-9:
+        problems.append("Some line of the output tables does not add up to 1.")
+    line_records = np.zeros(len(lines), dtype=np.int64)
+    line_records[line] = records
+    per_table = np.bincount(lines // n_originals, line_records, minlength=n_groups * n_attributes)
+    if (per_table.reshape(n_groups, n_attributes) != sizes[:, None]).any():
+        problems.append("Some output table does not have a line for every record of its group.")
+    columns, column = np.unique(table * n_outputs + output, return_inverse=True)
+    mass = np.bincount(column, probability * records, minlength=len(columns))
+    highest = np.zeros(len(columns))
+    np.maximum.at(highest, column, probability)
+    shares = np.divide(highest, mass, out=np.zeros(len(columns)), where=mass > 0)
+    return float(shares.max(initial=0.0)), problems
+
+
+def _codes(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], int]:
+    plain_column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = plain_column if pa.types.is_dictionary(plain_column.type) else plain_column.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    return encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64), max(len(encoded.dictionary), 1)

@@ -1,0 +1,118 @@
+"""(k, l)-anonymity of a release in two tables: the row with at most 1/k, the sensitive value with at most 1/l.
+
+Li, Liu, Han & Zhang, "Cross-Bucket Generalization", Definition 10 and Section 4.1. A box E is what rows of the QIT show
+that are written alike, and Num(E, B) how many of them lie in bucket B. Whoever finds a person's box takes each of its
+rows to be the person with probability 1/\\|E\\|, and each value of a row's bucket with its share there:
+
+    p(E, s) = sum over B of Num(E, B) Num(s, B) / (\\|E\\| \\|B\\|)
+
+The promise holds if every box has at least k rows and p(E, s) is at most 1/l for every box and value. Somebody whose
+values fit several boxes gets a mean of these figures, so what holds for every box holds for everybody.
+
+``actual`` is the largest l: the least 1/p over all boxes and values. In one table every box is its own bucket, and this
+is k-anonymity together with frequency l-diversity.
+
+Deviation: the paper's conditions (Corollary 2) speak of the groups the algorithm made. They cannot be told apart where
+their boxes coincide, so the definition itself is checked. Comparisons are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import ParameterError
+from undercover.guarantees.classes import Classes
+from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.exact import checked, exact, out_of_range, plain
+from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+
+_CLOSE = 1e-9
+_LARGEST = 1 << 62
+
+
+@dataclass(frozen=True, kw_only=True)
+class KLAnonymity:
+    """Every box has at least ``k`` rows and no sensitive value with more than 1/``l``.
+
+    Parameters
+    ----------
+    k, l
+        What is asked for; l may be a fraction.
+    column
+        One sensitive column; ``None`` means each of them.
+
+    Examples
+    --------
+    Two boxes of two rows, and two buckets across them with two values each:
+
+    >>> import pyarrow as pa
+    >>> from undercover.guarantees.classes import classes_of
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
+    >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
+    >>> sat = pa.table({"bucket": [0, 0, 1, 1], "ill": ["flu", "cold", "gout", "rash"], "count": [1, 1, 1, 1]})
+    >>> age, bucket = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("bucket", "structure", "value")
+    >>> ill, count = PublishedColumn("ill", "sensitive", "value"), PublishedColumn("count", "structure", "value")
+    >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, ill, count), sat)
+    >>> classes = classes_of(Release("cross-bucket", {}, tables, False))
+    >>> KLAnonymity(k=2, l=4).check(classes)
+    <Finding: kl-anonymity holds, 4 where at least 4 is required>
+    >>> KLAnonymity(k=3, l=4).check(classes).note
+    'The smallest box has 2 rows where k = 3 are required.'
+    """
+
+    name: ClassVar[str] = "kl-anonymity"
+
+    k: int
+    l: int | float | Fraction  # noqa: E741
+    column: str | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
+            problems += out_of_range("KLAnonymity", "k", self.k, "an int in [1, inf)").problems
+        else:
+            object.__setattr__(self, "k", int(self.k))
+        try:
+            number = checked("KLAnonymity", "l", self.l, "a number in [1, inf)")
+            if number < 1:
+                problems += out_of_range("KLAnonymity", "l", self.l, "a number in [1, inf)").problems
+            object.__setattr__(self, "l", int(number) if number == int(number) else number)
+        except ParameterError as error:
+            problems += error.problems
+        if problems:
+            raise ParameterError(problems)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        written: dict[str, Any] = {"k": self.k, "l": plain(self.l)}
+        if self.column is not None:
+            written["column"] = self.column
+        return written
+
+    def check(self, classes: Classes) -> Finding:
+        """Find the box and value with the highest probability."""
+        boxes = classes.boxes or classes
+        outcomes = assess(self.name, classes, self.column, lambda column: self._outcome(classes, boxes, column))
+        required = self.l if isinstance(self.l, int) else float(self.l)
+        finding = conclude(self, boxes, outcomes, required=required, sense="at least")
+        if boxes.count and int(boxes.sizes.min()) < self.k:
+            least = int(boxes.sizes.min())
+            finding = finding.with_note(f"The smallest box has {least:,} rows where k = {self.k:,} are required.")
+        return finding
+
+    def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:
+        box, bucket, rows = _pairs(classes, boxes)
+        box, value, parts, whole = _expected(box, bucket, rows, column)
+        del value
+        probability = np.zeros(boxes.count)
+        np.maximum.at(probability, box, parts / whole / boxes.sizes[box])
+        kept = boxes.sizes >= self.k
+        kept[box[_above(parts, whole, boxes.sizes[box], exact(self.l))]] = False
+        return Outcome(1.0 / probability, kept, column.name)
