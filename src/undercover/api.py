@@ -11,7 +11,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
 
-from undercover.attacks import AlgorithmAware, AlgorithmAwareResult, Linkage, LinkageResult
+from undercover.attacks import (
+    AlgorithmAware,
+    AlgorithmAwareResult,
+    Corruption,
+    CorruptionResult,
+    Linkage,
+    LinkageResult,
+)
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against, verify_private
@@ -21,6 +28,7 @@ from undercover.io import bundle
 from undercover.io.manifest import Format, load_release
 from undercover.io.source import Input, ReadOptions, read
 from undercover.methods.registry import method_from_mapping, method_parameters
+from undercover.model.perturbation import is_perturbed
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -195,13 +203,22 @@ def attack(
 
 @overload
 def attack(
+    target: Run | str | os.PathLike[str], attacker: Corruption, *, original: Any = None
+) -> CorruptionResult: ...
+
+
+@overload
+def attack(
     target: Run | str | os.PathLike[str], attacker: AlgorithmAware, *, original: Any = None
 ) -> AlgorithmAwareResult: ...
 
 
 def attack(
-    target: Run | str | os.PathLike[str], attacker: Linkage | AlgorithmAware | None = None, *, original: Any = None
-) -> LinkageResult | AlgorithmAwareResult:
+    target: Run | str | os.PathLike[str],
+    attacker: Linkage | Corruption | AlgorithmAware | None = None,
+    *,
+    original: Any = None,
+) -> LinkageResult | CorruptionResult | AlgorithmAwareResult:
     """Attack a release with what the holder knows: the original table.
 
     Parameters
@@ -225,7 +242,8 @@ def attack(
     run = target if isinstance(target, Run) else load(target)
     table = original_of(run, original)
     if isinstance(attacker, AlgorithmAware):
-        return attacker.run(table, method_from_mapping(run.release.method, run.release.parameters))
+        asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
+        return attacker.run(table, method_from_mapping(run.release.method, asked))
     return (attacker or Linkage()).run(table, run.release, threads=LocalEngine().threads)
 
 
@@ -275,6 +293,8 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     if run.original is not None:
         progress("attacking", 0.0)
         attacks = [attack(run).to_dict()]
+        if is_perturbed(run.release):
+            attacks.append(attack(run, Corruption()).to_dict())
         progress("measuring", 0.0)
         measures = measure(run.original, run).to_dict()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)

@@ -11,7 +11,7 @@ groups a person is in: whoever sees less knows an average of what this one knows
 
 A method is *algorithm-safe* if this never tells more than the release alone, in which a person of a group of m rows
 has a value that occurs c times in it with probability c/m; where values are drawn at random (perturbed generalization),
-that is what the drawn values say by Bayes' rule, had the cells been fixed beforehand. Exact, in fractions, for methods that list their
+what they say by Bayes' rule had the cells been fixed beforehand. Exact, in fractions, for methods that list their
 ``outcomes``; for others the method is run on random tables many times, and every figure comes with an interval.
 """
 

@@ -18,8 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
+from undercover.attacks.perturbed_linkage import perturbed_posteriors
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees.encoding import number
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
 
@@ -79,11 +82,12 @@ class LinkageResult:
     before: Disclosure
     after: Disclosure
     baseline: Mapping[str, Any]
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
         """The rows an attacker learns most about after publication; for the holder's eyes only."""
@@ -167,12 +171,21 @@ class Linkage:
             "identity": 1.0 / original.n_rows,
             "attribute": {name: _guessing(original, name) for name in schema.sensitive},
         }
+        before = _disclosure(raw, original, target_of, targets, threads)
+        if is_perturbed(release):
+            offsets, members = match(published, targets, threads)
+            (sensitive,) = schema.sensitive
+            found = perturbed_posteriors(release, original[sensitive], known, offsets, members, target_of)
+            after = Disclosure(found[0], {sensitive: found[1]}, {sensitive: found[2]})
+        else:
+            after = _disclosure(published, original, target_of, targets, threads)
         return LinkageResult(
             known=known,
             rows=original.rows,
-            before=_disclosure(raw, original, target_of, targets, threads),
-            after=_disclosure(published, original, target_of, targets, threads),
+            before=before,
+            after=after,
             baseline=baseline,
+            told=PERTURBED_STORY if is_perturbed(release) else "",
         )
 
 

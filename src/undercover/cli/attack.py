@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from undercover import api
-from undercover.attacks import AlgorithmAware, Linkage
+from undercover.attacks import AlgorithmAware, Corruption, Linkage
+from undercover.cli.corruption import print_sweep
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.model.perturbation import is_perturbed
 from undercover.report.figures import baseline, risk
 
 
@@ -15,7 +17,10 @@ def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None,
     """Attack every row and print what the attacker gets, beside guessing."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        found = api.attack(directory, Linkage(known=known), original=original).to_dict()
+        made = api.load(directory)
+        found = api.attack(made, Linkage(known=known), original=original).to_dict()
+        if is_perturbed(made.release):
+            found["corruption"] = api.attack(made, Corruption(), original=original).to_dict()
     if as_json:
         print_json(found)
         return
@@ -38,6 +43,8 @@ def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None,
     ]
     columns = ["input row", "matches", "identity", *found["after"]["attribute"]]
     print_table(screen, "Rows he learns most about (private)", columns, rows, left=0)
+    if "corruption" in found:
+        print_sweep(found["corruption"])
 
 
 def run_informed(directory: Path, *, original: str | None, as_json: bool) -> None:

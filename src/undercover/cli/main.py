@@ -169,12 +169,23 @@ def attack(
     knows_algorithm: Annotated[
         bool, typer.Option("--knows-algorithm", help="He knows the method, too; for tables of at most 8 people.")
     ] = False,
+    victim: Annotated[
+        int | None, typer.Option(help="Of perturbed generalization: one input row, attacked exactly.")
+    ] = None,
+    corrupted: Annotated[
+        str, typer.Option(help="With --victim, whose values he knows: all, none, or input rows by commas.")
+    ] = "all",
     original: Original = None,
     json: Json = False,
 ) -> None:
     """Attack a release with what its holder knows, and set it beside guessing."""
     from undercover.cli.attack import run, run_informed
 
+    if victim is not None:
+        from undercover.cli.corruption import run_victim
+
+        run_victim(directory, row=victim, corrupted=corrupted, original=original, as_json=json)
+        return
     if knows_algorithm:
         run_informed(directory, original=original, as_json=json)
         return
