@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import UndercoverError
+from undercover.methods.streamliner import Streamliner
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
 from undercover.model.schema import Schema
 from undercover.model.table import EncodedColumn, Table
-from undercover.partition import streamlining
-from undercover.partition.eligibility import require_eligible
-from undercover.partition.strata import strata_of
 from undercover.randomness import Randomness
 from undercover.utility import query_errors
 
@@ -34,7 +32,7 @@ class Bench:
     load
         Makes the encoded table; called once.
     weights
-        Of the quasi-identifiers in the weighted rank of `gda` and `guided`.
+        Of the quasi-identifiers in the weighted rank of `gda`.
     strata
         Of `guided`.
     predicates
@@ -106,18 +104,18 @@ class Bench:
 
     def groups(self, table: Table, algorithm: str, l: int, seed: int) -> Groups:  # noqa: E741
         """The part of a method that the paper times: from the encoded table to the group of every row."""
-        (sensitive,) = table.schema.sensitive
-        counts = np.bincount(table[sensitive].codes, minlength=table[sensitive].domain.size)
-        require_eligible(table, sensitive, counts, l)
-        if algorithm in ("rda", "wrap"):
-            deal = {"rda": streamlining.rda, "wrap": streamlining.wrap}[algorithm](table, sensitive, l)
-            return deal.draw(Randomness(seed))
+        return self.method(table, algorithm, l).groups(table, Randomness(seed))
+
+    def method(self, table: Table, algorithm: str, l: int) -> Streamliner:  # noqa: E741
+        """The method as it is measured: GDA with the given weights, `guided` with strata and one column at a time."""
         names = table.schema.quasi_identifiers
-        weighted = streamlining.weighted_ranks(table, [self.weights[name] for name in names])
         if algorithm == "gda":
-            return streamlining.gda(table, sensitive, l, weighted).draw(Randomness(seed))
-        strata, describe = strata_of(table, [name for name in self.strata if name in names])
-        return streamlining.guided(table, sensitive, l, strata, weighted, describe).draw(Randomness(seed))
+            weights = {name: self.weights[name] for name in names}
+            return Streamliner(l=l, algorithm="gda", weights=weights, allow_unsafe=True)
+        if algorithm == "guided":
+            strata = tuple(name for name in self.strata if name in names)
+            return Streamliner(l=l, algorithm="guided", strata=strata, weights=one_at_a_time(table, strata))
+        return Streamliner(l=l, algorithm="wrap" if algorithm == "wrap" else "rda")
 
     def _part(self, copies: int, quasi_identifiers: int) -> Table:
         """The table several times over with its first quasi-identifiers; the last one made is kept."""
@@ -128,6 +126,26 @@ class Bench:
                 del self._kept[old]
             self._kept[key] = replicated(table, copies, quasi_identifiers)
         return self._kept[key]
+
+
+def one_at_a_time(table: Table, strata: Sequence[str]) -> dict[str, int]:
+    """Weights that tell rows apart by one column after the other: categories from the last on, then numbers.
+
+    What the strata tell apart weighs nothing.
+
+    >>> import pyarrow as pa
+    >>> people = pa.table({"age": [1, 2, 3], "sex": ["f", "m", "m"], "town": ["a", "b", "c"], "ill": [5, 6, 7]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill"))
+    >>> one_at_a_time(table, ["sex"])
+    {'sex': 0, 'age': 1, 'town': 4}
+    """
+    weights = dict.fromkeys(strata, 0)
+    left = [name for name in table.schema.quasi_identifiers if name not in weights]
+    weight = 1
+    for name in sorted(left, key=lambda name: table[name].domain.kind != "numeric"):
+        weights[name] = weight
+        weight *= table[name].domain.size + 1
+    return weights
 
 
 def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
