@@ -21,16 +21,21 @@ if TYPE_CHECKING:
     from undercover import datasets
     from undercover.analysis import Between, CountQuery, NoneOf, OneOf, Recipient, answer
     from undercover.api import attack, load, measure, publish, report, save, verify
-    from undercover.attacks import AlgorithmAware, Linkage
+    from undercover.attacks import AlgorithmAware, Corruption, Linkage
     from undercover.guarantees import (
         BetaLikeness,
         DeltaDisclosure,
+        DeltaGrowth,
         DeltaProbability,
+        DisjointCells,
         KAnonymity,
+        KLAnonymity,
         LDiversity,
+        RhoBreach,
         TCloseness,
     )
     from undercover.methods.anatomy import Anatomy
+    from undercover.methods.cross_bucket import CrossBucket
     from undercover.methods.mondrian import Mondrian
     from undercover.methods.mutual_cover import MutualCover
     from undercover.methods.perturbed_generalization import PerturbedGeneralization
@@ -46,16 +51,22 @@ if TYPE_CHECKING:
 _HOMES = {
     "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "Recipient", "answer"),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
-    "undercover.attacks": ("AlgorithmAware", "Linkage"),
+    "undercover.attacks": ("AlgorithmAware", "Corruption", "Linkage"),
     "undercover.guarantees": (
         "BetaLikeness",
         "DeltaDisclosure",
+        "DeltaGrowth",
         "DeltaProbability",
+        "DisjointCells",
         "KAnonymity",
+    "KLAnonymity",
+        "KLAnonymity",
         "LDiversity",
+        "RhoBreach",
         "TCloseness",
     ),
     "undercover.methods.anatomy": ("Anatomy",),
+    "undercover.methods.cross_bucket": ("CrossBucket",),
     "undercover.methods.mondrian": ("Mondrian",),
     "undercover.methods.mutual_cover": ("MutualCover",),
     "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
@@ -75,9 +86,13 @@ __all__ = [
     "BetaLikeness",
     "Between",
     "Column",
+    "Corruption",
     "CountQuery",
+    "CrossBucket",
     "DeltaDisclosure",
+    "DeltaGrowth",
     "DeltaProbability",
+    "DisjointCells",
     "Hierarchy",
     "KAnonymity",
     "LDiversity",
@@ -90,6 +105,7 @@ __all__ = [
     "QueryError",
     "Recipient",
     "Release",
+    "RhoBreach",
     "Run",
     "Schema",
     "Streamliner",

@@ -10,6 +10,7 @@ from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.finding import Checkable, Finding
 from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.registry import (
     GUARANTEES,
@@ -35,6 +36,7 @@ __all__ = [
     "Distribution",
     "Finding",
     "KAnonymity",
+    "KLAnonymity",
     "LDiversity",
     "RhoBreach",
     "TCloseness",

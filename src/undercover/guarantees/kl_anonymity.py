@@ -2,9 +2,9 @@
 
 Li, Liu, Han & Zhang, "Cross-Bucket Generalization", Definition 10 and Section 4.1. A box E is what rows of the QIT show
 that are written alike, and Num(E, B) how many of them lie in bucket B. Whoever finds a person's box takes each of its
-rows to be the person with probability 1/\\|E\\|, and each value of a row's bucket with its share there:
+rows to be the person with probability 1/|E|, and each value of a row's bucket with its share there:
 
-    p(E, s) = sum over B of Num(E, B) Num(s, B) / (\\|E\\| \\|B\\|)
+    p(E, s) = sum over B of Num(E, B) Num(s, B) / (|E| |B|)
 
 The promise holds if every box has at least k rows and p(E, s) is at most 1/l for every box and value. Somebody whose
 values fit several boxes gets a mean of these figures, so what holds for every box holds for everybody.
@@ -57,8 +57,8 @@ class KLAnonymity:
     >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
     >>> sat = pa.table({"bucket": [0, 0, 1, 1], "ill": ["flu", "cold", "gout", "rash"], "count": [1, 1, 1, 1]})
-    >>> age, bucket = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("bucket", "structure", "value")
-    >>> ill, count = PublishedColumn("ill", "sensitive", "value"), PublishedColumn("count", "structure", "value")
+    >>> age, ill = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value")
+    >>> bucket, count = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
     >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, ill, count), sat)
     >>> classes = classes_of(Release("cross-bucket", {}, tables, False))
     >>> KLAnonymity(k=2, l=4).check(classes)
@@ -108,11 +108,63 @@ class KLAnonymity:
         return finding
 
     def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:
-        box, bucket, rows = _pairs(classes, boxes)
-        box, value, parts, whole = _expected(box, bucket, rows, column)
-        del value
-        probability = np.zeros(boxes.count)
-        np.maximum.at(probability, box, parts / whole / boxes.sizes[box])
+        entries = _entries(classes, boxes, column)
+        box, share, above = entries.judged(boxes.sizes, exact(self.l))
+        highest = np.zeros(boxes.count)
+        np.maximum.at(highest, box, share)
         kept = boxes.sizes >= self.k
-        kept[box[_above(parts, whole, boxes.sizes[box], exact(self.l))]] = False
-        return Outcome(1.0 / probability, kept, column.name)
+        kept[box[above]] = False
+        return Outcome(1.0 / highest, kept, column.name)
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """One entry for every box, bucket of its rows and value of that bucket, sorted by box and value.
+
+    It stands for ``numerator / size`` rows of the box that have the value, in expectation.
+    """
+
+    keys: NDArray[np.int64]  # box * n_values + value
+    numerator: NDArray[np.int64]  # Num(E, B) Num(s, B)
+    size: NDArray[np.int64]  # |B|
+    n_values: int
+
+    def judged(
+        self,
+        box_sizes: NDArray[np.int64],
+        l: Fraction,  # noqa: E741
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
+        """For every box and value: the box, p, and whether p is above 1/l."""
+        first = np.flatnonzero(np.append(True, self.keys[1:] != self.keys[:-1]))
+        box = self.keys[first] // self.n_values
+        rows = box_sizes[box]
+        whole = math.lcm(*np.unique(self.size).tolist())
+        if whole * int(box_sizes.max()) * max(l.numerator, l.denominator) < _LARGEST:
+            expected = np.add.reduceat(self.numerator * (whole // self.size), first)  # in parts of 1 / whole
+            return box, expected / whole / rows, expected * l.numerator > rows * whole * l.denominator
+        share = np.add.reduceat(self.numerator / self.size, first) / rows
+        above = share * float(l) > 1.0
+        ends = np.append(first[1:], len(self.keys))
+        for i in np.flatnonzero(np.abs(share * float(l) - 1.0) < _CLOSE):
+            parts = zip(
+                self.numerator[first[i] : ends[i]].tolist(), self.size[first[i] : ends[i]].tolist(), strict=True
+            )
+            above[i] = sum(Fraction(*part) for part in parts) * l > int(rows[i])
+        return box, share, above
+
+
+def _entries(classes: Classes, boxes: Classes, column: Distribution) -> _Entries:
+    if classes.boxes is None:
+        box = bucket = np.arange(classes.count)
+        rows = classes.sizes
+    else:
+        pairs, rows = np.unique(boxes.labels * classes.count + classes.labels, return_counts=True)
+        box, bucket = pairs // classes.count, pairs % classes.count
+    times = column.distinct[bucket]
+    ends = np.cumsum(times)
+    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(column.starts[bucket], times)
+    keys = np.repeat(box, times) * column.n_values + column.value_index[entry]
+    order = np.argsort(keys, kind="stable")
+    numerator = np.repeat(rows, times) * column.counts[entry]
+    size = column.sizes[np.repeat(bucket, times)]
+    return _Entries(keys[order], numerator[order], size[order], column.n_values)

@@ -15,6 +15,7 @@ from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.finding import Checkable
 from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
@@ -24,6 +25,7 @@ GUARANTEES: Final[Mapping[str, type[Any]]] = {
     guarantee.name: guarantee
     for guarantee in (
         KAnonymity,
+        KLAnonymity,
         LDiversity,
         TCloseness,
         DeltaDisclosure,

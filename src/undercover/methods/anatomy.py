@@ -23,15 +23,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, SchemaError, listed
+from undercover.errors import InternalError, ParameterError
 from undercover.guarantees import LDiversity
-from undercover.guarantees.classes import BUCKET, COUNT
+from undercover.guarantees.classes import BUCKET
 from undercover.model.groups import Groups
 from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.partition.bucket_tables import require_free_names, sensitive_table
 from undercover.partition.dealing import Deal
 from undercover.partition.eligibility import require_eligible
 from undercover.partition.shuffling import shuffle_within, spare_words
@@ -83,16 +84,12 @@ class Anatomy:
             raise ParameterError(
                 f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
             )
-        taken = [name for name in table.schema.published if name in (BUCKET, COUNT)]
-        if taken:
-            raise SchemaError(
-                f"Anatomy adds the columns `{BUCKET}` and `{COUNT}` of its own. Rename {listed(taken)} in the table."
-            )
+        require_free_names(table, "Anatomy")
         (sensitive,) = table.schema.sensitive
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         groups = deal(table, sensitive, self.l, randomness)
         progress("dealing", 1.0)
-        tables = (_qit(table, groups, randomness), _sat(table, sensitive, groups))
+        tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
         return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -166,21 +163,3 @@ def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable
     columns.append(PublishedColumn(BUCKET, "structure", "value"))
     data.append(pa.array(groups.labels[rows]))
     return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))
-
-
-def _sat(table: Table, sensitive: str, groups: Groups) -> PublishedTable:
-    """How often each sensitive value occurs in each bucket."""
-    column = table[sensitive]
-    size = column.domain.size
-    pairs, counts = np.unique(groups.labels.astype(np.int64) * size + column.codes, return_counts=True)
-    columns = (
-        PublishedColumn(BUCKET, "structure", "value"),
-        PublishedColumn(sensitive, "sensitive", "value"),
-        PublishedColumn(COUNT, "structure", "value"),
-    )
-    data = [
-        pa.array((pairs // size).astype(np.int32)),
-        column.domain.take(pairs % size),
-        pa.array(counts.astype(np.int32)),
-    ]
-    return PublishedTable("sat", columns, pa.table(data, names=[BUCKET, sensitive, COUNT]))

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from undercover.errors import ParameterError, listed, unknown
 from undercover.methods.anatomy import Anatomy
+from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
@@ -16,7 +17,8 @@ from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method
 
 METHODS: dict[str, type[Any]] = {
-    method.name: method for method in (Mondrian, Anatomy, Streamliner, MutualCover, PerturbedGeneralization)
+    method.name: method
+    for method in (Mondrian, Anatomy, Streamliner, MutualCover, PerturbedGeneralization, CrossBucket)
 }
 
 
