@@ -16,7 +16,7 @@ from undercover.randomness import Randomness
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.runner import run_experiment
-from undercover.studies.experiments.streamliner import ALGORITHMS, build
+from undercover.studies.experiments.streamliner import build
 from undercover.studies.experiments.streamliner_bench import CONTROL, Bench, optimal_discernibility, replicated
 from undercover.studies.experiments.streamliner_claims import claims
 
