@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from undercover.kernels.jit import internal, kernel
-from undercover.kernels.splits import RANGE, SET, lowest_common_node
+from undercover.kernels.splits import RANGE, SET, TIE, lowest_common_node
 
 FEW = 64  # rows up to which every column is tried
 
@@ -68,7 +68,7 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
                 continue
             middle = (low + high) // 2
             begin, cut, end = starts[low] - offset, starts[middle] - offset, starts[high] - offset
-            chosen, least = -1, 0.0
+            chosen, least, tie = -1, 0.0, TIE * (end - begin)
             for j in range(d):
                 if not _varies(block, j, order, begin, end):
                     continue
@@ -113,7 +113,7 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
                             leaf_starts,
                             node_starts,
                         )
-                        if chosen >= 0 and loss >= least:
+                        if chosen >= 0 and loss >= least - tie:
                             break
                 else:
                     loss = -_loss(
@@ -134,7 +134,7 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
                         leaf_starts,
                         node_starts,
                     )
-                if chosen < 0 or loss < least:
+                if chosen < 0 or loss < least - tie:
                     chosen, least = j, loss
                     for place in range(begin, end):
                         best[place] = order[place]

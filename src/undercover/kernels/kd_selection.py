@@ -12,7 +12,7 @@ import numpy as np
 
 from undercover.kernels.jit import internal, kernel
 from undercover.kernels.shuffle import counting_order
-from undercover.kernels.splits import RANGE, SET, lowest_common_node
+from undercover.kernels.splits import RANGE, SET, TIE, lowest_common_node
 
 MANY = 32  # rows of one value that are compared one by one
 LEFT = 2  # the columns of `nodes`: start, end, left child, right child, column, cut
@@ -203,7 +203,7 @@ def _near_row(
                 node = lowest_common_node(first, last, parent, leaf_node, leaf_starts[j], at, least_code, most_code)
                 width = (last[at + node] - first[at + node]) * per_leaf[j]
             apart += weights[j] * min(1.0, width)
-        if best < 0 or apart < least:
+        if best < 0 or apart < least - TIE:
             best, least = row, apart
     return best
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from undercover.kernels.jit import internal, kernel
-from undercover.kernels.splits import RANGE, SET, lowest_common_node
+from undercover.kernels.splits import RANGE, SET, TIE, lowest_common_node
 
 LEAF = 16
 
@@ -91,7 +91,7 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> An
                         seen[code] = stamp
                         distinct += 1
                 loss = span_loss(j, low, high, distinct, columns, tree)
-                if low < high and (best < 0 or loss > widest):
+                if low < high and (best < 0 or loss > widest + TIE):
                     best, widest = j, loss
         if best < 0:
             _sort_leaf(codes, values, ids, start, end, d, spare_codes, spare_values, spare_ids)

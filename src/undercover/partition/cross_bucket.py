@@ -150,6 +150,8 @@ def _divide(
 
     edges = np.linspace(0, len(starts) - 1, min(threads, len(starts) - 1) + 1).astype(np.int64)
     parts = [starts[low : high + 1] for low, high in pairwise(edges)]
+    if len(parts) == 1:
+        return np.asarray(divide_rows(codes, picks, starts, k, *settings))
     with ThreadPoolExecutor(len(parts)) as pool:
         found = list(pool.map(lambda part: divide_rows(codes, picks, part, k, *settings), parts))
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
