@@ -33,7 +33,13 @@ def cover(book: Book, rows: int, threads: int) -> None:
         )
         found = output_tables(table, groups, delta=delta, threads=threads)
         seconds = best(lambda: output_tables(table, groups, delta=delta, threads=threads), 5)  # noqa: B023
-        book.add(f"output tables, delta={delta}", seconds, "s", 0.3, note=f"{(np.diff(found.row_starts) > 1).sum():,}")
+        book.add(
+            f"output tables, delta={delta}",
+            seconds,
+            "s",
+            0.3,
+            note=f"{(np.diff(found.row_starts) > 1).sum():,} programs",
+        )
         general, worst = against_linprog(found)
         book.add(f"output tables, delta={delta}: time / scipy.linprog", seconds / general, "x", 1 / 200)
         book.add(f"output tables, delta={delta}: objective above linprog's, relative", worst, "", 1e-6)

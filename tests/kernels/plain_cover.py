@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from undercover.kernels import cover
+from undercover.kernels.central_path import LANES
 
 NO_NUMBERS, NO_NODES = np.zeros(0), np.zeros(0, np.int64)
 
@@ -32,7 +33,7 @@ def kernel_table(counts: Any, cost: Any, delta: Any, *, uniform: bool = False) -
     objective, bound, spread, origin = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.uint8)
     cover.cover_tables(
         np.array([0]), np.array([0, q]), np.arange(q, dtype=np.int32), counts, np.array([0, n]), columns,
-        np.array([0, q * n]), distance, float(delta), math.ceil(1 / delta), delta.numerator == 1, uniform, cover.LANES,
+        np.array([0, q * n]), distance, float(delta), math.ceil(1 / delta), delta.numerator == 1, uniform, LANES,
         kept, cells, objective, bound, spread, origin,
     )  # fmt: skip
     x = cells[: q * kept[0]].reshape(q, kept[0])
@@ -84,7 +85,7 @@ def plain_interior_point(counts: Any, cost: Any, delta: Any, *, theta_sign: floa
     """
     c, delta = np.asarray(counts, np.float64)[:, None], float(delta)
     columns = np.shape(cost)[1]
-    cost = np.pad(cost / np.max(cost), ((0, 0), (0, -columns % cover.LANES)), constant_values=2.0)
+    cost = np.pad(cost / np.max(cost), ((0, 0), (0, -columns % LANES)), constant_values=2.0)
     (q, n), m = cost.shape, c.sum()
     x, s = np.full((q, n), 1 / n), np.full((q, n), (delta * m - 1) / n)
     z, w = cost + 0.5, np.full((q, n), 1 / (delta * m - 1))

@@ -257,6 +257,16 @@ def test_the_kernels_table_stays_where_highs_finds_none_cheaper(monkeypatch: pyt
     assert found.probabilities.tobytes() == ours.probabilities.tobytes()
 
 
+def test_a_program_that_rounding_spoils_in_the_kernel() -> None:
+    # Rows tied together by tight columns: the Newton matrix is singular to the last digit long before the end.
+    values = [0, 8, 13, 17, 21, 22, 26, 29, 31, 37, 42, 65, 71, 72, 76, 86, 92, 93, 95, 96]
+    table, groups = ages(values)
+    found = output_tables(table, groups, delta=Fraction(1, 5))
+    check(table, groups, found)
+    assert found.objectives[0] == pytest.approx(103.4, rel=1e-9)
+    assert found.gaps[0] < 1e-8
+
+
 def test_highs_ends_inside_the_face() -> None:
     values, counts = np.unique(FIGURE_1, return_counts=True)
     x, prices = solve_by_highs(np.abs(values[:, None] - np.arange(28, 42)).astype(float), counts, 0.5)

@@ -27,7 +27,7 @@ _GAP = 1e-9  # unless the relative gap is still above this
 _ITERATIONS = 60
 _STALLED = 1e-6  # step length below which no progress is to be expected
 _SPOILT = 1e-8  # relative change of the objective that the last step cannot have
-_PIVOT = 1e-13
+_PIVOT = 1e-13  # share of its diagonal below which a pivot is rounding, and taken as this
 
 # Blocks: eight columns of one row, field by field, side by side in memory, which is what the processor computes at
 # once. The last block is filled up with columns too dear to be used.
@@ -268,8 +268,7 @@ def _factor(cells: Any, columns: Any, c: Any, normal: Any, q: int, blocks: int, 
                 total -= normal[a, k] * normal[b, k]
             normal[a, b] = total * normal[b, b]
             normal[a, a] -= normal[a, b] * normal[a, b]
-        # The diagonal holds reciprocals; a pivot lost to rounding leaves its y where it is.
-        normal[a, a] = 1.0 / np.sqrt(normal[a, a]) if normal[a, a] > _PIVOT * diagonal else 0.0
+        normal[a, a] = 1.0 / np.sqrt(max(normal[a, a], _PIVOT * diagonal))  # the diagonal holds reciprocals
 
 
 @arithmetic

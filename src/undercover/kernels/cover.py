@@ -6,8 +6,9 @@ one attribute, with distinct original values a that occur c_a times (m rows in a
     min  sum_a c_a sum_j d_aj x_aj
     s.t. sum_j x_aj = 1,   s_aj = delta * S_j - x_aj >= 0,   x_aj >= 0,   S_j = sum_b c_b x_bj
 
-``docs/theory/cover_tables.md`` says why rows with equal values may share a distribution, and derives the Newton step,
-the repair and the certificate. The dual multipliers are y_a of the rows, z_aj of x >= 0 and w_aj of s >= 0.
+``docs/theory/cover_tables.md`` says why rows with equal values may share a distribution, and derives the Newton step
+(:mod:`undercover.kernels.central_path`), the repair and the certificate. The dual multipliers are y_a of the rows, z_aj
+of x >= 0 and w_aj of s >= 0.
 
 Deviations: the paper hands one row per record to a general primal-dual solver. Here the interior point method starts
 from a strictly feasible point and uses that a column ties its entries together by two numbers only (how its sum moves,

@@ -181,8 +181,9 @@ def output_tables(
     unused = sorted(set(distances or {}) - set(names))
     if unused:
         raise ParameterError([unknown("Column", name, names) for name in unused])
+    from undercover.kernels.central_path import LANES
     from undercover.kernels.compilation import needs_compiling
-    from undercover.kernels.cover import LANES, compact, cover_tables
+    from undercover.kernels.cover import compact, cover_tables
     from undercover.kernels.tally import distinct_values
 
     if needs_compiling(cover_tables):
