@@ -37,6 +37,7 @@ def bench_of(table: Table) -> Bench:
         strata=("sex",),
         predicates=PREDICATES,
         queries=50,
+        used=3,
     )
 
 

@@ -86,6 +86,7 @@ def build(request: Request) -> Experiment:
         strata=(category,),
         predicates=predicates,
         queries=size.queries,
+        used=asked,
     )
     n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
     repetitions = request.repetitions or size.repetitions
@@ -93,7 +94,7 @@ def build(request: Request) -> Experiment:
         name="streamliner",
         title="Privacy Streamliner",
         paper=_PAPER,
-        version=3,
+        version=4,
         data=source.identity,
         private=source.private,
         cells=_cells(bench, size, repetitions, request.seed, n_rows, asked, len(names)),

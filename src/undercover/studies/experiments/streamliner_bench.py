@@ -39,6 +39,8 @@ class Bench:
         Label and columns of each set of quasi-identifiers that queries ask about.
     queries
         Queries of each set.
+    used
+        Quasi-identifiers (the first ones) that are used where their number is not what varies.
     """
 
     load: Callable[[], Table]
@@ -46,6 +48,7 @@ class Bench:
     strata: tuple[str, ...]
     predicates: Mapping[str, tuple[str, ...]]
     queries: int
+    used: int
     _kept: dict[str, Table] = field(default_factory=dict)
 
     @property
@@ -91,9 +94,10 @@ class Bench:
 
     def query_error(self, algorithm: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """The mean error of COUNT queries, for each set of predicates."""
-        groups = self.groups(self.table, algorithm, l, seed)
+        table = self._part(1, self.used)
+        groups = self.groups(table, algorithm, l, seed)
         found = query_errors(
-            self.table,
+            table,
             groups,
             quasi_identifiers=list(self.predicates.values()),
             queries=self.queries,
