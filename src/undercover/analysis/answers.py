@@ -30,6 +30,7 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.classes import BUCKET, COUNT, classes_of
 from undercover.guarantees.encoding import Written, written
 from undercover.guarantees.meaning import Values
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Kind
 
@@ -94,6 +95,7 @@ class Recipient:
         if self.release.method in _PERTURBED:
             raise ParameterError(
                 f"Values published by {self.release.method} are drawn at random; they cannot be counted as they stand."
+                + (" Ask undercover.PerturbedCounts." if is_perturbed(self.release) else "")
             )
         if len(self.release.tables) > 1:
             problems = classes_of(self.release).problems

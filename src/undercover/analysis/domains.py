@@ -24,6 +24,7 @@ from undercover.errors import DataError, listed
 from undercover.guarantees.meaning import NOTHING, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, Form, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.release import Release
 from undercover.model.schema import Kind
 from undercover.model.table import Table
 
@@ -82,6 +83,15 @@ def domain_of(name: str, cells: Sequence[str], form: Form, domains: Domains | No
         )
     between = _all_between(present, kind)
     return None if between is None else Values(between + ("",) * missing, kind, missing)
+
+
+def stated_domains(release: Release, given: Domains | None) -> Domains:
+    """What the recipient says, and the trees and orders a release states in its claim of disjoint cells."""
+    if isinstance(given, Table):
+        return given
+    stated = next((entry for entry in release.guarantees if entry.get("name") == "disjoint-cells"), {})
+    trees = {name: Hierarchy(rows) for name, rows in stated.get("trees", {}).items()}
+    return {**trees, **stated.get("orders", {}), **(given or {})}
 
 
 def shown_values(cells: Iterable[str], form: Form) -> list[str]:
