@@ -1,0 +1,209 @@
+"""Mutual cover: the ten people of the paper, its promises on random tables, bad input, and what is published."""
+
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import undercover as uc
+from undercover.errors import ParameterError, UnreachableError
+from undercover.methods.registry import method_from_mapping, method_parameters
+from undercover.model.run import Run
+
+SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill", identifiers=["name"])
+
+
+def people(n: int, seed: int = 0) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "name": [f"Person-{i}" for i in range(n)],
+            "age": rng.integers(18, 90, n),
+            "sex": rng.choice(["f", "m"], n),
+            "town": rng.choice(["a", "b", "c", "d", "e"], n),
+            "ill": [f"d{i % 12}" for i in range(n)],
+        }
+    )
+
+
+def published(run: Run) -> list[dict[str, Any]]:
+    return run.release.table().to_pylist()
+
+
+def test_the_ten_people_of_the_paper() -> None:
+    example = uc.datasets.hospital("mutual-cover")
+    run = uc.publish(example.table, example.schema, uc.MutualCover(delta="1/2", l=2), seed=3)
+    original = example.table.to_pylist()
+    rows = published(run)
+    assert len(rows) == len(original)
+    (sensitive,) = example.schema.sensitive
+    assert Counter(row[sensitive] for row in rows) == Counter(row[sensitive] for row in original)
+    for name in example.schema.quasi_identifiers:
+        assert {row[name] for row in rows} <= {row[name] for row in original}
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(40, 160),
+    st.integers(0, 1000),
+    st.sampled_from(["1/2", "1/3", "0.3", "1/5", 1]),
+    st.sampled_from(["resample", "paper", "off"]),
+    st.sampled_from(["optimal", "uniform"]),
+)
+def test_delta_probability_holds_on_random_tables(n: int, seed: int, delta: Any, unchanged: str, tables: str) -> None:
+    method = uc.MutualCover(delta=delta, l=5, unchanged=unchanged, tables=tables)  # type: ignore[arg-type]
+    run = uc.publish(people(n, seed), SCHEMA, method, seed=seed)
+    assert uc.verify(run).holds
+    ill = run.original["ill"].codes
+    for g in range(run.groups.count):
+        counts = Counter(ill[run.groups.rows_of(g)].tolist())
+        assert max(counts.values()) * 5 <= counts.total()
+
+
+def test_values_stay_in_their_group_and_every_row_keeps_its_sensitive_value() -> None:
+    data = people(200)
+    run = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/4", l=4), seed=2)
+    rows = published(run)
+    place = run.frames["published_rows"]["published"].to_numpy()
+    original = data.to_pylist()
+    for g in range(run.groups.count):
+        members = run.groups.rows_of(g).tolist()
+        for name in SCHEMA.quasi_identifiers:
+            assert {rows[place[i]][name] for i in members} <= {original[i][name] for i in members}
+    assert [rows[place[i]]["ill"] for i in range(200)] == [row["ill"] for row in original]
+
+
+def test_no_row_that_can_change_is_published_as_it_was() -> None:
+    data = people(300, 4)
+    original = data.to_pylist()
+    for unchanged in ("resample", "paper"):
+        run = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/3", l=3, unchanged=unchanged), seed=9)  # type: ignore[arg-type]
+        place = run.frames["published_rows"]["published"].to_numpy()
+        rows = published(run)
+        same = [i for i in range(300) if all(rows[place[i]][c] == original[i][c] for c in SCHEMA.quasi_identifiers)]
+        assert len(same) == run.diagnostics["rows_left_unchanged"]
+        # Only where every attribute of the group is released with a single value is there nothing to change to.
+        tables = run.frames["output_tables"].select(["group", "attribute", "output"]).to_pylist()
+        outputs = Counter(
+            (row["group"], row["attribute"]) for row in {tuple(row.items()): row for row in tables}.values()
+        )
+        for i in same:
+            group = int(run.groups.labels[i])
+            assert {outputs[group, name] for name in SCHEMA.quasi_identifiers} == {1}
+        assert run.diagnostics["rows_that_came_through"] > 0
+
+
+def test_order_is_kept_only_on_request() -> None:
+    data = people(100)
+    kept = uc.publish(data, SCHEMA, uc.MutualCover(delta=1, l=2, unchanged="off", keep_order=True))
+    assert kept.release.table().column("age").to_pylist() == data["age"].to_pylist()
+    shuffled = uc.publish(data, SCHEMA, uc.MutualCover(delta=1, l=2, unchanged="off"))
+    assert shuffled.release.table().column("age").to_pylist() != data["age"].to_pylist()
+    assert sorted(shuffled.release.table().column("age").to_pylist()) == sorted(data["age"].to_pylist())
+
+
+def test_whole_numbers_nobody_has_on_request() -> None:
+    data = pa.table({"age": [20, 22, 24, 26, 28, 30], "ill": list("abcdef")})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
+    ages = set()
+    for seed in range(40):
+        run = uc.publish(data, schema, uc.MutualCover(delta="1/4", l=6, columns="integer_range"), seed=seed)
+        ages |= set(run.release.table()["age"].to_pylist())
+    assert ages <= set(range(20, 31))
+    assert ages - set(data["age"].to_pylist())
+
+
+def test_k_and_t_are_conditions_on_groups() -> None:
+    data = people(600, 3)
+    plain = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/4", l=4), seed=1)
+    larger = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/4", l=4, k=40), seed=1)
+    closer = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/4", l=4, t=0.3), seed=1)
+    assert plain.groups.sizes.min() < 40 <= larger.groups.sizes.min()
+    overall = np.bincount(closer.original["ill"].codes) / 600
+    for g in range(closer.groups.count):
+        here = np.bincount(closer.original["ill"].codes[closer.groups.rows_of(g)], minlength=12)
+        assert np.abs(here / here.sum() - overall).sum() / 2 <= 0.3 + 1e-12
+    assert closer.groups.count < plain.groups.count
+
+
+def test_tables_of_a_group_of_exactly_one_over_delta_rows() -> None:
+    data = pa.table({"age": [20, 30, 40, 50], "ill": list("abcd")})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
+    run = uc.publish(data, schema, uc.MutualCover(delta="1/4", l=4), seed=1)
+    assert run.diagnostics["tables_by_origin"]["shared"] == 1
+    assert uc.verify(run).holds
+
+
+def test_hierarchies_give_the_distance_and_not_the_cut() -> None:
+    towns = uc.Hierarchy([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "y")])
+    schema = uc.Schema(quasi_identifiers=["town", "sex"], sensitive="ill", columns={"town": uc.Column(hierarchy=towns)})
+    run = uc.publish(people(300, 8), schema, uc.MutualCover(delta="1/6", l=6), seed=1)
+    assert uc.verify(run).holds
+    assert set(run.release.table()["town"].to_pylist()) <= set("abcde")
+
+
+def test_diagnostics_say_what_delta_does_not() -> None:
+    run = uc.publish(people(500, 5), SCHEMA, uc.MutualCover(delta="1/5", l=5), seed=1)
+    figures = run.diagnostics
+    assert figures["largest_optimality_gap"] < 1e-6
+    assert figures["effective_share"]["max"] >= 0.2
+    assert 0 < figures["reidentification_by_one_value"]["mean"] <= figures["reidentification_by_one_value"]["max"] <= 1
+
+
+def test_nothing_private_is_published(tmp_path: Any) -> None:
+    run = uc.publish(people(200, 6), SCHEMA, uc.MutualCover(delta="1/4", l=4))
+    uc.save(run, tmp_path / "out")
+    public = b"".join(path.read_bytes() for path in (tmp_path / "out" / "public").iterdir())
+    assert b"Person-" not in public
+    assert b"published_rows" not in public
+    assert (tmp_path / "out" / "private" / "output_tables.parquet").is_file()
+    assert uc.verify(tmp_path / "out").holds
+    assert uc.verify(tmp_path / "out" / "public").findings[0].holds is None
+
+
+def test_not_eligible_is_refused_before_anything_is_cut() -> None:
+    data = pa.table({"age": range(6), "ill": list("aaabcd")})
+    with pytest.raises(UnreachableError) as refusal:
+        uc.publish(data, uc.Schema(quasi_identifiers=["age"], sensitive="ill"), uc.MutualCover(delta="1/3", l=3))
+    assert refusal.value.best["l"] == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "said"),
+    [
+        ({"delta": 0, "l": 2}, "'delta'"),
+        ({"delta": "3/2", "l": 2}, "'delta'"),
+        ({"delta": "x", "l": 2}, "'delta'"),
+        ({"delta": "1/2", "l": 1}, "'l' parameter"),
+        ({"delta": "1/2", "l": 2, "k": 0}, "'k' parameter"),
+        ({"delta": "1/2", "l": 2, "perturb": 0}, "'perturb' parameter"),
+        ({"delta": "1/2", "l": 2, "columns": "all"}, "'columns' of MutualCover"),
+        ({"delta": "1/2", "l": 2, "unchanged": "on"}, "'unchanged' of MutualCover"),
+        ({"delta": "1/2", "l": 2, "t": 2}, "TCloseness"),
+        ({"delta": "1/20", "l": 10}, "needs groups of 20 rows"),
+    ],
+)
+def test_parameters_are_checked(parameters: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        uc.MutualCover(**parameters)
+
+
+def test_a_larger_k_makes_room_for_a_smaller_delta() -> None:
+    assert uc.MutualCover(delta="1/20", l=10, k=20).delta == Fraction(1, 20)
+
+
+def test_one_sensitive_column() -> None:
+    data = pa.table({"x": [1, 2], "s": ["a", "b"], "t": ["a", "b"]})
+    with pytest.raises(ParameterError, match="exactly one sensitive column"):
+        uc.publish(data, uc.Schema(quasi_identifiers=["x"], sensitive=["s", "t"]), uc.MutualCover(delta=1, l=2))
+
+
+def test_from_text_and_back() -> None:
+    method = method_from_mapping("mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
+    assert method == uc.MutualCover(delta=Fraction(1, 5), l=10, keep_order=True)
+    assert method_from_mapping("mutual-cover", method_parameters(method)) == method
