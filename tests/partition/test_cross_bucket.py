@@ -25,7 +25,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.partition.cross_bucket import CrossBuckets, check, cross_buckets, pick
 from undercover.partition.cross_bucket_plan import bucket_count, group_sizes, plan_of, require_plannable
-from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees, packed_codes
+from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees
 from undercover.randomness import Randomness
 
 
@@ -95,7 +95,7 @@ def test_the_number_of_buckets_by_brute_force(k: int, l: int) -> None:  # noqa: 
 
 def kernel_inputs(table: Table, rows: np.ndarray) -> tuple[Any, ...]:
     columns = cut_columns(table, "regions")
-    codes = packed_codes(table, columns)[0][rows]
+    codes = PlainColumns(table).codes[rows].astype(np.int32)
     return (
         codes,
         table["t"].codes[rows].astype(np.int32),

@@ -90,7 +90,7 @@ def classes_of(release: Release) -> Classes:
     <Classes: 1 of 2 rows, 3 suppressed; hand them to a guarantee's check()>
     """
     names = {table.name for table in release.tables}
-    if names == {"qit", "sat"}:
+    if {"qit", "sat"} <= names:  # a joined view beside them shows nothing that they do not
         return _bucket_classes(release)
     if len(release.tables) != 1:
         raise DataError(f"A release is one table, or `qit` and `sat`. Found: {listed(sorted(names))}.")
@@ -186,6 +186,7 @@ def _bucket_classes(release: Release) -> Classes:
         found.append(
             f"{len(differing):,} buckets have another number of rows in `qit` than their counts in `sat` add up to."
         )
+    found += _joined_problems(release)
     known = sizes > 0
     spread: dict[str, Distribution] = {}
     if not found:
@@ -212,6 +213,30 @@ def _bucket_classes(release: Release) -> Classes:
     return Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, empty, qit.data, (BUCKET,), boxes, tuple(found)
     )
+
+
+def _joined_problems(release: Release) -> list[str]:
+    """A joined view must show the boxes of the QIT and the values of the SAT, each as often."""
+    if "joined" not in {table.name for table in release.tables}:
+        return []
+    qit, sat, joined = (release.published(name) for name in ("qit", "sat", "joined"))
+    quasi = list(qit.names("quasi-identifier"))
+    problems = []
+    if not _as_often(qit.data.select(quasi), joined.data.select(quasi)):
+        problems.append("Table `joined` has other quasi-identifier cells than `qit`, or not as often.")
+    for name in sat.names("sensitive"):
+        people = _counts(sat.data.column(COUNT))
+        spelled = sat.data.select([name]).take(pa.array(np.repeat(np.arange(sat.rows), np.maximum(people, 0))))
+        if not _as_often(spelled, joined.data.select([name])):
+            problems.append(f"Table `joined` has other values of `{name}` than `sat`, or not as often.")
+    return problems
+
+
+def _as_often(one: pa.Table, other: pa.Table) -> bool:
+    both = [written(_concatenated(mine, yours)) for mine, yours in zip(one.columns, other.columns, strict=True)]
+    labels, count = combine(both)
+    split = labels[: one.num_rows], labels[one.num_rows :]
+    return bool(np.array_equal(*(np.bincount(part, minlength=count) for part in split)))
 
 
 def _with_suppressed(classes: Classes, suppressed: int) -> Classes:

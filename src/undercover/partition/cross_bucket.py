@@ -27,7 +27,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.partition.cross_bucket_plan import Plan, bucket_count, plan_of
-from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees, packed_codes
+from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees
 from undercover.partition.shuffling import shuffle_within
 from undercover.randomness import Randomness
 
@@ -96,7 +96,7 @@ def pick(
         progress("compiling the kd-tree (once on this machine, some 20 seconds)", 0.0)
     columns = cut_columns(table, "regions")
     settings = kernel_columns(table, columns), kernel_trees(table, columns)
-    codes = packed_codes(table, columns)[0][rows]
+    codes = np.stack([column.recode[table[column.name].codes[rows]] for column in columns], axis=1).astype(np.int32)
     values = table[sensitive].codes[rows].astype(np.int32)
     progress("building the kd-tree", 0.1)
     nodes = build_tree(codes, values, rows, *settings)

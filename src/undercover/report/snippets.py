@@ -71,7 +71,7 @@ def snippets(release: Release, *, file_format: str = "csv") -> list[dict[str, st
     >>> [part["title"] for part in snippets(Release("mondrian", {"k": 2}, (table,), True))]
     ['Read the table', 'Count with ranges: age']
     """
-    if {table.name for table in release.tables} == {"qit", "sat"}:
+    if {"qit", "sat"} <= {table.name for table in release.tables}:
         return _two_tables(release.published("qit"), release.published("sat"), file_format)
     found = []
     for table in release.tables:
@@ -80,7 +80,23 @@ def snippets(release: Release, *, file_format: str = "csv") -> list[dict[str, st
 
 
 def _one_table(table: PublishedTable, file_format: str) -> list[dict[str, str]]:
-    found = [_reading([table], file_format, "Read the table", variable="table")]
+    found = [_reading([table], file_format, "Read the table", variable="table"), *_counting(table)]
+    sensitive = table.names("sensitive")
+    if sensitive:
+        text = (
+            "Sensitive values stand beside the generalised cells: those of all rows, and those of any class, are exact."
+        )
+        quasi = table.names("quasi-identifier")[0]
+        code = f"print(table[{sensitive[0]!r}].value_counts(normalize=True))\n"
+        if _is_number(table, sensitive[0]):
+            code += f"print(table.groupby({quasi!r})[{sensitive[0]!r}].mean())\n"
+        found.append({"title": f"Distribution of {sensitive[0]}", "text": text, "code": code})
+    return found
+
+
+def _counting(table: PublishedTable) -> list[dict[str, str]]:
+    """Counts by one column of each form; the data frame is called ``table``."""
+    found = []
     ranges = [(name, kind) for name in table.names("quasi-identifier") if (kind := _scale(table, name)) is not None]
     if ranges:
         name, kind = ranges[0]
@@ -100,16 +116,6 @@ def _one_table(table: PublishedTable, file_format: str) -> list[dict[str, str]]:
         text = "A row counts where it is known to lie: a node holds the rows that are known only that far."
         code = f"print(table[{nodes[0]!r}].value_counts())\n"
         found.append({"title": f"Count by node: {nodes[0]}", "text": text, "code": code})
-    sensitive = table.names("sensitive")
-    if sensitive:
-        text = (
-            "Sensitive values stand beside the generalised cells: those of all rows, and those of any class, are exact."
-        )
-        quasi = table.names("quasi-identifier")[0]
-        code = f"print(table[{sensitive[0]!r}].value_counts(normalize=True))\n"
-        if _is_number(table, sensitive[0]):
-            code += f"print(table.groupby({quasi!r})[{sensitive[0]!r}].mean())\n"
-        found.append({"title": f"Distribution of {sensitive[0]}", "text": text, "code": code})
     return found
 
 
@@ -137,7 +143,10 @@ def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> l
         )
         text = "The mean of a group, every possible value weighted by its share."
         found.append({"title": f"Mean {sensitive} by {quasi}", "text": text, "code": code})
-    return found
+    counting = _counting(qit)
+    if counting:
+        counting[0]["code"] = "table = qit\n\n" + counting[0]["code"]
+    return found + counting
 
 
 def _reading(tables: list[PublishedTable], file_format: str, title: str, variable: str | None = None) -> dict[str, str]:

@@ -27,6 +27,7 @@ from undercover.report.wording import (
     promise_words,
     release_title,
 )
+from undercover.utility.discernibility import charged_classes
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
 
@@ -82,7 +83,8 @@ def summarize(
     ('The promise holds, recomputed from the published tables.', 1)
     """
     classes = classes_of(run.release)
-    counts = _counts(run, classes)
+    charged = charged_classes(run.release, classes)
+    counts = _counts(run, charged)
     found_attacks = [plain(attack) for attack in attacks]
     return {
         "private": True,
@@ -96,7 +98,7 @@ def summarize(
             "findings": [_finding(finding, classes) for finding in verification.findings],
             "problems": list(verification.problems),
         },
-        "class_sizes": class_sizes(classes),
+        "class_sizes": class_sizes(charged),
         "attacks": found_attacks,
         "headline": headline(found_attacks),
         "cost": _cost(measures),
@@ -141,13 +143,12 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def _counts(run: Run, classes: Classes) -> dict[str, int]:
-    main = run.release.tables[0] if classes.boxes is None else run.release.published("qit")
     read = run.source.get("rows")
     read = len(run.rows) if not isinstance(read, int) else read
     return {
         "read": read,
         "dropped": read - len(run.rows),
-        "published": main.rows,
+        "published": classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,
     }
@@ -208,6 +209,11 @@ def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: V
         )
         stages.append({"title": "Left out", "text": f'{text} left out, as missing = "drop" asks.'})
     grouped = f"This gave {number(counts['classes'])} {unit}."
+    if charged_classes(run.release, classes) is not classes:
+        grouped = (
+            f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
+            f"{number(classes.count)} buckets."
+        )
     stages.append({"title": "Grouped", "text": f"{method_words(run.release.method, run.release.parameters)} {grouped}"})
     if counts["suppressed"]:
         text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
@@ -235,7 +241,11 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     elif finding.name in _FROM_ORIGINAL:
         how = "Published tables compared with the original."
     else:
-        how = f"Recomputed over all {number(classes.count)} {unit} from the published tables alone."
+        over = f"{number(classes.count)} {unit}"
+        if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
+            across = f" and {over}" if finding.name == "kl-anonymity" else ""
+            over = f"{number(classes.boxes.count)} classes of rows written alike{across}"
+        how = f"Recomputed over all {over} from the published tables alone."
     entry: dict[str, Any] = plain(finding.to_dict())
     infinite = finding.actual is not None and math.isinf(finding.actual)
     return {

@@ -30,6 +30,10 @@ _DONE = {
     "anatomy": "The rows were dealt at random into buckets in which the sensitive values differ. One table shows the "
     "quasi-identifiers as they are with the number of the bucket, the other how often each sensitive value occurs in "
     "each bucket. Which value of a bucket belongs to which person is not published.",
+    "cross-bucket": "Rows that lie close together and differ in their sensitive values were taken together and divided "
+    "twice: into equivalence groups, whose rows show the same quasi-identifier cells, and across these groups into "
+    "buckets. One table shows the cells of every row with the number of its bucket, the other how often each sensitive "
+    "value occurs in each bucket. Which value of a bucket belongs to which row is not published.",
     "streamliner": "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a "
     "group were widened until they are the same for all of its rows.",
 }
@@ -108,6 +112,8 @@ def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
     column = f" of {parameters['column']}" if parameters.get("column") else ""
     if name == "k-anonymity":
         return f"{parameters.get('k', 'k')}-anonymity"
+    if name == "kl-anonymity":
+        return f"({parameters.get('k', 'k')}, {parameters.get('l', 'l')})-anonymity{column}"
     if name == "l-diversity":
         constant = f", c = {parameters['c']}" if parameters.get("c") is not None else ""
         return f"{parameters.get('l', 'l')}-diversity ({parameters.get('form', 'frequency')}{constant}){column}"
@@ -131,6 +137,11 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
     number = parameters.get(name[0]) if name in ("k-anonymity", "l-diversity", "t-closeness") else None
     if name == "k-anonymity" and isinstance(number, int):
         return f"Everybody shares all published quasi-identifier cells with at least {number - 1:,} other rows."
+    if name == "kl-anonymity":
+        return (
+            f"Whoever knows a person's quasi-identifiers finds at least {parameters.get('k')} rows that fit, and gives "
+            f"no {column} more than 1/{parameters.get('l')}: every row that fits counts with the values of its bucket."
+        )
     if name == "l-diversity":
         return {
             "frequency": f"No {column} makes up more than 1/{number} of a class or bucket: whoever finds a person's "
@@ -201,17 +212,27 @@ def limits(release: Release) -> list[str]:
     promised = {str(entry.get("name")) for entry in release.guarantees}
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables
-    if has_sensitive and not promised & {"l-diversity", "t-closeness", "delta-disclosure", "beta-likeness"}:
+    if has_sensitive and not promised & {
+        "l-diversity",
+        "kl-anonymity",
+        "t-closeness",
+        "delta-disclosure",
+        "beta-likeness",
+    }:
         said.append(
             "Nothing is promised about sensitive values: everybody in a class may have the same one, and whoever finds "
             "the class then knows it."
         )
-    if promised & {"l-diversity"} and not promised & {"t-closeness", "delta-disclosure", "beta-likeness"}:
+    if promised & {"l-diversity", "kl-anonymity"} and not promised & {
+        "t-closeness",
+        "delta-disclosure",
+        "beta-likeness",
+    }:
         said.append(
             "Different values can mean nearly the same (two stages of one disease, two close incomes), and a value "
             "that is rare overall can be frequent in a class. Diversity does not see either."
         )
-    if "k-anonymity" not in promised:
+    if not promised & {"k-anonymity", "kl-anonymity"}:
         said.append(
             "It is no secret who is in the table: quasi-identifiers are published so that a person who stands out can "
             "be recognised. What is protected is which sensitive value belongs to whom."
@@ -222,6 +243,11 @@ def limits(release: Release) -> list[str]:
             f"Published unchanged, as declared: {', '.join(unchanged)}. Whoever knows these of a person can use them "
             "to find the row; no promise covers them."
         )
+        if "kl-anonymity" in promised:
+            said.append(
+                "The buckets of a group are small, because its rows cannot be told apart. Whoever tells them apart by "
+                "an unchanged column knows the bucket, and with it the value with more than is promised."
+            )
     if not release.algorithm_safe:
         said.append(
             "The release is not algorithm-safe: somebody who knows the algorithm and everybody's quasi-identifiers can "

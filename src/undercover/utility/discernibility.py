@@ -5,7 +5,8 @@ a suppressed row is charged the whole table. LeFevre, DeWitt & Ramakrishnan 2006
 Liu & Wang, "Privacy Streamliner", Section 4, show the metric beside its optimum: the least that any grouping into
 classes of at least l rows can cost.
 
-Deviation: in a release of two tables the buckets count as classes.
+Deviation: in a release of two tables the buckets count as classes where quasi-identifiers are published as they are
+(Anatomy); where they are generalised (cross-bucket), the rows that are written alike do.
 """
 
 from __future__ import annotations
@@ -90,5 +91,31 @@ def average_class_size(source: Classes | Release, k: int | None = None) -> float
     return classes.rows / classes.count / (k or 1)
 
 
+def charged_classes(release: Release, classes: Classes | None = None) -> Classes:
+    """The rows of a release that cannot be told from one another: those written alike, or those of one bucket.
+
+    >>> import pyarrow as pa
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> forms = {"age": "interval", "bucket": "value"}
+    >>> roles = {"age": "quasi-identifier", "bucket": "structure", "ill": "sensitive", "count": "structure"}
+    >>> qit = pa.table({"age": ["[1, 2]", "[1, 2]", "[3, 4]"], "bucket": [0, 1, 0]})
+    >>> sat = pa.table({"bucket": [0, 0, 1], "ill": ["flu", "cold", "flu"], "count": [1, 1, 1]})
+    >>> tables = tuple(
+    ...     PublishedTable(
+    ...         name, tuple(PublishedColumn(c, roles[c], forms.get(c, "value")) for c in data.column_names), data
+    ...     )
+    ...     for name, data in (("qit", qit), ("sat", sat))
+    ... )
+    >>> charged_classes(Release("cross-bucket", {}, tables, False)).sizes.tolist()
+    [2, 1]
+    """
+    found = classes_of(release) if classes is None else classes
+    if found.boxes is None:
+        return found
+    qit = release.published("qit")
+    as_they_are = all(qit.form(name) == "value" for name in found.quasi_identifiers)
+    return found if as_they_are else found.boxes
+
+
 def _classes(source: Classes | Release) -> Classes:
-    return classes_of(source) if isinstance(source, Release) else source
+    return charged_classes(source) if isinstance(source, Release) else source

@@ -10,6 +10,7 @@ from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.utility.discernibility import (
     average_class_size,
+    charged_classes,
     discernibility,
     optimal_discernibility,
     smallest_class,
@@ -100,12 +101,13 @@ def measure(original: Table, release: Release, *, query_error: QueryError | None
     <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
     """
     classes = classes_of(release)
+    charged = charged_classes(release, classes)
     everybody = classes.rows + classes.suppressed
     least = smallest_class(release)
     return Measures(
-        discernibility=discernibility(classes),
-        average_class_size=average_class_size(classes),
-        classes=classes.count,
+        discernibility=discernibility(charged),
+        average_class_size=average_class_size(charged),
+        classes=charged.count,
         rows=classes.rows,
         loss=losses(original, release, classes),
         suppressed_rows=classes.suppressed,
