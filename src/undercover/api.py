@@ -28,6 +28,7 @@ from undercover.io import bundle
 from undercover.io.manifest import Format, load_release
 from undercover.io.source import Input, ReadOptions, read
 from undercover.methods.registry import method_from_mapping, method_parameters
+from undercover.model.drawn import own_rows
 from undercover.model.perturbation import is_perturbed
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
@@ -36,7 +37,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.report.cards import register as register_cards
-from undercover.utility import Measures
+from undercover.utility import Measures, QueryError
 from undercover.utility import measure as measure_release
 from undercover.version import VERSION
 
@@ -126,7 +127,7 @@ def publish(
         release=release,
         schema=schema,
         groups=draft.groups,
-        rows=table.rows,
+        rows=table.rows if draft.kept is None else table.rows[draft.kept],
         source={**given.source, "columns": given.data.column_names, "options": asdict(options or ReadOptions())},
         randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
         timings={
@@ -202,9 +203,7 @@ def attack(
 
 
 @overload
-def attack(
-    target: Run | str | os.PathLike[str], attacker: Corruption, *, original: Any = None
-) -> CorruptionResult: ...
+def attack(target: Run | str | os.PathLike[str], attacker: Corruption, *, original: Any = None) -> CorruptionResult: ...
 
 
 @overload
@@ -244,10 +243,15 @@ def attack(
     if isinstance(attacker, AlgorithmAware):
         asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
         return attacker.run(table, method_from_mapping(run.release.method, asked))
-    return (attacker or Linkage()).run(table, run.release, threads=LocalEngine().threads)
+    threads = LocalEngine().threads
+    if isinstance(attacker, Corruption):
+        return attacker.run(table, run.release, threads=threads)
+    return (attacker or Linkage()).run(table, run.release, own=own_rows(run), threads=threads)
 
 
-def measure(original: Any, release: Release | Run, *, schema: Schema | None = None) -> Measures:
+def measure(
+    original: Any, release: Release | Run, *, schema: Schema | None = None, query_error: QueryError | None = None
+) -> Measures:
     """What the release costs: discernibility, class sizes and loss per column.
 
     Parameters
@@ -258,6 +262,8 @@ def measure(original: Any, release: Release | Run, *, schema: Schema | None = No
         A release or a run.
     schema
         Kinds and hierarchies of the columns; taken from a run where one is given.
+    query_error
+        Also ask random COUNT queries and measure how far off the answers are.
 
     Examples
     --------
@@ -268,10 +274,10 @@ def measure(original: Any, release: Release | Run, *, schema: Schema | None = No
     True
     """
     if isinstance(release, Run) and schema is None:
-        return measure_release(original_of(release, original), release.release)
+        return measure_release(original_of(release, original), release.release, query_error=query_error)
     if isinstance(release, Run):
         release = release.release
-    return measure_release(_table(original, schema, release), release)
+    return measure_release(_table(original, schema, release), release, query_error=query_error)
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
@@ -374,7 +380,7 @@ def schema_of(release: Release) -> Schema:
     columns = [column for table in release.tables for column in table.columns]
     roles: dict[str, list[str]] = {"quasi-identifier": [], "sensitive": [], "insensitive": []}
     for column in columns:
-        if column.role in roles:
+        if column.role in roles and column.name not in roles[column.role]:
             roles[column.role].append(column.name)
     if any(column.form == "node" for column in columns):
         raise SchemaError("This release publishes hierarchy nodes; their meaning is in the schema. Give schema=….")

@@ -166,6 +166,9 @@ def verify(
 def attack(
     directory: Annotated[Path, typer.Argument(help="The release folder DIR, with its private part.")],
     known: Annotated[str | None, typer.Option(help="What the attacker knows, by commas; by default all.")] = None,
+    p_match: Annotated[
+        float | None, typer.Option(help="He matches on each value with this probability only.", min=0, max=1)
+    ] = None,
     knows_algorithm: Annotated[
         bool, typer.Option("--knows-algorithm", help="He knows the method, too; for tables of at most 8 people.")
     ] = False,
@@ -189,7 +192,7 @@ def attack(
     if knows_algorithm:
         run_informed(directory, original=original, as_json=json)
         return
-    run(directory, known=_names(known), original=original, as_json=json)
+    run(directory, known=_names(known), original=original, as_json=json, p_match=p_match)
 
 
 @app.command()
@@ -197,12 +200,13 @@ def measure(
     directory: Annotated[Path, typer.Argument(help="The release folder DIR, or DIR/public.")],
     original: Annotated[str, typer.Option(help="The original table: a file or database URL.")],
     spec: SpecFile = None,
+    queries: Annotated[int, typer.Option(min=0, help="Also ask so many random COUNT queries.")] = 0,
     json: Json = False,
 ) -> None:
     """Say what a release costs: discernibility, class sizes and loss per column."""
     from undercover.cli.measure import run
 
-    run(directory, original=original, spec=spec, as_json=json)
+    run(directory, original=original, spec=spec, queries=queries, as_json=json)
 
 
 @app.command()

@@ -10,6 +10,7 @@ from undercover import api
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.manifest import load_release
+from undercover.utility import QueryError
 
 
 def _beside_optimum(found: Mapping[str, Any]) -> str:
@@ -19,14 +20,15 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
     return f"{shown} (optimum {found['discernibility_optimum']:,}, ratio {found['discernibility_ratio']:.3f})"
 
 
-def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> None:
+def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
     """Measure a release against its original."""
+    query_error = QueryError(queries=queries) if queries else None
     if spec is None and (directory / "private").is_dir():
-        found = api.measure(original, api.load(directory)).to_dict()
+        found = api.measure(original, api.load(directory), query_error=query_error).to_dict()
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
-        found = api.measure(given, release, schema=schema).to_dict()
+        found = api.measure(given, release, schema=schema, query_error=query_error).to_dict()
     if as_json:
         print_json(found)
         return
@@ -41,6 +43,9 @@ def run(directory: Path, *, original: str, spec: Path | None, as_json: bool) -> 
         ["loss (ARX), geometric", f"{loss['arx']['geometric']:.4f}"],
         ["NCP", f"{loss['ncp']['arithmetic']:.4f}"],
     ]
+    for asked in found.get("query_errors", ()):
+        said = f"{asked['mean']:.2%} on average, {asked['median']:.2%} in the middle, {asked['queries']:,} queries"
+        rows.append([f"COUNT error: {', '.join(asked['quasi_identifiers'])}", said])
     print_table(screen, "What the release costs", ["", ""], rows)
     columns = ["column", "loss (ARX)", "NCP"]
     per_column = [
