@@ -10,6 +10,7 @@ from undercover import api
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.manifest import load_release
+from undercover.model.release import Release
 from undercover.utility import QueryError
 
 
@@ -20,15 +21,22 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
     return f"{shown} (optimum {found['discernibility_optimum']:,}, ratio {found['discernibility_ratio']:.3f})"
 
 
+def _about_each(release: Release, queries: int) -> QueryError | None:
+    """Queries about every quasi-identifier alone and about all together."""
+    names = [column.name for table in release.tables for column in table.columns if column.role == "quasi-identifier"]
+    sets = [[name] for name in names] + ([names] if len(names) > 1 else [])
+    return QueryError(quasi_identifiers=sets, queries=queries) if queries else None
+
+
 def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
     """Measure a release against its original."""
-    query_error = QueryError(queries=queries) if queries else None
     if spec is None and (directory / "private").is_dir():
-        found = api.measure(original, api.load(directory), query_error=query_error).to_dict()
+        made = api.load(directory)
+        found = api.measure(original, made, query_error=_about_each(made.release, queries)).to_dict()
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
-        found = api.measure(given, release, schema=schema, query_error=query_error).to_dict()
+        found = api.measure(given, release, schema=schema, query_error=_about_each(release, queries)).to_dict()
     if as_json:
         print_json(found)
         return
@@ -43,9 +51,6 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         ["loss (ARX), geometric", f"{loss['arx']['geometric']:.4f}"],
         ["NCP", f"{loss['ncp']['arithmetic']:.4f}"],
     ]
-    for asked in found.get("query_errors", ()):
-        said = f"{asked['mean']:.2%} on average, {asked['median']:.2%} in the middle, {asked['queries']:,} queries"
-        rows.append([f"COUNT error: {', '.join(asked['quasi_identifiers'])}", said])
     print_table(screen, "What the release costs", ["", ""], rows)
     columns = ["column", "loss (ARX)", "NCP"]
     per_column = [
@@ -53,3 +58,10 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         for name, value in loss["arx"]["per_column"].items()
     ]
     print_table(screen, "By column (0 = as it was, 1 = nothing left)", columns, per_column)
+    if queries:
+        asked = [
+            [", ".join(one["quasi_identifiers"]), f"{one['mean']:.3%}", f"{one['median']:.3%}"]
+            for one in found["query_errors"]
+        ]
+        title = f"Relative error of {queries:,} random COUNT queries each, with one sensitive value"
+        print_table(screen, title, ["about", "mean", "median"], asked)
