@@ -20,6 +20,7 @@ from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import Distribution, distribution_of
 from undercover.guarantees.encoding import Written, combine, number, written
 from undercover.guarantees.meaning import domain_values
+from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 
@@ -35,12 +36,16 @@ class Boxes:
     masks: NDArray[np.uint64]  # (n_boxes, n_words) values covered, column behind column
     word_starts: NDArray[np.int64]  # (n_columns,)
     value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
-    exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers one
+    exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers at most one
     sensitive: dict[str, Distribution]  # by bucket
 
 
 def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:
-    """Read the published cells of the ``known`` columns as sets of original values."""
+    """Read the published cells of the ``known`` columns as sets of original values.
+
+    Where values were drawn, one that nobody has may be published; it covers nobody. In ``exact`` it is a code behind
+    the column's own.
+    """
     two_tables = len(release.tables) > 1
     table = release.published("qit") if two_tables else release.published()
     columns = [written(table.data.column(name)) for name in known]
@@ -48,10 +53,13 @@ def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive:
     labels, count = combine([*columns, *bucket_column])
     representatives = np.zeros(count, dtype=np.int64)
     representatives[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
-    covered = [_covered(table, name, column, original[name]) for name, column in zip(known, columns, strict=True)]
+    drawn = is_drawn(release)
+    covered = [
+        _covered(table, name, column, original[name], drawn) for name, column in zip(known, columns, strict=True)
+    ]
     cell_of = [column.codes[representatives] for column in columns]
     words = [bits.shape[1] for bits, _, _ in covered]
-    single = all((counts == 1).all() for _, _, counts in covered)
+    single = all((counts <= 1).all() for _, _, counts in covered)
     if two_tables:
         bucket_of, distributions = _buckets(release, bucket_column[0], representatives, sensitive)
     else:
@@ -98,7 +106,7 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
 
 
 def _covered(
-    table: PublishedTable, name: str, column: Written, original: EncodedColumn
+    table: PublishedTable, name: str, column: Written, original: EncodedColumn, drawn: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
     values = domain_values(original)
@@ -107,6 +115,9 @@ def _covered(
     first = np.zeros(len(column.labels), dtype=np.int64)
     for i, cell in enumerate(column.labels):
         meaning = values.read(cell, table.form(name))
+        if meaning.size == 0 and drawn:
+            first[i] = size
+            continue
         if meaning.size == 0:
             raise DataError(f"The cell {cell!r} of `{name}` stands for no value of the original column.")
         places = range(meaning.low, meaning.high + 1) if meaning.members is None else meaning.members

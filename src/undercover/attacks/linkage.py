@@ -6,22 +6,28 @@ Samarati & Sweeney 1998 for identity disclosure by matching; the class-majority 
 A published row matches if every known value lies in its cell. With m matching rows the person is any of them with
 probability 1/m; a sensitive value is as probable as it is frequent among them. Guessing is shown beside it: what the
 attacker can do without the release, knowing only the overall distribution.
+
+Where quasi-identifiers were drawn at random (mutual cover), the rows that fit need not include the person's own; he
+then finds it with probability 0. With ``p_match`` he matches on some of the columns he knows only: see
+:mod:`undercover.attacks.p_match`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.attacks.p_match import PAPERS, Profile, kept, profile
 from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
 from undercover.attacks.perturbed_linkage import perturbed_posteriors
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees.encoding import number
+from undercover.model.drawn import is_drawn, own_rows_of_release
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -36,20 +42,32 @@ STORY = (
     "He looks for the published rows these values fit, takes the person to be any of them with equal probability, "
     "and guesses the sensitive value that is most frequent among them."
 )
+DRAWN_STORY = (
+    " The values of a row were drawn at random: the rows that fit need not include the person's own, and then he is "
+    "wrong. He cannot tell whether they do."
+)
+P_MATCH_STORY = (
+    " He does not match on all of these values: on each with probability {p:g}, whatever he does with the others. What "
+    "he achieves is averaged over all subsets."
+)
 
 
 @dataclass(frozen=True)
 class Disclosure:
     """What the attacker achieves on every row."""
 
-    matches: NDArray[np.int64]  # (n_rows,) published rows that fit
+    matches: NDArray[Any]  # (n_rows,) published rows that fit; with p_match the expected number
     attribute: Mapping[str, NDArray[np.float64]]  # probability he gives the true value
     hits: Mapping[str, NDArray[np.float64]]  # probability that his guess is right
+    found: NDArray[np.float64] | None = None  # identity, where it is not simply one of the rows that fit
 
     @property
     def identity(self) -> NDArray[np.float64]:
         """Probability of picking the person's own row; 0 where nothing fits."""
-        return np.divide(1.0, self.matches, out=np.zeros(len(self.matches)), where=self.matches > 0)
+        if self.found is not None:
+            return self.found
+        matches: NDArray[np.float64] = self.matches.astype(np.float64)
+        return np.divide(1.0, matches, out=np.zeros(len(matches)), where=matches > 0)
 
     def to_dict(self) -> dict[str, Any]:
         """Means and worst cases."""
@@ -59,7 +77,7 @@ class Disclosure:
                 "mean": float(identity.mean()),
                 "max": float(identity.max()),
                 "at_risk_share": float((identity > AT_RISK).mean()),
-                "unique_rows": int((self.matches == 1).sum()),
+                "unique_rows": int((identity > 1.0 - 1e-12).sum()),
             },
             "attribute": {
                 name: {
@@ -83,6 +101,8 @@ class LinkageResult:
     after: Disclosure
     baseline: Mapping[str, Any]
     told: str = ""  # what else there is to say of the attacker
+    p_match: float | None = None
+    profile: Profile | None = None  # of the release, for every P
 
     @property
     def story(self) -> str:
@@ -97,7 +117,7 @@ class LinkageResult:
         return [
             {
                 "row": int(self.rows[i]),
-                "matches": int(self.after.matches[i]),
+                "matches": self.after.matches[i].item(),
                 "identity": float(self.after.identity[i]),
                 "attribute": {name: float(values[i]) for name, values in self.after.attribute.items()},
             }
@@ -114,10 +134,7 @@ class LinkageResult:
             "before": self.before.to_dict(),
             "after": self.after.to_dict(),
             "baseline": dict(self.baseline),
-            "match_sizes": {
-                "before": _size_histogram(self.before.matches),
-                "after": _size_histogram(self.after.matches),
-            },
+            **self._by_matches(),
             "attribute_histogram": {
                 name: {
                     "edges": _EDGES.round(2).tolist(),
@@ -127,6 +144,18 @@ class LinkageResult:
                 for name in self.after.attribute
             },
             "worst_rows": self.worst_rows(),
+        }
+
+    def _by_matches(self) -> dict[str, Any]:
+        """How many rows fit, or with ``p_match`` what every P gives."""
+        if self.profile is not None and self.p_match is not None:
+            sweep = [self.profile.means(p) for p in sorted({*PAPERS, self.p_match})]
+            return {"p_match": self.p_match, "sweep": sweep}
+        return {
+            "match_sizes": {
+                "before": _size_histogram(self.before.matches),
+                "after": _size_histogram(self.after.matches),
+            }
         }
 
     def __repr__(self) -> str:
@@ -144,33 +173,53 @@ class Linkage:
     ----------
     known
         The columns he knows; by default every quasi-identifier and every insensitive column.
+    p_match
+        He matches on each of them with this probability only, in [0, 1]; by default on all.
 
     Examples
     --------
     >>> Linkage(known=("age",)).known
     ('age',)
+    >>> Linkage(p_match=1.5)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'p_match' of Linkage must be a number in [0, 1]. Got 1.5 instead.
     """
 
     name: ClassVar[str] = "linkage"
 
     known: tuple[str, ...] | None = None
+    p_match: float | None = None
 
-    def run(self, original: Table, release: Release, *, threads: int = 1) -> LinkageResult:
-        """Attack every row of ``original`` through ``release``."""
+    def __post_init__(self) -> None:
+        p = self.p_match
+        if p is not None and (isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1):
+            raise ParameterError(f"The 'p_match' of Linkage must be a number in [0, 1]. Got {p!r} instead.")
+
+    def run(
+        self, original: Table, release: Release, *, own: NDArray[np.int64] | None = None, threads: int = 1
+    ) -> LinkageResult:
+        """Attack every row of ``original`` through ``release``.
+
+        ``own`` is the published row of each row, where quasi-identifiers were drawn and the run knows it.
+        """
         schema = original.schema
         possible = schema.quasi_identifiers + schema.insensitive
         known = possible if self.known is None else tuple(self.known)
         problems = [unknown("Known column", name, possible) for name in known if name not in possible]
         if problems or not known:
             raise ParameterError(problems or "Linkage needs at least one known column.")
-        codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
-        target_of, targets = _distinct(codes)
-        raw = boxes_of(original_as_release(original, known, schema.sensitive), original, known, schema.sensitive)
-        published = boxes_of(release, original, known, schema.sensitive)
         baseline = {
             "identity": 1.0 / original.n_rows,
             "attribute": {name: _guessing(original, name) for name in schema.sensitive},
         }
+        own = own_rows_of_release(release) if own is None else own
+        told = PERTURBED_STORY if is_perturbed(release) else DRAWN_STORY if is_drawn(release) else ""
+        if self.p_match is not None:
+            return self._subsets(original, release, known, own, baseline, told, threads)
+        codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
+        target_of, targets = _distinct(codes)
+        raw = boxes_of(original_as_release(original, known, schema.sensitive), original, known, schema.sensitive)
+        published = boxes_of(release, original, known, schema.sensitive)
         before = _disclosure(raw, original, target_of, targets, threads)
         if is_perturbed(release):
             offsets, members = match(published, targets, threads)
@@ -179,14 +228,47 @@ class Linkage:
             after = Disclosure(found[0], {sensitive: found[1]}, {sensitive: found[2]})
         else:
             after = _disclosure(published, original, target_of, targets, threads)
+        if is_drawn(release):
+            right = kept(original, release, known, own).all(axis=1)
+            after = replace(after, found=np.where(right, after.identity, 0.0))
         return LinkageResult(
             known=known,
             rows=original.rows,
             before=before,
             after=after,
             baseline=baseline,
-            told=PERTURBED_STORY if is_perturbed(release) else "",
+            told=told,
         )
+
+    def _subsets(
+        self,
+        original: Table,
+        release: Release,
+        known: tuple[str, ...],
+        own: NDArray[np.int64] | None,
+        baseline: Mapping[str, Any],
+        told: str,
+        threads: int,
+    ) -> LinkageResult:
+        assert self.p_match is not None
+        p = float(self.p_match)
+        raw = original_as_release(original, known, original.schema.sensitive)
+        after = profile(original, release, known, own=own, threads=threads)
+        return LinkageResult(
+            known=known,
+            rows=original.rows,
+            before=_at(profile(original, raw, known, threads=threads), p),
+            after=_at(after, p),
+            baseline=baseline,
+            told=told + P_MATCH_STORY.format(p=p),
+            p_match=p,
+            profile=after,
+        )
+
+
+def _at(found: Profile, p: float) -> Disclosure:
+    identity, matches, attribute, hits = found.at(p)
+    return Disclosure(matches, attribute, hits, identity)
 
 
 def _distinct(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -10,15 +10,22 @@ from undercover.attacks import AlgorithmAware, Corruption, Linkage
 from undercover.cli.corruption import print_sweep
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.model.perturbation import is_perturbed
-from undercover.report.figures import baseline, risk
+from undercover.report.figures import baseline, number, risk
 
 
-def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None, as_json: bool) -> None:
+def run(
+    directory: Path,
+    *,
+    known: tuple[str, ...] | None,
+    original: str | None,
+    as_json: bool,
+    p_match: float | None = None,
+) -> None:
     """Attack every row and print what the attacker gets, beside guessing."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
         made = api.load(directory)
-        found = api.attack(made, Linkage(known=known), original=original).to_dict()
+        found = api.attack(made, Linkage(known=known, p_match=p_match), original=original).to_dict()
         if is_perturbed(made.release):
             found["corruption"] = api.attack(made, Corruption(), original=original).to_dict()
     if as_json:
@@ -32,10 +39,12 @@ def run(directory: Path, *, known: tuple[str, ...] | None, original: str | None,
         ["", "guessing", "original", "release"],
         linkage_rows(found),
     )
+    if "sweep" in found:
+        print_table(screen, "The release, by how many of the values he matches on", *sweep_rows(found))
     rows = [
         [
             f"{worst['row']:,}",
-            f"{worst['matches']:,}",
+            number(worst["matches"]),
             risk(worst["identity"]),
             *(risk(value) for value in worst["attribute"].values()),
         ]
@@ -69,6 +78,22 @@ def run_informed(directory: Path, *, original: str | None, as_json: bool) -> Non
     )
     verdict = "nothing beyond the release" if found["safe"] else "more than the release alone shows"
     screen.print(f"Knowing the algorithm tells {verdict}.")
+
+
+def sweep_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Columns and lines of the P_match attack: one line for every P."""
+    names = list(found["after"]["attribute"])
+    columns = ["P", "finds the row, mean", "worst"]
+    for name in names:
+        columns += [f"true {name}, mean", f"guesses {name}"]
+    lines = []
+    for entry in found["sweep"]:
+        line = [f"{entry['p']:g}", risk(entry["identity"]["mean"]), risk(entry["identity"]["max"])]
+        for name in names:
+            figures = entry["attribute"][name]
+            line += [risk(figures["mean"]), risk(figures["guess_success"])]
+        lines.append(line)
+    return columns, lines
 
 
 def linkage_rows(found: dict[str, Any]) -> list[list[str]]:
