@@ -15,23 +15,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, get_args
 
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees import KAnonymity, LDiversity, TCloseness
-from undercover.guarantees.exact import exact
+from undercover.guarantees import KAnonymity
 from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
-from undercover.partition.checks import Check
 from undercover.partition.cutting import Recoding
 from undercover.partition.mondrian import Cut, Partition, partition
+from undercover.partition.promises import Asked, Distance, Diversity
 from undercover.partition.recoding import box_cells, generalized_table, region_cells
 from undercover.randomness import Randomness
-
-Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
-Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,24 +73,11 @@ class Mondrian:
         problems = []
         if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
             problems.append(f"The 'k' parameter of Mondrian must be an int in [1, inf). Got {self.k!r} instead.")
-        for parameter, choices in (
-            ("diversity", get_args(Diversity)),
-            ("distance", get_args(Distance)),
-            ("recoding", get_args(Recoding)),
-            ("cut", get_args(Cut)),
-        ):
+        problems += self._asked.problems()
+        for parameter, choices in (("recoding", get_args(Recoding)), ("cut", get_args(Cut))):
             value = getattr(self, parameter)
             if value not in choices:
                 problems.append(unknown(f"The '{parameter}' of Mondrian", str(value), choices))
-        problems += [
-            f"The '{parameter}' parameter of Mondrian says what {other} means. Give {other} too."
-            for parameter, other in (("diversity", "l"), ("c", "l"), ("distance", "t"))
-            if getattr(self, other) is None and getattr(self, parameter) not in (None, "frequency", "equal")
-        ]
-        if self.l is not None and self.diversity in get_args(Diversity):
-            problems += _problems_of(partial(LDiversity, l=self.l, form=self.diversity, c=self.c))
-        if self.t is not None:
-            problems += _problems_of(partial(TCloseness, t=self.t))
         if problems:
             raise ParameterError(problems)
 
@@ -105,14 +88,13 @@ class Mondrian:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
-        return (KAnonymity(k=self.k), *self._conditions(table))
+        return (KAnonymity(k=self.k), *self._asked.claims(table))
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Cut the table, recode every group, publish the rows class by class."""
-        if not self.algorithm_safe and not table.schema.sensitive:
-            raise ParameterError("Mondrian with l or t needs a sensitive column. Name one: sensitive = ...")
+        self._asked.require_sensitive(table)
         parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
         published = generalized_table(table, parts.groups, cells, randomness)
@@ -129,57 +111,13 @@ class Mondrian:
         return partial(
             partition,
             k=self.k,
-            checks=self._checks(table),
+            checks=self._asked.checks(table),
             cut=self.cut,
             recoding=self.recoding,
             threads=threads,
             progress=progress,
         )
 
-    def _conditions(self, table: Table) -> list[Guarantee]:
-        """The guarantees beyond k."""
-        conditions: list[Guarantee] = []
-        if self.l is not None:
-            conditions.append(LDiversity(l=self.l, form=self.diversity, c=self.c))
-        if self.t is None:
-            return conditions
-        if self.distance == "equal":
-            conditions.append(TCloseness(t=self.t, distance="equal"))
-            return conditions
-        for column in table.schema.sensitive:
-            settings = table.schema.column(column)
-            if self.distance == "hierarchical":
-                if settings.hierarchy is None:
-                    raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
-                conditions.append(
-                    TCloseness(t=self.t, distance="hierarchical", hierarchy=settings.hierarchy, column=column)
-                )
-            else:
-                # Numbers and dates have an order of their own; everything else is read in the order it was cut in.
-                domain = table[column].domain
-                labels = None if domain.kind in ("numeric", "date") else domain.labels[: len(domain.values)]
-                order = settings.domain if settings.kind == "ordinal" else labels
-                conditions.append(TCloseness(t=self.t, distance="ordered", order=order, column=column))
-        return conditions
-
-    def _checks(self, table: Table) -> tuple[Check, ...]:
-        checks = []
-        for column in table.schema.sensitive:
-            if self.l is not None:
-                checks.append(
-                    Check(column=column, kind=self.diversity, limit=float(exact(self.l)), c=float(exact(self.c or 0)))
-                )
-            if self.t is not None:
-                if self.distance == "hierarchical" and table.schema.column(column).hierarchy is None:
-                    raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
-                checks.append(Check(column=column, kind=self.distance, limit=float(exact(self.t))))
-        return tuple(checks)
-
-
-def _problems_of(guarantee: Callable[[], object]) -> tuple[str, ...]:
-    """What a guarantee finds wrong with its parameters."""
-    try:
-        guarantee()
-    except ParameterError as error:
-        return error.problems
-    return ()
+    @property
+    def _asked(self) -> Asked:
+        return Asked(method="Mondrian", l=self.l, diversity=self.diversity, c=self.c, t=self.t, distance=self.distance)

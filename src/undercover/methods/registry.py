@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 from undercover.errors import ParameterError, listed, unknown
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
+from undercover.methods.incognito import Incognito
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
@@ -18,7 +19,7 @@ from undercover.model.protocols import Method
 
 METHODS: dict[str, type[Any]] = {
     method.name: method
-    for method in (Mondrian, Anatomy, Streamliner, MutualCover, PerturbedGeneralization, CrossBucket)
+    for method in (Mondrian, Incognito, Anatomy, Streamliner, MutualCover, PerturbedGeneralization, CrossBucket)
 }
 
 

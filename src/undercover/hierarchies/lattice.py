@@ -1,0 +1,260 @@
+"""The lattice of full-domain generalisations, and the search for all of its nodes that pass a check.
+
+LeFevre, DeWitt & Ramakrishnan 2005, "Incognito: Efficient Full-Domain K-Anonymity". A node says for every column on
+which level of its hierarchy it is published. A check must have Incognito's two properties: whatever is more general
+than a passing node passes (generalisation), and so does whatever drops a column of it (subset; a column on its top
+level is one that was dropped).
+
+Deviations: the paper goes through the subsets of columns, and through a graph of candidates for each. Here nodes are
+parted into *families* by the set of columns that stay on level 0, which are the ones that make tables large. Families
+are taken by the size of that set; a node is looked at only if everything one step above it in smaller families passes.
+The cells of a family are filled from the rows once, as coarse as is still of use, and rolled up from there. The nodes
+found are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.protocols import Progress, no_progress
+
+Levels = tuple[int, ...]
+NodeSet = NDArray[np.bool_]
+"""A set of nodes: one truth value per node, one axis per column, indexed by levels."""
+
+_WORTH_A_LOOK = 4  # nodes of a subtree from which on its top is looked at first
+
+
+class Cube(Protocol):
+    """The cells of one node, from which those of more general nodes can be made."""
+
+    @property
+    def levels(self) -> Levels:
+        """The node."""
+        ...
+
+    def rolled_up(self, axis: int, level: int) -> Cube:
+        """The cells with one column on a higher level."""
+        ...
+
+
+CubeType = TypeVar("CubeType", bound=Cube)
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All ways to publish each column on one level of its hierarchy.
+
+    Parameters
+    ----------
+    heights
+        The top level of every column.
+
+    Examples
+    --------
+    >>> lattice = Lattice((1, 2))
+    >>> lattice.size, lattice.top, list(lattice)[:3]
+    (6, (1, 2), [(0, 0), (0, 1), (0, 2)])
+    """
+
+    heights: Levels
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Levels of every column."""
+        return tuple(height + 1 for height in self.heights)
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return prod(self.shape)
+
+    @property
+    def top(self) -> Levels:
+        """The node in which every column is on its top level."""
+        return self.heights
+
+    def __iter__(self) -> Iterator[Levels]:
+        return iter(np.ndindex(self.shape))
+
+    def none(self) -> NodeSet:
+        """The empty set of nodes."""
+        return np.zeros(self.shape, dtype=bool)
+
+
+def above(nodes: NodeSet) -> NodeSet:
+    """The nodes and everything more general.
+
+    >>> above(np.array([[False, True], [False, False]])).tolist()
+    [[False, True], [False, True]]
+    """
+    for axis in range(nodes.ndim):
+        nodes = np.logical_or.accumulate(nodes, axis=axis)
+    return nodes
+
+
+def minimal(nodes: NodeSet) -> NodeSet:
+    """Those of the nodes that are more general than no other of them.
+
+    >>> minimal(np.array([[False, True], [True, True]])).tolist()
+    [[False, True], [True, False]]
+    """
+    closed = above(nodes)
+    covered = np.zeros_like(nodes)
+    for axis in range(nodes.ndim):
+        upper = [slice(None)] * nodes.ndim
+        lower = [slice(None)] * nodes.ndim
+        upper[axis], lower[axis] = slice(1, None), slice(None, -1)
+        covered[tuple(upper)] |= closed[tuple(lower)]
+    return nodes & ~covered
+
+
+def listed_nodes(nodes: NodeSet) -> list[Levels]:
+    """The nodes of a set in lexicographic order.
+
+    >>> listed_nodes(np.array([[False, True], [True, False]]))
+    [(0, 1), (1, 0)]
+    """
+    return [tuple(int(level) for level in node) for node in np.argwhere(nodes)]
+
+
+def passing_nodes(
+    lattice: Lattice,
+    cube_at: Callable[[Levels], CubeType],
+    passes: Callable[[CubeType], bool],
+    *,
+    progress: Progress = no_progress,
+) -> NodeSet:
+    """All nodes that pass.
+
+    Parameters
+    ----------
+    lattice
+        The levels there are.
+    cube_at
+        Fills the cells of a node from the table.
+    passes
+        The check; it must have the generalisation and the subset property.
+
+    Examples
+    --------
+    Two columns of which not both may be published as they are:
+
+    >>> class Bare:
+    ...     def __init__(self, levels):
+    ...         self.levels = levels
+    ...     def rolled_up(self, axis, level):
+    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
+    >>> found = passing_nodes(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) >= 1)
+    >>> listed_nodes(found), listed_nodes(minimal(found))
+    ([(0, 1), (1, 0), (1, 1)], [(0, 1), (1, 0)])
+    """
+    found = lattice.none()
+    axes = [axis for axis, height in enumerate(lattice.heights) if height]
+    for size in range(len(axes) + 1):
+        for kept in combinations(axes, size):
+            _Family(lattice, kept, found, cube_at, passes).search()
+            progress("searching the lattice", 0.0)
+    return found
+
+
+class _Family(Generic[CubeType]):
+    """The nodes in which exactly the columns ``kept`` stay on level 0."""
+
+    def __init__(
+        self,
+        lattice: Lattice,
+        kept: Sequence[int],
+        found: NodeSet,
+        cube_at: Callable[[Levels], CubeType],
+        passes: Callable[[CubeType], bool],
+    ) -> None:
+        self.lattice, self.found, self.cube_at, self.passes = lattice, found, cube_at, passes
+        self.kept = kept
+        self.free = [axis for axis, height in enumerate(lattice.heights) if height and axis not in kept]
+        self.possible = self._possible()
+        self.failed = lattice.none()
+
+    def _possible(self) -> NodeSet:
+        """The a-priori step: nodes all of whose neighbours above in smaller families pass."""
+        possible = self.lattice.none()
+        inside = self._region({})
+        possible[inside] = True
+        for axis in self.kept:
+            possible[inside] &= self.found[self._region({axis: 1})]
+        return possible
+
+    def _region(self, raised: dict[int, int]) -> tuple[int | slice, ...]:
+        """The nodes of the family, with some of the kept columns on another level."""
+        places: list[int | slice] = []
+        for axis, height in enumerate(self.lattice.heights):
+            if axis in self.kept:
+                places.append(raised.get(axis, 0))
+            else:
+                places.append(slice(1, None) if height else slice(None))
+        return tuple(places)
+
+    def search(self) -> None:
+        """Mark the passing nodes of the family in ``found``."""
+        if not self.possible.any():
+            return
+        top = tuple(0 if axis in self.kept else height for axis, height in enumerate(self.lattice.heights))
+        if not self.passes(self.cube_at(top)):
+            return
+        self._passed(top)
+        base = tuple(int(level) for level in np.argwhere(self.possible).min(axis=0))
+        if base != top:
+            self._explore(self.cube_at(base), 0)
+
+    def _explore(self, cube: CubeType, first: int) -> None:
+        """Look at a node and at everything that is more general in the free columns from ``first`` on."""
+        node = cube.levels
+        if self.found[node]:
+            return
+        if self.possible[node] and not self.failed[node]:
+            if self.passes(cube):
+                self._passed(node)
+                return
+            self._failed(node)
+        for position in range(first, len(self.free)):
+            axis = self.free[position]
+            if node[axis] == self.lattice.heights[axis]:
+                continue
+            if self._hopeless(cube, position):
+                continue
+            self._explore(self._rolled(cube, axis, node[axis] + 1), position)
+
+    def _hopeless(self, cube: CubeType, first: int) -> bool:
+        """Whether the most general node reached by raising the free columns from ``first`` on fails."""
+        axes = self.free[first:]
+        heights = self.lattice.heights
+        top = tuple(heights[axis] if axis in axes else level for axis, level in enumerate(cube.levels))
+        if not self.possible[top] or self.failed[top]:
+            return True
+        if self.found[top] or prod(heights[axis] - cube.levels[axis] + 1 for axis in axes) < _WORTH_A_LOOK:
+            return False
+        for axis in axes:
+            if cube.levels[axis] < heights[axis]:
+                cube = self._rolled(cube, axis, heights[axis])
+        if self.passes(cube):
+            self._passed(top)
+            return False
+        self._failed(top)
+        return True
+
+    @staticmethod
+    def _rolled(cube: CubeType, axis: int, level: int) -> CubeType:
+        return cube.rolled_up(axis, level)  # type: ignore[return-value]
+
+    def _passed(self, node: Levels) -> None:
+        self.found[tuple(slice(level, None) if axis in self.free else level for axis, level in enumerate(node))] = True
+
+    def _failed(self, node: Levels) -> None:
+        self.failed[tuple(slice(None, level + 1) for level in node)] = True
