@@ -62,6 +62,7 @@ UNSAFE = {
     "mondrian": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "cut": "median"}, {"k": 2, "t": 0.4}],
     "streamliner": [{"l": 2, "algorithm": "gda", "allow_unsafe": True}],
     "mutual-cover": [{"delta": "1/2", "l": 2}],
+    "cross-bucket": [{"k": 2, "l": 2}, {"k": 1, "l": 2}],
 }
 
 

@@ -39,6 +39,7 @@ _ROLES = {
     "sensitive": "What others must not learn of a person.",
     "insensitive": "Published unchanged; no promise covers it.",
 }
+_DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the person whose row it is."
 _STRUCTURE = {
     "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
     "count": "How often the sensitive value occurs in the bucket.",
@@ -109,7 +110,7 @@ def _table(table: PublishedTable, file_format: str) -> dict[str, Any]:
         "file": f"{table.name}.{file_format}",
         "rows": table.rows,
         "columns": [
-            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column)}
+            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column, table)}
             for column in table.columns
         ],
     }
@@ -119,7 +120,9 @@ def _forms(release: Release) -> set[str]:
     return {column.form for table in release.tables for column in table.columns}
 
 
-def _words(column: PublishedColumn) -> str:
+def _words(column: PublishedColumn, table: PublishedTable) -> str:
+    if table.name == "joined" and column.role == "sensitive":
+        return _DRAWN
     if column.role == "structure":
         return _STRUCTURE.get(column.name, "Holds the tables together; it says nothing about a person.")
     return _ROLES.get(column.role, "")
