@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from undercover import datasets
     from undercover.analysis import Between, CountQuery, NoneOf, OneOf, PerturbedCounts, Recipient, answer
     from undercover.api import attack, load, measure, publish, report, save, verify
-    from undercover.attacks import AlgorithmAware, Corruption, Linkage
+    from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
     from undercover.guarantees import (
         BetaLikeness,
         DeltaDisclosure,
@@ -53,7 +53,7 @@ _HOMES = {
     "undercover.analysis.perturbed_classifier": ("PerturbedClassifier", "fit_release"),  # an extra: not in __all__
     "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "PerturbedCounts", "Recipient", "answer"),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
-    "undercover.attacks": ("AlgorithmAware", "Corruption", "Linkage"),
+    "undercover.attacks": ("AlgorithmAware", "BucketMatching", "Corruption", "Linkage"),
     "undercover.guarantees": (
         "BetaLikeness",
         "DeltaDisclosure",
@@ -88,6 +88,7 @@ __all__ = [
     "Anatomy",
     "BetaLikeness",
     "Between",
+    "BucketMatching",
     "Column",
     "Corruption",
     "CountQuery",

@@ -14,6 +14,8 @@ from typing import Any, overload
 from undercover.attacks import (
     AlgorithmAware,
     AlgorithmAwareResult,
+    BucketMatching,
+    BucketMatchingResult,
     Corruption,
     CorruptionResult,
     Linkage,
@@ -208,16 +210,22 @@ def attack(target: Run | str | os.PathLike[str], attacker: Corruption, *, origin
 
 @overload
 def attack(
+    target: Run | str | os.PathLike[str], attacker: BucketMatching, *, original: Any = None
+) -> BucketMatchingResult: ...
+
+
+@overload
+def attack(
     target: Run | str | os.PathLike[str], attacker: AlgorithmAware, *, original: Any = None
 ) -> AlgorithmAwareResult: ...
 
 
 def attack(
     target: Run | str | os.PathLike[str],
-    attacker: Linkage | Corruption | AlgorithmAware | None = None,
+    attacker: Linkage | Corruption | BucketMatching | AlgorithmAware | None = None,
     *,
     original: Any = None,
-) -> LinkageResult | CorruptionResult | AlgorithmAwareResult:
+) -> LinkageResult | CorruptionResult | BucketMatchingResult | AlgorithmAwareResult:
     """Attack a release with what the holder knows: the original table.
 
     Parameters
@@ -244,7 +252,7 @@ def attack(
         asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
         return attacker.run(table, method_from_mapping(run.release.method, asked))
     threads = LocalEngine().threads
-    if isinstance(attacker, Corruption):
+    if isinstance(attacker, Corruption | BucketMatching):
         return attacker.run(table, run.release, threads=threads)
     return (attacker or Linkage()).run(table, run.release, own=own_rows(run), threads=threads)
 

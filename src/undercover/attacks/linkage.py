@@ -217,7 +217,7 @@ class Linkage:
         if self.p_match is not None:
             return self._subsets(original, release, known, own, baseline, told, threads)
         codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
-        target_of, targets = _distinct(codes)
+        target_of, targets = distinct_rows(codes)
         raw = boxes_of(original_as_release(original, known, schema.sensitive), original, known, schema.sensitive)
         published = boxes_of(release, original, known, schema.sensitive)
         before = _disclosure(raw, original, target_of, targets, threads)
@@ -271,7 +271,7 @@ def _at(found: Profile, p: float) -> Disclosure:
     return Disclosure(matches, attribute, hits, identity)
 
 
-def _distinct(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def distinct_rows(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct rows: (number of each row, the distinct rows)."""
     keys = codes[:, 0]
     for j in range(1, codes.shape[1]):

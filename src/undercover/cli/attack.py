@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover import api
-from undercover.attacks import AlgorithmAware, Corruption, Linkage
+from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
 from undercover.cli.corruption import print_sweep
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.model.perturbation import is_perturbed
@@ -28,6 +28,9 @@ def run(
         found = api.attack(made, Linkage(known=known, p_match=p_match), original=original).to_dict()
         if is_perturbed(made.release):
             found["corruption"] = api.attack(made, Corruption(), original=original).to_dict()
+        if any(table.name == "sat" for table in made.release.tables):
+            matching = BucketMatching(known=known)
+            found["bucket_matching"] = api.attack(made, matching, original=original).to_dict()
     if as_json:
         print_json(found)
         return
@@ -41,6 +44,8 @@ def run(
     )
     if "sweep" in found:
         print_table(screen, "The release, by how many of the values he matches on", *sweep_rows(found))
+    if "bucket_matching" in found:
+        print_table(screen, "The buckets the release leaves him with", ["", "mean", "worst"], bucket_rows(found))
     rows = [
         [
             f"{worst['row']:,}",
@@ -94,6 +99,18 @@ def sweep_rows(found: dict[str, Any]) -> tuple[list[str], list[list[str]]]:
             line += [risk(figures["mean"]), risk(figures["guess_success"])]
         lines.append(line)
     return columns, lines
+
+
+def bucket_rows(found: dict[str, Any]) -> list[list[str]]:
+    """The figures of bucket matching, a line each: mean and worst row."""
+    matching = found["bucket_matching"]
+    rows = [
+        [said, number(matching[key]["mean"]), number(matching[key]["min"])]
+        for said, key in (("rows that fit a person", "matches"), ("buckets they lie in", "buckets"))
+    ]
+    for name, breach in matching["breach"].items():
+        rows.append([f"probability of the true {name}", risk(breach["mean"]), risk(breach["max"])])
+    return rows
 
 
 def linkage_rows(found: dict[str, Any]) -> list[list[str]]:
