@@ -1,0 +1,168 @@
+"""The classifier for perturbed releases: leaves by hand, scikit-learn's conventions, and what it must reach."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import undercover as uc
+from undercover.analysis.perturbed_features import PerturbedFeatures
+from undercover.errors import ParameterError
+
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from undercover.analysis.perturbed_classifier import PerturbedClassifier, fit_release, release_accuracy
+
+CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
+QUASI_IDENTIFIERS = ("age", "sex", "education", "birthplace", "occupation", "race", "work_class", "marital_status")
+WEIGHTS = {
+    "age": 4,
+    "sex": 4,
+    "education": 8,
+    "occupation": 8,
+    "marital_status": 4,
+    "work_class": 2,
+    "race": 0.1,
+    "birthplace": 0.1,
+}
+
+
+def census_schema() -> uc.Schema:
+    """The columns of SAL, with the weights anybody would give who has never seen this table."""
+    schema = uc.datasets.census_schema(QUASI_IDENTIFIERS, hierarchies=False)
+    columns = dict(schema.columns)
+    for name, weight in WEIGHTS.items():
+        settings = columns.get(name, uc.Column())
+        kind = "numeric" if name == "occupation" else settings.kind
+        columns[name] = uc.Column(kind=kind, domain=settings.domain, weight=weight)
+    return uc.Schema(quasi_identifiers=QUASI_IDENTIFIERS, sensitive="income", columns=columns)
+
+
+def two_leaves(p: float = 0.5) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Below 0 mostly a, above mostly b; three values of which two are of class x."""
+    X = np.array([[-1.0]] * 100 + [[1.0]] * 100)
+    y = np.array(["a"] * 60 + ["b"] * 20 + ["c"] * 20 + ["a"] * 20 + ["b"] * 60 + ["c"] * 20)
+    class_of = {"a": "x", "b": "y", "c": "x"}
+    model = PerturbedClassifier(p=p, domain=["a", "b", "c"], class_of=class_of, min_samples_leaf=10, tau=1)
+    return model, X, y
+
+
+def test_leaves_are_inverted() -> None:
+    model, X, y = two_leaves()
+    model.fit(X, y)
+    # Left: x is seen 80 times in 100; by chance it would be 2/3 · 1/2, so 2 (0.8 - 1/3). Right: 2 (0.4 - 1/3).
+    assert model.classes_.tolist() == ["x", "y"]
+    left, right = model.leaf_shares_[model.tree_.apply(np.array([[-1.0], [1.0]]))]
+    assert left == pytest.approx([2 * (0.8 - 1 / 3), 2 * (0.2 - 1 / 6)])
+    assert right == pytest.approx([2 * (0.4 - 1 / 3), 2 * (0.6 - 1 / 6)])
+    assert model.predict([[-1.0], [1.0]]).tolist() == ["x", "y"]
+    assert model.predict_proba([[1.0]])[0] == pytest.approx(right / right.sum())
+
+
+def test_a_stock_tree_would_label_the_leaf_wrong() -> None:
+    """Two of three values are of class x, so noise alone makes it look frequent."""
+    X = np.array([[0.0]] * 100)
+    y = np.array(["b"] * 45 + ["a"] * 30 + ["c"] * 25)
+    model = PerturbedClassifier(p=0.3, domain=["a", "b", "c"], class_of={"a": "x", "b": "y", "c": "x"}).fit(X, y)
+    assert model.tree_.predict(X)[0] == 0  # x: 55 of 100
+    assert model.predict(X)[0] == "y"  # 0.55 and 0.45 less 0.7 · 2/3 and 0.7 · 1/3
+
+
+def test_accuracy_from_perturbed_values() -> None:
+    model, X, y = two_leaves()
+    model.fit(X, y)
+    # Hits: 80 of 100 and 60 of 100; by chance 2/3 and 1/3 of a half.
+    found = model.perturbed_accuracy(X, y)
+    assert found.value == pytest.approx(((80 - 100 / 3) + (60 - 100 / 6)) / (0.5 * 200))
+    assert found.standard_error > 0
+    weights = np.array([2.0] * 100 + [1.0] * 100)
+    weighted = model.perturbed_accuracy(X, y, weights)
+    assert weighted.value == pytest.approx((2 * (80 - 100 / 3) + (60 - 100 / 6)) / (0.5 * 300))
+
+
+def test_scikit_learn_conventions() -> None:
+    model, X, y = two_leaves()
+    assert clone(model).get_params() == model.get_params()
+    assert clone(model).set_params(tau=3).tau == 3
+    piped = make_pipeline(StandardScaler(), model).fit(X, y)
+    assert piped.predict(X).tolist() == model.fit(X, y).predict(X).tolist()
+    values = np.where(y == "b", "y", "x")  # p = 1 and classes of their own: an ordinary tree
+    plain = PerturbedClassifier(min_samples_leaf=10)
+    assert (cross_val_predict(plain, X, values, cv=4) == np.where(X[:, 0] < 0, "x", "y")).all()
+    assert plain.fit(X, values).score(X, values) == pytest.approx(0.7)
+    with pytest.raises(ValueError, match="features"):
+        model.predict([[1.0, 2.0]])
+
+
+def test_bad_input() -> None:
+    model, X, y = two_leaves()
+    with pytest.raises(ValueError, match="nothing can be learnt"):
+        clone(model).set_params(p=0).fit(X, y)
+    with pytest.raises(ValueError, match="declared domain"):
+        clone(model).fit(X, np.where(y == "a", "z", y))
+    with pytest.raises(ValueError, match="weights"):
+        clone(model).fit(X, y, sample_weight=np.ones(3))
+    people, schema = uc.datasets.census(500, seed=1), uc.datasets.census_schema(["age"])
+    release = uc.publish(people, schema, uc.PerturbedGeneralization(k=5, p=0.5), seed=1).release
+    with pytest.raises(ParameterError, match="in no class"):
+        PerturbedFeatures(release, {"low": uc.Between(0, 24)})
+    with pytest.raises(ParameterError, match="more than one class"):
+        PerturbedFeatures(release, {"low": uc.Between(0, 24), "high": uc.Between(20, 49)})
+    nothing = uc.publish(people, schema, uc.PerturbedGeneralization(k=5, p=0), seed=1).release
+    with pytest.raises(ParameterError, match="nothing can be learnt"):
+        PerturbedFeatures(nothing, CLASSES)
+
+
+def test_features_of_cells_and_rows() -> None:
+    people = uc.datasets.census(2000, seed=1)
+    for hierarchies in (True, False):
+        schema = uc.datasets.census_schema(["age", "education", "race"], hierarchies=hierarchies)
+        release = uc.publish(people, schema, uc.PerturbedGeneralization(k=5, p=0.5), seed=1).release
+        features = PerturbedFeatures(release, CLASSES)
+        X, y, weight = features.cells()
+        assert X.shape == (release.table().num_rows, 3)
+        assert weight.sum() == 2000
+        exact = features.rows(people)
+        assert (exact[:, 0] == np.array(people["age"].to_pylist())).all()
+        assert X[:, 0].min() >= 17
+        assert X[:, 0].max() <= 95
+        points, values, weights = features.cells(points=3)
+        assert (len(points), len(values)) == (3 * len(y), 3 * len(y))
+        assert weights.sum() == pytest.approx(2000)
+        assert (points[:, 0] >= 17).all()
+        assert (features.rows(people.to_pandas()) == exact).all()
+
+
+def census_accuracy(p: float, rows: int) -> tuple[float, float, float, Any]:
+    """(majority, optimistic, ours) on all rows, and what is estimated from the release alone."""
+    people, schema = uc.datasets.census(rows, seed=1), census_schema()
+    release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=p), seed=5).release
+    model = fit_release(release, CLASSES)
+    exact, true = model.features_.rows(people), model.features_.classes_of(people)
+    sample = np.random.default_rng(0).choice(rows, rows // 6, replace=False)
+    optimistic = PerturbedClassifier().fit(exact[sample], true[sample])
+    majority = max(np.unique(true, return_counts=True)[1]) / rows
+    return majority, (optimistic.predict(exact) == true).mean(), (model.predict(exact) == true).mean(), model.accuracy_
+
+
+@pytest.mark.parametrize(("p", "gate"), [(0.3, 0.65), (0.45, 0.75)])
+def test_most_of_what_can_be_learnt_is_learnt(p: float, gate: float) -> None:
+    majority, optimistic, ours, estimated = census_accuracy(p, 200_000)
+    assert (ours - majority) / (optimistic - majority) >= gate
+    assert abs(estimated.value - ours) < 4 * estimated.standard_error + 0.01
+
+
+def test_cross_validation_does_not_see_its_own_cells() -> None:
+    """Pure noise: on the cells it was fitted to a deep tree looks good, on others it does not."""
+    rng = np.random.default_rng(3)
+    X, y = rng.random((2000, 3)), np.array(["a", "b"])[rng.integers(0, 2, 2000)]
+    model = PerturbedClassifier(p=0.5, domain=["a", "b"], tau=0, min_samples_leaf=5)
+    weight = np.ones(2000)
+    assert model.fit(X, y).perturbed_accuracy(X, y).value > 0.7
+    honest = release_accuracy(model, X, y, weight)
+    assert abs(honest.value - 0.5) < 4 * honest.standard_error
