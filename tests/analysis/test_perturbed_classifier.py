@@ -12,7 +12,7 @@ from undercover.errors import ParameterError
 pytest.importorskip("sklearn")
 
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -93,7 +93,8 @@ def test_scikit_learn_conventions() -> None:
     assert piped.predict(X).tolist() == model.fit(X, y).predict(X).tolist()
     values = np.where(y == "b", "y", "x")  # p = 1 and classes of their own: an ordinary tree
     plain = PerturbedClassifier(min_samples_leaf=10)
-    assert (cross_val_predict(plain, X, values, cv=4) == np.where(X[:, 0] < 0, "x", "y")).all()
+    folds = KFold(4, shuffle=True, random_state=0)
+    assert (cross_val_predict(plain, X, values, cv=folds) == np.where(X[:, 0] < 0, "x", "y")).all()
     assert plain.fit(X, values).score(X, values) == pytest.approx(0.7)
     with pytest.raises(ValueError, match="features"):
         model.predict([[1.0, 2.0]])

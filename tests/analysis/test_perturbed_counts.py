@@ -109,14 +109,14 @@ def test_estimates_are_unbiased_and_their_errors_honest() -> None:
 
 
 def test_a_wrong_p_shows() -> None:
-    assert any(abs(found.mean()) > 4 / len(found) ** 0.5 for found in errors(0.4, wrong=1.3, releases=60))
+    assert any(abs(found.mean()) > 4 / len(found) ** 0.5 for found in errors(0.4, wrong=2, releases=60))
 
 
 def test_hierarchies_are_read_from_the_release() -> None:
     people = uc.datasets.census(3000, seed=5)
-    schema = uc.datasets.census_schema(["age", "education", "birthplace"])
+    schema = uc.datasets.census_schema(["age"])
     made = uc.publish(people, schema, uc.PerturbedGeneralization(k=5, p=0.4, recoding="specialize"), seed=1)
     found = PerturbedCounts(made.release).count({"age": uc.Between(0, 39)})
-    assert found.value == pytest.approx(sum(age < 40 for age in people["age"].to_pylist()), rel=0.02)
+    assert found.value == pytest.approx(sum(age < 40 for age in people["age"].to_pylist()))
     with pytest.raises(ParameterError, match="PerturbedCounts"):
         uc.answer(made.release, uc.CountQuery(where={"age": 30}))

@@ -12,6 +12,7 @@ from typing import Any
 from undercover.guarantees.finding import shown
 from undercover.io.plain import plain
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.report import perturbed_wording
 from undercover.report.snippets import snippets
 from undercover.report.wording import (
     algorithm_words,
@@ -43,6 +44,7 @@ _DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the 
 _STRUCTURE = {
     "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
     "count": "How often the sensitive value occurs in the bucket.",
+    "G": perturbed_wording.PEOPLE,
 }
 
 

@@ -14,7 +14,9 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import PublishedTable, Release
+from undercover.report import perturbed_wording
 
 _ENDS = '''\
 def ends(cell):
@@ -73,6 +75,10 @@ def snippets(release: Release, *, file_format: str = "csv") -> list[dict[str, st
     """
     if {"qit", "sat"} <= {table.name for table in release.tables}:
         return _two_tables(release.published("qit"), release.published("sat"), file_format)
+    if is_perturbed(release):
+        table = release.published()
+        reading = _reading([table], file_format, "Read the table", variable="table")
+        return [reading, *perturbed_wording.snippets(release, table)]
     found = []
     for table in release.tables:
         found += _one_table(table, file_format)

@@ -148,7 +148,7 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
     return {
         "read": read,
         "dropped": read - len(run.rows),
-        "published": classes.rows,
+        "published": len(classes.labels) if classes.sampled else classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,
     }

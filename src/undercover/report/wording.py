@@ -7,10 +7,13 @@ parameters of a promise), so the same words serve the holder and the recipient.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
-from undercover.guarantees.finding import Sense
+from undercover.guarantees.finding import Sense, shown
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
+from undercover.report import perturbed_wording
 
 _TITLES = {
     "mondrian": "Mondrian",
@@ -34,6 +37,7 @@ _DONE = {
     "twice: into equivalence groups, whose rows show the same quasi-identifier cells, and across these groups into "
     "buckets. One table shows the cells of every row with the number of its bucket, the other how often each sensitive "
     "value occurs in each bucket. Which value of a bucket belongs to which row is not published.",
+    "perturbed-generalization": perturbed_wording.DONE,
     "streamliner": "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a "
     "group were widened until they are the same for all of its rows.",
 }
@@ -46,6 +50,8 @@ _ALGORITHMS = {
     ("streamliner", "rda"): "Who is with whom was drawn at random.",
     ("streamliner", "gda"): "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; "
     "somebody who knows it may invert it.",
+    ("perturbed-generalization", "free"): perturbed_wording.FREE,
+    ("perturbed-generalization", "driven"): perturbed_wording.DRIVEN,
     ("streamliner", "ria"): "Partners were drawn at random and merged. This is a demonstration: the groups are large.",
 }
 
@@ -53,6 +59,11 @@ _AT_MOST = (
     "t-closeness",
     "delta-disclosure",
     "beta-likeness",
+    "rho-breach",
+    "delta-growth",
+    "disjoint-cells",
+    "cell-sizes",
+    "values-declared",
     "sensitive-values-preserved",
     "quasi-identifiers-preserved",
 )
@@ -73,8 +84,9 @@ def method_words(name: str, parameters: Mapping[str, Any]) -> str:
     >>> method_words("anatomy", {"l": 3}).split(".")[0]
     'The rows were dealt at random into buckets in which the sensitive values differ'
     """
+    variant = parameters.get("algorithm", parameters.get("labels"))
     done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
-    return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(parameters.get("algorithm"))))]))
+    return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(variant)))]))
 
 
 def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -84,10 +96,11 @@ def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     {'k': 5, 't': 0.2, 'distance': 'equal'}
     """
     needs = {"diversity": "l", "c": "l", "distance": "t"}
+    unsaid = ("seed", "allow_unsafe", "used")
     return {
         key: value
         for key, value in values.items()
-        if key not in ("seed", "allow_unsafe") and value is not None and values.get(needs.get(key, key)) is not None
+        if key not in unsaid and value is not None and values.get(needs.get(key, key)) is not None
     }
 
 
@@ -97,7 +110,9 @@ def release_title(release: Release) -> str:
     >>> release_title(Release("mondrian", {"k": 5, "l": 3, "cut": "loss"}, (), False))
     'Mondrian, k = 5, l = 3'
     """
-    main = [f"{key} = {release.parameters[key]}" for key in ("k", "l", "t") if release.parameters.get(key) is not None]
+    used = release.parameters.get("used", {})
+    known = {**release.parameters, **({"p": shown(float(Fraction(used["p"])), "at least")} if "p" in used else {})}
+    main = [f"{key} = {known[key]}" for key in ("k", "l", "t", "p") if known.get(key) is not None]
     return ", ".join([method_title(release.method), *main])
 
 
@@ -110,6 +125,9 @@ def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
     '5-anonymity'
     """
     column = f" of {parameters['column']}" if parameters.get("column") else ""
+    perturbed = perturbed_wording.promise_title(name, parameters)
+    if perturbed is not None:
+        return perturbed
     if name == "k-anonymity":
         return f"{parameters.get('k', 'k')}-anonymity"
     if name == "kl-anonymity":
@@ -133,6 +151,9 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
     >>> promise_words("k-anonymity", {"k": 5})
     'Everybody shares all published quasi-identifier cells with at least 4 other rows.'
     """
+    perturbed = perturbed_wording.promise_words(name, parameters)
+    if perturbed is not None:
+        return perturbed
     column = f"value of {parameters['column']}" if parameters.get("column") else "sensitive value"
     number = parameters.get(name[0]) if name in ("k-anonymity", "l-diversity", "t-closeness") else None
     if name == "k-anonymity" and isinstance(number, int):
@@ -209,6 +230,8 @@ def limits(release: Release) -> list[str]:
     >>> found[0].split(":")[0]
     'Nothing is promised about sensitive values'
     """
+    if is_perturbed(release):
+        return perturbed_wording.limits(release)
     promised = {str(entry.get("name")) for entry in release.guarantees}
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables
