@@ -19,7 +19,18 @@ __version__ = VERSION
 
 if TYPE_CHECKING:
     from undercover import datasets
-    from undercover.analysis import Between, CountQuery, NoneOf, OneOf, PerturbedCounts, Recipient, answer
+    from undercover.analysis import (
+        Between,
+        CountQuery,
+        NoneOf,
+        OneOf,
+        PerturbedCounts,
+        Recipient,
+        SumQuery,
+        Sums,
+        answer,
+        answer_sum,
+    )
     from undercover.api import attack, load, measure, publish, report, save, verify
     from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
     from undercover.guarantees import (
@@ -47,11 +58,23 @@ if TYPE_CHECKING:
     from undercover.model.schema import Column, Schema
     from undercover.model.table import Table
     from undercover.utility.query_error import QueryError
+    from undercover.utility.sum_error import SumError
 
 # Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
 _HOMES = {
     "undercover.analysis.perturbed_classifier": ("PerturbedClassifier", "fit_release"),  # an extra: not in __all__
-    "undercover.analysis": ("Between", "CountQuery", "NoneOf", "OneOf", "PerturbedCounts", "Recipient", "answer"),
+    "undercover.analysis": (
+        "Between",
+        "CountQuery",
+        "NoneOf",
+        "OneOf",
+        "PerturbedCounts",
+        "Recipient",
+        "SumQuery",
+        "Sums",
+        "answer",
+        "answer_sum",
+    ),
     "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
     "undercover.attacks": ("AlgorithmAware", "BucketMatching", "Corruption", "Linkage"),
     "undercover.guarantees": (
@@ -61,7 +84,7 @@ _HOMES = {
         "DeltaProbability",
         "DisjointCells",
         "KAnonymity",
-    "KLAnonymity",
+        "KLAnonymity",
         "KLAnonymity",
         "LDiversity",
         "RhoBreach",
@@ -80,6 +103,7 @@ _HOMES = {
     "undercover.model.schema": ("Column", "Schema"),
     "undercover.model.table": ("Table",),
     "undercover.utility.query_error": ("QueryError",),
+    "undercover.utility.sum_error": ("SumError",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -100,6 +124,7 @@ __all__ = [
     "Hierarchy",
     "Incognito",
     "KAnonymity",
+    "KLAnonymity",
     "LDiversity",
     "Linkage",
     "Mondrian",
@@ -115,10 +140,14 @@ __all__ = [
     "Run",
     "Schema",
     "Streamliner",
+    "SumError",
+    "SumQuery",
+    "Sums",
     "TCloseness",
     "Table",
     "__version__",
     "answer",
+    "answer_sum",
     "attack",
     "datasets",
     "load",

@@ -1,0 +1,294 @@
+"""SUM answers from a release: an estimate, and bounds where there are any.
+
+- One generalised table: a row counts surely if its cells lie inside the query and possibly if they meet it; its own
+  value is published. The bounds are the sums over the former and over the latter (Li, Wang & He, "Mutual Cover",
+  Section 5; Zhang et al. 2007 for the question).
+- Two tables (Anatomy, cross-bucket): of a bucket of m rows between b and b' satisfy the quasi-identifier predicates, b
+  of them surely and b' possibly. The sum is at least that of its b smallest values and at most that of its b' largest.
+  Where quasi-identifiers are published as they are, b and b' are equal. With a predicate on the sensitive value, c of
+  the m values are left, and between max(0, b + c - m) and min(b', c) of them count.
+- Quasi-identifiers drawn at random (mutual cover): the plain sum over the published rows, without bounds.
+
+Values may be negative: then fewer rows may give more, and the bounds take that into account. A missing value adds
+nothing. The answers are about the published rows; what suppressed rows would add nobody can bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.analysis.answers import Recipient
+from undercover.analysis.domains import Domains
+from undercover.analysis.matching import Match
+from undercover.analysis.queries import Between, NoneOf, OneOf, Predicate, Scalar
+from undercover.errors import ParameterError, unknown
+from undercover.guarantees.classes import BUCKET, COUNT
+from undercover.guarantees.encoding import written
+from undercover.model.drawn import is_drawn
+from undercover.model.release import PublishedTable, Release
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SumQuery:
+    """The sum of a column over the rows that satisfy every predicate.
+
+    Parameters
+    ----------
+    column
+        What to add up: a sensitive or insensitive column of numbers.
+    where
+        A predicate for each column asked about; a plain value means that value.
+
+    Examples
+    --------
+    >>> SumQuery("salary", where={"age": Between(30, 40)})
+    SumQuery(column='salary', where={'age': Between(low=30, high=40, closed='both')})
+    """
+
+    column: str
+    where: Mapping[str, Predicate] = field(default_factory=dict)
+
+    def __init__(self, column: str, *, where: Mapping[str, Predicate | Scalar] | None = None) -> None:
+        predicates = {
+            name: asked if isinstance(asked, Between | OneOf | NoneOf) else OneOf(asked)
+            for name, asked in (where or {}).items()
+        }
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "where", predicates)
+
+
+@dataclass(frozen=True)
+class SumAnswer:
+    """A sum: an estimate, and what it surely lies between, where that is known.
+
+    Examples
+    --------
+    >>> SumAnswer(estimate=120.5, lower=80, upper=200)
+    <SumAnswer: about 120.5, surely from 80 to 200>
+    >>> SumAnswer(estimate=120.5)
+    <SumAnswer: about 120.5, without bounds>
+    """
+
+    estimate: float
+    lower: float | None = None
+    upper: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+
+    def __repr__(self) -> str:
+        if self.lower is None or self.upper is None:
+            return f"<SumAnswer: about {self.estimate:g}, without bounds>"
+        return f"<SumAnswer: about {self.estimate:g}, surely from {self.lower:g} to {self.upper:g}>"
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Somebody who holds a release and asks for one sum after the other of one column.
+
+    Parameters
+    ----------
+    release
+        One table, or ``qit`` and ``sat``.
+    column
+        What to add up.
+    domains
+        Which values columns can have; see :class:`undercover.Recipient`.
+
+    Examples
+    --------
+    Two boxes of two rows and two buckets across them; of the second box nobody knows who is 30 and who is 34:
+
+    >>> import pyarrow as pa
+    >>> from undercover.model.release import PublishedColumn
+    >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
+    >>> sat = pa.table({"bucket": [0, 0, 1, 1], "pay": [10, 20, 30, 40], "count": [1, 1, 1, 1]})
+    >>> age, pay = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("pay", "sensitive", "value")
+    >>> bucket, count = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
+    >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, pay, count), sat)
+    >>> sums = Sums(Release("cross-bucket", {}, tables, False), "pay")
+    >>> sums.answer({"age": Between(20, 29)})  # one row of each bucket, surely
+    <SumAnswer: about 50, surely from 40 to 60>
+    >>> sums.answer({"age": Between(20, 30)})  # and perhaps the others
+    <SumAnswer: about 60, surely from 40 to 100>
+    """
+
+    release: Release
+    column: str
+    domains: Domains | None = None
+
+    def __post_init__(self) -> None:
+        if self.column in self._home.names("quasi-identifier"):
+            raise ParameterError(f"Column `{self.column}` is a quasi-identifier; sums are of sensitive columns.")
+        if self._home.name == "qit":
+            raise ParameterError(f"Sums of `{self.column}` in two tables are not answered; ask for a sensitive column.")
+        if not np.isfinite(self._numbers).all():
+            raise ParameterError(f"Column `{self.column}` holds no numbers that could be added up.")
+
+    def answer(self, where: Mapping[str, Predicate | Scalar] | None = None) -> SumAnswer:
+        """The sum over the rows that satisfy every predicate."""
+        query = SumQuery(self.column, where=where)
+        recipient = self.recipient
+        homes = recipient._homes(query.where)
+        asked = [{name: query.where[name] for name in query.where if homes[name] is at} for at in recipient._tables]
+        rows = recipient.match(recipient.main, asked[0])
+        if recipient.sensitive_table is None:
+            return self.of_rows(rows)
+        values = recipient.match(recipient.sensitive_table, asked[1]).certain if asked[1] else None
+        return self.of_buckets(rows, values)
+
+    @cached_property
+    def recipient(self) -> Recipient:
+        """Who finds the rows that satisfy predicates."""
+        return _OfDrawn(self.release, self.domains) if is_drawn(self.release) else Recipient(self.release, self.domains)
+
+    def of_rows(self, rows: Match) -> SumAnswer:
+        """The sum over rows of one table that carry their own values."""
+        estimate = float(rows.share @ self._numbers)
+        if is_drawn(self.release):
+            return SumAnswer(estimate)
+        surely = float(self._numbers[rows.certain].sum())
+        perhaps = self._numbers[rows.possible & ~rows.certain]
+        return SumAnswer(
+            estimate,
+            surely + float(np.minimum(perhaps, 0).sum()),
+            surely + float(np.maximum(perhaps, 0).sum()),
+        )
+
+    def of_buckets(self, rows: Match, chosen: NDArray[np.bool_] | None = None) -> SumAnswer:
+        """The sum over rows of the QIT whose values are in the SAT, of which ``chosen`` lines may count."""
+        buckets = self._buckets if chosen is None else self._buckets.only(chosen)
+        of_row, n = self._buckets.of_qit, self._buckets.count
+        size = np.bincount(of_row, minlength=n)
+        surely, perhaps = (np.bincount(of_row[part], minlength=n) for part in (rows.certain, rows.possible))
+        expected = np.bincount(of_row, weights=rows.share, minlength=n)
+        left = np.diff(buckets.starts)
+        least, most = np.maximum(surely + left - size, 0), np.minimum(perhaps, left)
+        return SumAnswer(
+            float((expected * buckets.totals / size).sum()),
+            float(buckets.smallest(np.clip(buckets.negative, least, most)).sum()),
+            float(buckets.largest(np.clip(buckets.positive, least, most)).sum()),
+        )
+
+    @cached_property
+    def _home(self) -> PublishedTable:
+        tables = self.recipient._tables
+        known = {column.name: table for table in tables for column in table.columns if column.role != "structure"}
+        if self.column not in known:
+            raise ParameterError(unknown("Column", self.column, known))
+        return known[self.column]
+
+    @cached_property
+    def _numbers(self) -> Floats:
+        """(n_rows,) the published value of each row of the table it is in; missing is 0, what is no number infinite."""
+        cells = written(self._home.data.column(self.column), nan_is_missing=True)
+        return np.array([_number(label) for label in cells.labels])[cells.codes]
+
+    @cached_property
+    def _buckets(self) -> _Buckets:
+        main, sat = self.recipient.main, self.recipient.sensitive_table
+        assert sat is not None
+        in_qit, in_sat = (self.recipient._cells(table, BUCKET) for table in (main, sat))
+        place = {label: number for number, label in enumerate(in_qit.labels)}
+        of_sat = np.array([place[label] for label in in_sat.labels], dtype=np.int64)[in_sat.codes]
+        people = np.asarray(sat.data.column(COUNT).to_numpy(), dtype=np.int64)
+        lines = np.repeat(np.arange(sat.rows), people)
+        order = lines[np.lexsort((self._numbers[lines], of_sat[lines]))]
+        return _Buckets(in_qit.codes, len(place), order, of_sat[order], self._numbers[order])
+
+
+@dataclass(frozen=True, eq=False)
+class _Buckets:
+    """The values of every bucket, one for each person, in ascending order."""
+
+    of_qit: NDArray[np.int64]  # (rows of the QIT,) bucket
+    count: int
+    lines: NDArray[np.int64]  # (n_values,) line of the SAT
+    bucket: NDArray[np.int64]  # (n_values,) ascending
+    values: Floats  # (n_values,) ascending within a bucket
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Buckets:
+        """The values of some lines of the SAT."""
+        kept = chosen[self.lines]
+        return _Buckets(self.of_qit, self.count, self.lines[kept], self.bucket[kept], self.values[kept])
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """(count + 1,) where the values of each bucket begin."""
+        return np.searchsorted(self.bucket, np.arange(self.count + 1))
+
+    @cached_property
+    def _running(self) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(self.values)])
+
+    @cached_property
+    def totals(self) -> Floats:
+        """(count,) sum of all values."""
+        return self.smallest(np.diff(self.starts))
+
+    @cached_property
+    def negative(self) -> NDArray[np.int64]:
+        """(count,) how many values are below 0."""
+        return np.bincount(self.bucket[self.values < 0], minlength=self.count)
+
+    @cached_property
+    def positive(self) -> NDArray[np.int64]:
+        """(count,) how many values are above 0."""
+        return np.bincount(self.bucket[self.values > 0], minlength=self.count)
+
+    def smallest(self, number: NDArray[np.int64]) -> Floats:
+        """(count,) sum of the smallest values of each bucket, ``number`` of them."""
+        return np.asarray(self._running[self.starts[:-1] + number] - self._running[self.starts[:-1]])
+
+    def largest(self, number: NDArray[np.int64]) -> Floats:
+        """(count,) sum of the largest values of each bucket, ``number`` of them."""
+        return np.asarray(self._running[self.starts[1:]] - self._running[self.starts[1:] - number])
+
+
+class _OfDrawn(Recipient):
+    """Reads the rows of a release whose quasi-identifiers were drawn at random as if they were true."""
+
+    def __post_init__(self) -> None:
+        """Nothing is refused: whoever adds up such rows knows that the answer has no bounds."""
+
+
+def answer_sum(release: Release, query: SumQuery, *, domains: Domains | None = None) -> SumAnswer:
+    """The sum of a column over the rows that satisfy a query, from a release alone.
+
+    Parameters
+    ----------
+    release
+        One table, or ``qit`` and ``sat``.
+    query
+        What to add up, and over which rows.
+    domains
+        Which values columns can have; see :class:`undercover.Recipient`.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="salary")
+    >>> run = uc.publish(uc.datasets.census(1000, seed=1), schema, uc.CrossBucket(k=3, l=5), seed=1)
+    >>> found = uc.answer_sum(run.release, uc.SumQuery("salary", where={"age": uc.Between(30, 40)}))
+    >>> found.lower <= found.estimate <= found.upper
+    True
+    """
+    return Sums(release, query.column, domains).answer(query.where)
+
+
+def _number(label: str) -> float:
+    if label == "":
+        return 0.0
+    try:
+        return float(label)
+    except ValueError:
+        return np.inf
