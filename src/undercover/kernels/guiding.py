@@ -44,13 +44,15 @@ def rank_order(keys: Any, n_bits: int) -> Any:
 
 
 @kernel
-def bucket_slots(counts: Any, l: int) -> Any:  # noqa: E741
+def bucket_slots(counts: Any, ranked: Any, l: int) -> Any:  # noqa: E741
     """`guided`: buckets of groups with the same colours, and how many rows of each colour go to which bucket.
 
     Parameters
     ----------
     counts
         (strata, colours) rows of each colour in each stratum; every stratum is l-eligible.
+    ranked
+        (strata, colours) the colours of each stratum, most rows first.
 
     Returns
     -------
@@ -75,33 +77,33 @@ def bucket_slots(counts: Any, l: int) -> Any:  # noqa: E741
         n_counters += present * (present + 2)
     slots = np.empty(offsets[-1], np.uint32)
     next_group = np.empty(n_counters, np.int32)
+    cuts = np.empty(n_colours + 3, np.int64)
     counter, first_group = 0, 0
     for s in range(n_strata):
-        rows = counts[s].sum()
+        rows = offsets[(s + 1) * n_colours] - offsets[s * n_colours]
         groups = rows // l
-        colours = np.argsort(-counts[s], kind="mergesort")
         # Cuts of the round of groups: where a colour starts, and where the last round ends.
-        cuts = np.empty(n_colours + 3, np.int64)
-        cuts[0], cuts[1] = 0, rows % groups
-        n_cuts, start = 2, 0
-        for c in colours:
-            if counts[s, c] > 0:
-                cuts[n_cuts] = start % groups
-                n_cuts += 1
-                start += counts[s, c]
-        cuts = np.unique(cuts[:n_cuts])
+        n_cuts = _add_cut(cuts, 0, 0)
+        n_cuts = _add_cut(cuts, n_cuts, rows % groups)
         start = 0
-        for c in colours:
+        for c in ranked[s]:
+            if counts[s, c] > 0:
+                n_cuts = _add_cut(cuts, n_cuts, start % groups)
+                start += counts[s, c]
+        start = 0
+        for c in ranked[s]:
             size = counts[s, c]
             if size == 0:
                 continue
             position = offsets[s * n_colours + c]
             at = start % groups
-            b = np.searchsorted(cuts, at)
+            b = 0
+            while cuts[b] < at:
+                b += 1
             stop = position + size
             while position < stop:
                 # A colour starts and ends at a cut, so it fills whole buckets.
-                end = cuts[b + 1] if b + 1 < len(cuts) else groups
+                end = cuts[b + 1] if b + 1 < n_cuts else groups
                 next_group[counter] = first_group + at
                 for _ in range(end - at):
                     slots[position] = counter
@@ -111,6 +113,20 @@ def bucket_slots(counts: Any, l: int) -> Any:  # noqa: E741
             start += size
         first_group += groups
     return slots, offsets, next_group[:counter], first_group
+
+
+@internal
+def _add_cut(cuts: Any, n: int, value: int) -> Any:
+    """Keep ``cuts[:n]`` sorted with ``value`` among them once; returns how many there are now."""
+    i = n
+    while i > 0 and cuts[i - 1] > value:
+        i -= 1
+    if i > 0 and cuts[i - 1] == value:
+        return n
+    for k in range(n, i, -1):
+        cuts[k] = cuts[k - 1]
+    cuts[i] = value
+    return n + 1
 
 
 @kernel

@@ -81,7 +81,7 @@ def guided(
     cells = (strata * n_colours + column.codes).astype(np.uint32)
     counts = np.bincount(cells, minlength=n_strata * n_colours).reshape(n_strata, n_colours)
     _require_eligible_strata(table, sensitive, counts, l, describe)
-    slots, offsets, next_group, count = bucket_slots(counts, l)
+    slots, offsets, next_group, count = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
     order = by_weighted_rank(weighted)
     return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), count)
 
