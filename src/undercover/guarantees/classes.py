@@ -233,10 +233,10 @@ def _joined_problems(release: Release) -> list[str]:
 
 
 def _as_often(one: pa.Table, other: pa.Table) -> bool:
-    both = [written(_concatenated(mine, yours)) for mine, yours in zip(one.columns, other.columns, strict=True)]
+    both = [written(_concatenated(first, second)) for first, second in zip(one.columns, other.columns, strict=True)]
     labels, count = combine(both)
-    split = labels[: one.num_rows], labels[one.num_rows :]
-    return bool(np.array_equal(*(np.bincount(part, minlength=count) for part in split)))
+    mine, yours = (np.bincount(part, minlength=count) for part in (labels[: one.num_rows], labels[one.num_rows :]))
+    return bool(np.array_equal(mine, yours))
 
 
 def _with_suppressed(classes: Classes, suppressed: int) -> Classes:

@@ -74,7 +74,7 @@ class KLAnonymity:
     column: str | None = None
 
     def __post_init__(self) -> None:
-        problems = []
+        problems: list[str] = []
         if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
             problems += out_of_range("KLAnonymity", "k", self.k, "an int in [1, inf)").problems
         else:

@@ -145,7 +145,7 @@ def _has_all(at: Any, size: int, entries: Any, side: int) -> bool:
 
 
 @internal
-def _first_row(order: Any, begin: int, stop: int, after: Any, low: int) -> int:
+def _first_row(order: Any, begin: int, stop: int, after: Any, low: int) -> Any:
     """The first live row of ``order[begin:stop]`` (ascending) from ``low`` on."""
     while begin < stop:
         middle = (begin + stop) // 2
@@ -161,7 +161,7 @@ def _near_row(
     order: Any, begin: int, stop: int, after: Any, before: Any, codes: Any, low: int, high: int, seed: int, starts: Any,
     kinds: Any, weights: Any, positions: Any, per_leaf: Any, leaf_starts: Any, node_starts: Any, first: Any, last: Any,
     parent: Any, leaf_node: Any,
-) -> int:  # fmt: skip
+) -> Any:  # fmt: skip
     """Of the live rows ``order[begin:stop]`` (ascending) from ``low`` to ``high``, the one nearest to the seed.
 
     Only the ``MANY`` that stand closest to it in the order of the tree are compared.

@@ -112,7 +112,7 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> An
 
 
 @internal
-def _median(codes: Any, j: int, start: int, end: int, histogram: Any) -> int:
+def _median(codes: Any, j: int, start: int, end: int, histogram: Any) -> Any:
     """The lower median of a column, or the greatest code below the maximum where the median is the maximum."""
     low, high = np.int64(codes[start, j]), np.int64(codes[start, j])
     for i in range(start, end):

@@ -44,7 +44,8 @@ def plan_sets(values: Any, counts: Any, k: int, m: int) -> Any:
     while rows > 0:
         available = n_values - head
         size, times = np.int64(0), np.int64(0)
-        for b in range(-(-m // k) * k, min(available, 2 * m - 1) + 1, k):
+        most = min(np.int64(available), np.int64(2 * m - 1))
+        for b in range(-(-m // k) * k, most + 1, k):
             times = _often(left, head, n_values, rows, b, m)
             if times >= 1:
                 size = b

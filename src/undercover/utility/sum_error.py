@@ -160,7 +160,7 @@ class SumError:
         names = original.schema.quasi_identifiers
         randomness = Randomness(self.seed)
         asked: list[Mapping[str, Predicate]] = []
-        exact = []
+        exact: list[float] = []
         for tried in range(_TRIES + 100 * self.queries):
             if len(asked) == self.queries:
                 return asked, np.array(exact)
