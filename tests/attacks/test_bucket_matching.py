@@ -8,6 +8,9 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.attacks.boxes import boxes_of
+from undercover.attacks.linkage import _disclosure, distinct_rows
+from undercover.attacks.merged_boxes import merged_boxes
 from undercover.errors import ParameterError
 from undercover.model.cells import read_interval, read_set
 
@@ -104,3 +107,19 @@ def test_bad_input() -> None:
     run = uc.publish(EIGHT.table, EIGHT.schema, uc.CrossBucket(k=2, l=4))
     with pytest.raises(ParameterError, match="Known column `agee` is not known"):
         uc.attack(run, uc.BucketMatching(known=("agee",)))
+
+
+@pytest.mark.parametrize("k", [2, 5, 10])
+def test_merged_boxes_say_what_pairs_of_boxes_and_buckets_say(k: int) -> None:
+    names = ("age", "sex", "education")
+    schema = uc.datasets.census_schema(names, "salary", hierarchies=True)
+    run = uc.publish(uc.datasets.census(500, seed=8), schema, uc.CrossBucket(k=k, l=6))
+    table = run.original
+    target_of, targets = distinct_rows(np.stack([table[name].codes for name in names], axis=1).astype(np.int64))
+    merged = merged_boxes(run.release, table, names, ("salary",))
+    one = _disclosure(merged.boxes, table, target_of, targets, 1)
+    other = _disclosure(boxes_of(run.release, table, names, ("salary",)), table, target_of, targets, 1)
+    assert one.matches.tolist() == other.matches.tolist()
+    assert one.attribute["salary"] == pytest.approx(other.attribute["salary"])
+    assert one.hits["salary"] == pytest.approx(other.hits["salary"])
+    assert len(merged.boxes.weights) < len(boxes_of(run.release, table, names, ("salary",)).weights)

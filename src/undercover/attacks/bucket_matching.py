@@ -20,8 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.boxes import boxes_of, match, value_codes
+from undercover.attacks.boxes import match, value_codes
 from undercover.attacks.linkage import distinct_rows
+from undercover.attacks.merged_boxes import merged_boxes
 from undercover.errors import ParameterError, unknown
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -100,7 +101,7 @@ class BucketMatching:
 
     def run(self, original: Table, release: Release, *, threads: int = 1) -> BucketMatchingResult:
         """Attack every row of ``original`` through ``release``."""
-        from undercover.kernels.matching import posteriors
+        from undercover.kernels.matching import count_items, posteriors
 
         schema = original.schema
         possible = schema.quasi_identifiers + schema.insensitive
@@ -109,13 +110,11 @@ class BucketMatching:
         if problems or not known or not schema.sensitive:
             raise ParameterError(problems or "Bucket matching needs a known column and a sensitive one.")
         target_of, targets = distinct_rows(np.stack([original[name].codes for name in known], axis=1).astype(np.int64))
-        boxes = boxes_of(release, original, known, schema.sensitive)
+        merged = merged_boxes(release, original, known, schema.sensitive)
+        boxes = merged.boxes
         offsets, members = match(boxes, targets, threads)
         running = np.concatenate([[0], np.cumsum(boxes.weights[members])])
-        n_buckets = int(boxes.bucket_of.max()) + 1
-        owner = np.repeat(np.arange(len(targets)), np.diff(offsets))
-        pairs = np.unique(owner * n_buckets + boxes.bucket_of[members])
-        buckets = np.bincount(pairs // n_buckets, minlength=len(targets))
+        buckets = count_items(offsets, members, merged.starts, merged.buckets, merged.n_buckets)
         order = np.argsort(target_of, kind="stable")
         breach, baseline = {}, {}
         for name, distribution in boxes.sensitive.items():

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.attacks.merged_boxes import merged_boxes
 from undercover.attacks.p_match import PAPERS, Profile, kept, profile
 from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
 from undercover.attacks.perturbed_linkage import perturbed_posteriors
@@ -219,7 +220,7 @@ class Linkage:
         codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
         target_of, targets = distinct_rows(codes)
         raw = boxes_of(original_as_release(original, known, schema.sensitive), original, known, schema.sensitive)
-        published = boxes_of(release, original, known, schema.sensitive)
+        published = merged_boxes(release, original, known, schema.sensitive).boxes
         before = _disclosure(raw, original, target_of, targets, threads)
         if is_perturbed(release):
             offsets, members = match(published, targets, threads)

@@ -57,3 +57,23 @@ def posteriors(
         for i in range(n_touched):
             share[touched[i]] = 0.0
     return probability, hit
+
+
+@kernel
+def count_items(offsets: Any, owners: Any, starts: Any, items: Any, n_items: int) -> Any:
+    """How many different items the owners of each target have together.
+
+    Target t has the owners ``owners[offsets[t]:offsets[t + 1]]``, and an owner the items
+    ``items[starts[o]:starts[o + 1]]``, numbered below ``n_items``.
+    """
+    n = len(offsets) - 1
+    counts = np.zeros(n, np.int64)
+    seen = np.full(n_items, -1, np.int64)
+    for target in range(n):
+        for i in range(offsets[target], offsets[target + 1]):
+            owner = owners[i]
+            for j in range(starts[owner], starts[owner + 1]):
+                if seen[items[j]] != target:
+                    seen[items[j]] = target
+                    counts[target] += 1
+    return counts
