@@ -19,6 +19,7 @@ import numpy as np
 import undercover as uc
 from benchmarks import plain
 from benchmarks.measure import Book, best, peak_memory, side_by_side
+from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
 from undercover.attacks.boxes import boxes_of, match
 from undercover.engines.local import LocalEngine
@@ -220,6 +221,7 @@ def main() -> None:
     kernels(book)
     adult(book, options.data / "adult")
     streamliner(book, 6 * options.rows // 10, large=options.large)
+    perturbed_generalization(book, 7 * options.rows // 10, threads)
     surface(book, options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)

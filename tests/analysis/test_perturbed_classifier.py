@@ -139,6 +139,20 @@ def test_features_of_cells_and_rows() -> None:
         assert (features.rows(people.to_pandas()) == exact).all()
 
 
+def test_a_column_that_tells_nothing() -> None:
+    people, schema = uc.datasets.census(300, seed=1), uc.datasets.census_schema(["age", "race"], hierarchies=False)
+    light = uc.Schema(
+        quasi_identifiers=schema.quasi_identifiers,
+        sensitive="income",
+        columns={**schema.columns, "race": uc.Column(weight=1e-6)},
+    )
+    release = uc.publish(people, light, uc.PerturbedGeneralization(k=100, p=0.5), seed=1).release
+    assert set(release.table()["race"].to_pylist()) == {"*"}
+    features = PerturbedFeatures(release, CLASSES)
+    assert (features.cells()[0][:, 1] == 0).all()
+    assert (features.rows(people)[:, 1] == 0).all()
+
+
 def census_accuracy(p: float, rows: int) -> tuple[float, float, float, Any]:
     """(majority, optimistic, ours) on all rows, and what is estimated from the release alone."""
     people, schema = uc.datasets.census(rows, seed=1), census_schema()

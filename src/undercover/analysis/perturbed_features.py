@@ -219,6 +219,9 @@ class PerturbedFeatures:
         for name in table.names("quasi-identifier"):
             column = written(table.data.column(name))
             form = table.form(name)
+            if column.labels == (EVERYTHING,) and not _is_stated(name, domains):
+                features.append(_nothing_told(name, column.codes))
+                continue
             values = domain_of(name, column.labels, form, domains)
             if values is None:
                 features.append(_continuum(name, column.codes, column.labels))
@@ -231,6 +234,16 @@ class PerturbedFeatures:
                 feature = _Feature(name, column.codes, values, numbers, covered, np.empty((0, 2)))
             features.append(feature)
         return tuple(features)
+
+
+def _is_stated(name: str, domains: Domains) -> bool:
+    return name in (domains.columns if isinstance(domains, Table) else domains)
+
+
+def _nothing_told(name: str, cells: NDArray[np.int64]) -> _Feature:
+    """A column of which no cell tells anything is the same for everybody."""
+    everything = Values((EVERYTHING,), "categorical", False)
+    return _Feature(name, cells, everything, np.zeros(1), (Meaning(0, 0),), np.empty((0, 2)))
 
 
 def _scale(values: Values) -> Floats:

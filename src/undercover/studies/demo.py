@@ -15,6 +15,7 @@ from undercover.errors import OutputError
 from undercover.io.csv import write_csv
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method, Progress, no_progress
 from undercover.report.html import overview_html
@@ -39,6 +40,11 @@ TOUR = (
     Planned("anatomy-l8", "Anatomy l=8", Anatomy(l=8)),
     Planned("streamliner-l8", "Streamliner l=8", Streamliner(l=8)),
     Planned("streamliner-l8-guided", "Streamliner l=8, by sex", Streamliner(l=8, algorithm="guided", strata=("sex",))),
+    Planned(
+        "perturbed-k6-rho",
+        "Perturbed, 0.2 to 0.45",
+        PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=0.1),
+    ),
 )
 """Every release of the tour, in the order of the overview."""
 

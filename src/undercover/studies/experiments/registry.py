@@ -10,6 +10,8 @@ from undercover.studies.experiments.request import Request
 
 # name on the command line -> module with `build(request) -> Experiment`
 EXPERIMENTS: dict[str, str] = {
+    "cross-bucket": "undercover.studies.experiments.cross_bucket",
+    "perturbed-generalization": "undercover.studies.experiments.perturbed_generalization",
     "streamliner": "undercover.studies.experiments.streamliner",
 }
 

@@ -1,0 +1,109 @@
+"""Perturbed generalization: recoding against a sort, sampling and perturbation, the classifier, growth."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+import undercover as uc
+from benchmarks.measure import Book, best, side_by_side
+from undercover.analysis.perturbed_classifier import PerturbedClassifier
+from undercover.analysis.perturbed_features import PerturbedFeatures
+from undercover.guarantees import DisjointCells
+from undercover.guarantees.classes import classes_of
+from undercover.model.release import Release
+from undercover.model.table import Table
+from undercover.partition.mondrian import partition
+from undercover.partition.perturbing import draw_rows, perturbed
+from undercover.partition.recoding import region_cells
+from undercover.partition.specialization import specialized
+from undercover.randomness import Randomness
+from undercover.studies.experiments.perturbed_generalization import QUASI_IDENTIFIERS, WEIGHTS
+
+K, P = 6, Fraction(3, 10)
+CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
+
+
+def schema(*, hierarchies: bool = False) -> uc.Schema:
+    """The columns of SAL with the stated weights."""
+    known = uc.datasets.census_schema(QUASI_IDENTIFIERS, hierarchies=hierarchies)
+    columns = {
+        name: uc.Column(
+            kind="numeric" if name == "occupation" and not hierarchies else known.column(name).kind,
+            domain=known.column(name).domain,
+            hierarchy=known.column(name).hierarchy,
+            weight=weight,
+        )
+        for name, weight in WEIGHTS.items()
+    }
+    return uc.Schema(
+        quasi_identifiers=QUASI_IDENTIFIERS, sensitive="income", columns={**columns, "income": known.column("income")}
+    )
+
+
+def perturbed_generalization(book: Book, rows: int, threads: int) -> None:
+    book.section(f"Perturbed generalization, k={K}, {rows:,} rows x 8 quasi-identifiers, {threads} threads")
+    people = uc.datasets.census(rows, seed=1)
+    table = Table.from_arrow(people, schema())
+    columns = [codes.astype(np.int32) for codes in table.codes(QUASI_IDENTIFIERS)]
+
+    def recode(part: Table) -> None:
+        parts = partition(part, k=K, cut="median", recoding="regions", threads=threads)
+        region_cells(part, parts)
+
+    recode(table.take(np.arange(rows // 10)))
+    ours, sort = side_by_side(lambda: recode(table), lambda: np.lexsort(columns))
+    book.add("perturbed generalization: recoding / np.lexsort", ours / sort, "x", 1.0, note=f"{ours:.2f} s")
+
+    parts = partition(table, k=K, cut="median", recoding="regions", threads=threads)
+    income = table["income"].codes.astype(np.int64)
+
+    def draw() -> None:
+        perturbed(income[draw_rows(parts.groups, Randomness())], P, 50, Randomness())
+
+    draw()
+    book.add("perturbed generalization: sampling and perturbation", best(draw, 5) * 1e3, "ms", 50)
+    book.add("perturbed generalization: cells", parts.groups.count, "cells")
+
+    along = Table.from_arrow(people, schema(hierarchies=True))
+    specialized(along, k=K)
+    seconds = best(lambda: specialized(along, k=K), 2)
+    cells = specialized(along, k=K).groups.count
+    book.add("perturbed generalization: top-down specialisation", seconds, "s", 6.0, note=f"{cells:,} cells")
+
+    run = uc.publish(people, schema(), uc.PerturbedGeneralization(k=K, p=float(P)), seed=1)
+    features = PerturbedFeatures(run.release, CLASSES)
+    X, y, weight = features.cells()
+    exact = features.rows(table)
+    model = PerturbedClassifier(p=float(P), domain=features.noise.domain, class_of=dict(features.class_of))
+
+    def learn() -> None:
+        model.fit(X, y, sample_weight=weight)
+        model.predict(exact)
+
+    book.add("perturbed generalization: tree fit and scoring", best(learn, 3), "s", 1.0)
+    claim = next(entry for entry in run.release.guarantees if entry["name"] == "disjoint-cells")
+    found = DisjointCells(trees=claim.get("trees", {}), orders=claim.get("orders", {}))
+    classes = classes_of(Release("x", {}, run.release.tables, True))
+    book.add("perturbed generalization: verifying that cells are disjoint", best(lambda: found.check(classes), 2), "s")
+    book.add("perturbed generalization: corruption sweep", best(lambda: uc.attack(run, uc.Corruption()), 1), "s")
+    _growth(book, threads)
+
+
+def _growth(book: Book, threads: int) -> None:
+    """The whole method, from the encoded table to the draft."""
+    from undercover.engines.local import LocalEngine
+
+    method = uc.PerturbedGeneralization(k=K, p=float(P))
+    seconds = {}
+    for rows in (100_000, 1_000_000):
+        table = Table.from_arrow(uc.datasets.census(rows, seed=1), schema())
+        engine = LocalEngine(threads=threads)
+        seconds[rows] = best(
+            lambda: method.anonymize(table, engine=engine, randomness=Randomness()),  # noqa: B023
+            5 if rows == 100_000 else 3,
+        )
+    ratio = seconds[1_000_000] / seconds[100_000]
+    note = f"{seconds[1_000_000]:.2f} s"
+    book.add("perturbed generalization: growth 100,000 -> 1,000,000 rows", ratio, "x", 12, note=note)
