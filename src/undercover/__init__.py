@@ -31,14 +31,15 @@ if TYPE_CHECKING:
         answer,
         answer_sum,
     )
-    from undercover.api import attack, load, measure, publish, report, save, verify
-    from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
+    from undercover.api import attack, joint_risk, load, measure, publish, published, report, save, verify
+    from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Informed, JointRelease, Linkage
     from undercover.guarantees import (
         BetaLikeness,
         DeltaDisclosure,
         DeltaGrowth,
         DeltaProbability,
         DisjointCells,
+        JointDiversity,
         KAnonymity,
         KLAnonymity,
         LDiversity,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from undercover.methods.incognito import Incognito
     from undercover.methods.mondrian import Mondrian
     from undercover.methods.mutual_cover import MutualCover
+    from undercover.methods.noncentralized import NonCentralized
     from undercover.methods.perturbed_generalization import PerturbedGeneralization
     from undercover.methods.streamliner import Streamliner
     from undercover.model.hierarchy import Hierarchy
@@ -75,14 +77,15 @@ _HOMES = {
         "answer",
         "answer_sum",
     ),
-    "undercover.api": ("attack", "load", "measure", "publish", "report", "save", "verify"),
-    "undercover.attacks": ("AlgorithmAware", "BucketMatching", "Corruption", "Linkage"),
+    "undercover.api": ("attack", "joint_risk", "load", "measure", "publish", "published", "report", "save", "verify"),
+    "undercover.attacks": ("AlgorithmAware", "BucketMatching", "Corruption", "Informed", "JointRelease", "Linkage"),
     "undercover.guarantees": (
         "BetaLikeness",
         "DeltaDisclosure",
         "DeltaGrowth",
         "DeltaProbability",
         "DisjointCells",
+        "JointDiversity",
         "KAnonymity",
         "KLAnonymity",
         "KLAnonymity",
@@ -95,6 +98,7 @@ _HOMES = {
     "undercover.methods.incognito": ("Incognito",),
     "undercover.methods.mondrian": ("Mondrian",),
     "undercover.methods.mutual_cover": ("MutualCover",),
+    "undercover.methods.noncentralized": ("NonCentralized",),
     "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
     "undercover.methods.streamliner": ("Streamliner",),
     "undercover.model.hierarchy": ("Hierarchy",),
@@ -123,12 +127,16 @@ __all__ = [
     "DisjointCells",
     "Hierarchy",
     "Incognito",
+    "Informed",
+    "JointDiversity",
+    "JointRelease",
     "KAnonymity",
     "KLAnonymity",
     "LDiversity",
     "Linkage",
     "Mondrian",
     "MutualCover",
+    "NonCentralized",
     "NoneOf",
     "OneOf",
     "PerturbedCounts",
@@ -150,9 +158,11 @@ __all__ = [
     "answer_sum",
     "attack",
     "datasets",
+    "joint_risk",
     "load",
     "measure",
     "publish",
+    "published",
     "report",
     "save",
     "verify",

@@ -18,17 +18,31 @@ from undercover.attacks import (
     BucketMatchingResult,
     Corruption,
     CorruptionResult,
+    Informed,
+    InformedResult,
+    JointRelease,
+    JointRisk,
     Linkage,
     LinkageResult,
 )
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
-from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_against, verify_private
+from undercover.guarantees import (
+    Checkable,
+    Published,
+    Verification,
+    guarantee_from_mapping,
+    released_table,
+    verify_against,
+    verify_private,
+)
 from undercover.guarantees import verify as verify_release
 from undercover.guarantees.finding import shown
 from undercover.io import bundle
 from undercover.io.manifest import Format, load_release
+from undercover.io.published import read_published
 from undercover.io.source import Input, ReadOptions, read
+from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.drawn import own_rows
 from undercover.model.perturbation import is_perturbed
@@ -102,6 +116,7 @@ def publish(
     True
     """
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
+    method = with_published(method, schema)
     randomness = Randomness(seed)
     used_engine = _engine(engine)
     started = time.perf_counter()
@@ -209,6 +224,10 @@ def attack(target: Run | str | os.PathLike[str], attacker: Corruption, *, origin
 
 
 @overload
+def attack(target: Run | str | os.PathLike[str], attacker: Informed, *, original: Any = None) -> InformedResult: ...
+
+
+@overload
 def attack(
     target: Run | str | os.PathLike[str], attacker: BucketMatching, *, original: Any = None
 ) -> BucketMatchingResult: ...
@@ -222,10 +241,10 @@ def attack(
 
 def attack(
     target: Run | str | os.PathLike[str],
-    attacker: Linkage | Corruption | BucketMatching | AlgorithmAware | None = None,
+    attacker: Linkage | Corruption | Informed | BucketMatching | AlgorithmAware | None = None,
     *,
     original: Any = None,
-) -> LinkageResult | CorruptionResult | BucketMatchingResult | AlgorithmAwareResult:
+) -> LinkageResult | CorruptionResult | InformedResult | BucketMatchingResult | AlgorithmAwareResult:
     """Attack a release with what the holder knows: the original table.
 
     Parameters
@@ -250,8 +269,12 @@ def attack(
     table = original_of(run, original)
     if isinstance(attacker, AlgorithmAware):
         asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
-        return attacker.run(table, method_from_mapping(run.release.method, asked))
+        if run.release.method == NonCentralized.name:
+            asked["others"] = run.diagnostics.get("others", [])
+        return attacker.run(table, with_published(method_from_mapping(run.release.method, asked), run.schema))
     threads = LocalEngine().threads
+    if isinstance(attacker, Informed):
+        return attacker.run(table, run, threads=threads)
     if isinstance(attacker, Corruption | BucketMatching):
         return attacker.run(table, run.release, threads=threads)
     return (attacker or Linkage()).run(table, run.release, own=own_rows(run), threads=threads)
@@ -286,6 +309,82 @@ def measure(
     if isinstance(release, Run):
         release = release.release
     return measure_release(_table(original, schema, release), release, query_error=query_error)
+
+
+def published(
+    source: Release | Run | Published | str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    sensitive: str | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    suppressed: bool = False,
+) -> Published:
+    """A table somebody has published, ready to be joined with others.
+
+    Parameters
+    ----------
+    source
+        A release or run, a public folder, or a file with named columns.
+    name
+        What it is called in messages; by default its folder or file.
+    sensitive, quasi_identifiers
+        Of a file: its columns; by default all but the sensitive one are quasi-identifiers.
+    suppressed
+        Whether suppressed rows count as one more class.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> published(run, name="census").quasi_identifiers
+    ('age',)
+    """
+    if isinstance(source, Published):
+        found = source
+    elif isinstance(source, Release | Run):
+        release = source.release if isinstance(source, Run) else source
+        found = released_table(release, name or release.method, sensitive=sensitive, suppressed=suppressed)
+    else:
+        found = read_published(source, sensitive=sensitive, quasi_identifiers=quasi_identifiers, suppressed=suppressed)
+    return found if name is None else replace(found, name=name)
+
+
+def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **options: Any) -> JointRisk:
+    """What published tables say together, whoever made them.
+
+    Parameters
+    ----------
+    tables
+        Whatever :func:`published` takes, at least one.
+    attacker
+        By default :class:`undercover.JointRelease`, who knows every quasi-identifier.
+    options
+        Of :func:`published`, for all tables.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> first = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="income"), uc.Mondrian(k=50))
+    >>> second = uc.publish(people, uc.Schema(quasi_identifiers=["sex"], sensitive="income"), uc.Mondrian(k=50))
+    >>> found = joint_risk([first, second])
+    >>> found.l <= min(found.alone)
+    True
+    """
+    read_tables = [
+        published(table, name=None if not isinstance(table, Release | Run) else f"table {number}", **options)
+        for number, table in enumerate(tables, 1)
+    ]
+    return (attacker or JointRelease()).run(read_tables)
+
+
+def with_published(method: Method, schema: Schema) -> Method:
+    """The same method, with the tables of others read that it names by their path."""
+    if not isinstance(method, NonCentralized):
+        return method
+    sensitive = schema.sensitive[0] if schema.sensitive else None
+    return replace(method, others=tuple(published(other, sensitive=sensitive) for other in method.others))
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:

@@ -3,6 +3,9 @@
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
 from undercover.attacks.bucket_matching import BucketMatching, BucketMatchingResult
 from undercover.attacks.corruption_sweep import Corruption, CorruptionResult
+from undercover.attacks.informed import Informed, InformedResult
+from undercover.attacks.joint_release import JointRelease, JointRisk
+from undercover.attacks.known_correlation import known_correlation
 from undercover.attacks.linkage import Linkage, LinkageResult
 
 __all__ = [
@@ -12,6 +15,11 @@ __all__ = [
     "BucketMatchingResult",
     "Corruption",
     "CorruptionResult",
+    "Informed",
+    "InformedResult",
+    "JointRelease",
+    "JointRisk",
     "Linkage",
     "LinkageResult",
+    "known_correlation",
 ]

@@ -243,6 +243,40 @@ def guarantee(
     )
 
 
+@app.command("joint-risk")
+def joint_risk(
+    tables: Annotated[list[str], typer.Argument(help="Public folders, or files with named columns, of anybody.")],
+    sensitive: Annotated[str | None, typer.Option(help="The sensitive column the tables share.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers of files; by default all others.")] = None,
+    known: Annotated[str | None, typer.Option(help="What the attacker knows, by commas; by default all.")] = None,
+    shared: Annotated[str, typer.Option(help="Quasi-identifiers in several tables: refuse or nested.")] = "refuse",
+    suppressed: Annotated[bool, typer.Option("--suppressed", help="Suppressed rows are a class of their own.")] = False,
+    worst: Annotated[int, typer.Option(help="How many of the worst combinations to list.", min=1)] = 10,
+    size: Annotated[int | None, typer.Option(help="People in a combination, if the attacker knows it.", min=1)] = None,
+    l: Annotated[int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)] = None,  # noqa: E741
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count values possible whatever the attacker knows.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Say what published tables about the same people give away together."""
+    from undercover.cli.joint_risk import run
+
+    run(
+        tables,
+        sensitive=sensitive,
+        qi=_names(qi),
+        known=_names(known),
+        shared=shared,
+        suppressed=suppressed,
+        worst=worst,
+        size=size,
+        least=l,
+        strict=strict,
+        as_json=json,
+    )
+
+
 @app.command()
 def experiment(
     name: Annotated[str, typer.Argument(help="Whose evaluation to run again: streamliner.")],

@@ -82,11 +82,20 @@ def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow
     named = name or (spec.method_name if spec else None)
     if named is None:
         raise ParameterError(f"Name a method: --method NAME or [method] in the spec. There are: {listed(METHODS)}.")
-    parameters = {} if spec is None or (name and name != spec.method_name) else dict(spec.method_parameters)
+    parameters = {} if spec is None or (name and name != spec.method_name) else _relative(spec)
     parameters |= settings
     if allow_unsafe and named in METHODS and "allow_unsafe" in {field.name for field in fields(METHODS[named])}:
         parameters["allow_unsafe"] = True
     return method_from_mapping(named, parameters)
+
+
+def _relative(spec: Spec) -> dict[str, Any]:
+    """The method's parameters; paths of others' tables are relative to the spec."""
+    parameters = dict(spec.method_parameters)
+    others = parameters.get("others")
+    if spec.path is not None and isinstance(others, list):
+        parameters["others"] = [str(spec.path.parent / other) if isinstance(other, str) else other for other in others]
+    return parameters
 
 
 def _as_dict(made: Run, out: Path) -> dict[str, Any]:
@@ -112,6 +121,8 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     screen.print(
         f"{made.release.method}: {len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}, {seconds:.1f} s"
     )
+    if made.release.suppressed_rows:
+        screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
     verification = api.verify(made.release)
     rows = [
         [finding.name, shown(finding.required, None), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]

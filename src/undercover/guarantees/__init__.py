@@ -9,6 +9,8 @@ from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.finding import Checkable, Finding
+from undercover.guarantees.joint_diversity import JointDiversity
+from undercover.guarantees.joint_tables import Published, foreign_table, released_table, together
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
@@ -35,17 +37,22 @@ __all__ = [
     "DisjointCells",
     "Distribution",
     "Finding",
+    "JointDiversity",
     "KAnonymity",
     "KLAnonymity",
     "LDiversity",
+    "Published",
     "RhoBreach",
     "TCloseness",
     "Verification",
     "classes_of",
     "classes_of_table",
+    "foreign_table",
     "guarantee_from_mapping",
     "guarantee_from_requirement",
     "guarantees_from_requirements",
+    "released_table",
+    "together",
     "verify",
     "verify_against",
     "verify_private",

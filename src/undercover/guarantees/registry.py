@@ -14,6 +14,7 @@ from undercover.guarantees.delta_growth import DeltaGrowth
 from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.finding import Checkable
+from undercover.guarantees.joint_diversity import JointDiversity
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
@@ -34,6 +35,7 @@ GUARANTEES: Final[Mapping[str, type[Any]]] = {
         RhoBreach,
         DeltaGrowth,
         DisjointCells,
+        JointDiversity,
     )
 }
 """Every guarantee by its name."""

@@ -13,13 +13,23 @@ from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.incognito import Incognito
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
+from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method
 
 METHODS: dict[str, type[Any]] = {
     method.name: method
-    for method in (Mondrian, Incognito, Anatomy, Streamliner, MutualCover, PerturbedGeneralization, CrossBucket)
+    for method in (
+        Mondrian,
+        Incognito,
+        Anatomy,
+        Streamliner,
+        MutualCover,
+        PerturbedGeneralization,
+        CrossBucket,
+        NonCentralized,
+    )
 }
 
 
@@ -61,6 +71,8 @@ def method_parameters(method: Method) -> dict[str, Any]:
     >>> method_parameters(Anatomy(l=4))
     {'l': 4}
     """
+    if isinstance(method, NonCentralized):
+        return method.public_parameters()
     values = {field.name: getattr(method, field.name) for field in fields(method)}  # type: ignore[arg-type]
     return {key: value for key, value in values.items() if value is not None}
 

@@ -11,7 +11,7 @@ suppressed, and the search goes through nodes by that bound until none can be be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -76,6 +76,19 @@ class Chooser:
                 best, suppressed = (cost, loss, node), rows
         assert best is not None
         return Chosen(best[2], best[0], best[1], suppressed, evaluated)
+
+    def ranked(self, passing: NodeSet) -> Iterator[Chosen]:
+        """The passing nodes from best to worst, nothing being suppressed."""
+        costs = []
+        for node in listed_nodes(passing):
+            if self.by == "dm":
+                counts = self.domain.cube(node, {"counts"}).counts
+                cost = float(np.dot(counts, counts))
+            else:
+                cost = round(float(self.bounds[node]), _DIGITS)
+            costs.append((cost, round(self._loss(node), _DIGITS), node))
+        for cost, loss, node in sorted(costs):
+            yield Chosen(node, cost, loss, 0, 0)
 
     @cached_property
     def means(self) -> list[NDArray[np.float64]]:
