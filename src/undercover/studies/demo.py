@@ -19,6 +19,7 @@ from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method, Progress, no_progress
 from undercover.report.html import overview_html
+from undercover.studies.warm_up import compiling_ahead
 
 OVERVIEW = "index.html"
 
@@ -73,7 +74,8 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
-        stops = _take(unfinished, rows, progress)
+        with compiling_ahead():
+            stops = _take(unfinished, rows, progress)
         if out.exists():
             shutil.rmtree(out)
         unfinished.rename(out)
