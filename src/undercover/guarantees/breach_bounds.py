@@ -82,7 +82,7 @@ def growth_bound(*, p: Number, k: int, domain: int, skew: Number = 1, bound: Bou
     >>> round(growth_bound(p=0.3, k=6, domain=50, skew=0.1, bound="paper"), 5)
     0.23684
     >>> round(growth_bound(p=0.3, k=6, domain=50), 5), round(growth_bound(p=0.3, k=6, domain=50, bound="paper"), 5)
-    (0.27598, 0.52985)
+    (0.36267, 0.53259)
     """
     _, keep, largest = _checked(rho1=0, p=p, k=k, domain=domain, skew=skew, bound=bound)
     if keep in (0, 1):
