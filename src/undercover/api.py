@@ -145,7 +145,12 @@ def publish(
         schema=schema,
         groups=draft.groups,
         rows=table.rows if draft.kept is None else table.rows[draft.kept],
-        source={**given.source, "columns": given.data.column_names, "options": asdict(options or ReadOptions())},
+        source={
+            **given.source,
+            "columns": given.data.column_names,
+            "kinds": {name: column.domain.kind for name, column in table.columns.items()},
+            "options": asdict(options or ReadOptions()),
+        },
         randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
         timings={
             "read": read_at - started,
@@ -156,6 +161,7 @@ def publish(
         diagnostics=draft.diagnostics,
         frames=draft.frames,
         warnings=(*release.warnings, *draft.warnings, *_private_warnings(table, given, randomness)),
+        requirements=tuple({"name": asked.name, **asked.parameters()} for asked in requirements),
         original=table,
     )
     claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]

@@ -133,6 +133,7 @@ def load_run(directory: str | os.PathLike[str]) -> Run:
         diagnostics=content["diagnostics"],
         frames={name: read_parquet(place / "private" / f"{name}.parquet") for name in names},
         warnings=(*content["warnings"], *problems),
+        requirements=tuple(content.get("requirements", ())),
     )
 
 
@@ -155,6 +156,7 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
     content: dict[str, Any] = {
         "method": {"name": run.release.method, "parameters": run.release.parameters},
         "schema": schema_to_mapping(run.schema),
+        "requirements": list(run.requirements),
         "source": run.source,
         "randomness": run.randomness,
         "timings": run.timings,

@@ -50,6 +50,7 @@ class Run:
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims
     original: Table | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
