@@ -244,7 +244,7 @@ class JointRelease:
         keys = [
             tuple(int(cells[name].codes[index]) for name in kept) for index in range(joined.tables[table].classes.count)
         ]
-        keys += [(-1,)] * (len(counts) - len(keys))
+        keys += [(-1,) if kept else ()] * (len(counts) - len(keys))
         place: dict[tuple[int, ...], int] = {}
         labels = np.array([place.setdefault(key, len(place)) for key in keys])
         merged = np.zeros((len(place), counts.shape[1]), dtype=np.int64)

@@ -23,7 +23,7 @@ from undercover.errors import ParameterError
 
 Polynomial = list[int]
 
-_MOST_WORK = 10_000_000  # products of whole numbers, beyond which assignments are not counted
+_MOST_WORK = 1_000_000  # products of whole numbers, beyond which assignments are not counted
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,11 @@ def _assignments(
 def _ways(rows: Sequence[int], total: int, common: int) -> int:
     """In how many ways classes of so many of ``total`` people can be chosen that have just ``common`` in common.
 
-    By inclusion and exclusion over further people that all classes have.
+    Of two classes up to a factor that does not depend on ``common``; of more by inclusion and exclusion over further
+    people that all classes have.
     """
+    if len(rows) == 2:
+        return comb(rows[0], common) * comb(total - rows[0], rows[1] - common)
     ways = sum(
         (-1) ** more * comb(total - common, more) * prod(comb(total - common - more, a - common - more) for a in rows)
         for more in range(min(rows) - common + 1)

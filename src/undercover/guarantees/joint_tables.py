@@ -239,12 +239,12 @@ def _difference(reference: Published, table: Published) -> str | None:
     ours = dict(zip(reference.values, reference.totals.tolist(), strict=True))
     theirs = dict(zip(table.values, table.totals.tolist(), strict=True))
     absent = [label for label in theirs if label not in ours]
-    other = [
+    other = [f"the value {label!r}, which `{reference.name}` does not have" for label in absent]
+    other += [
         f"{theirs.get(label, 0):,} rows with {label!r} where `{reference.name}` has {count:,}"
         for label, count in ours.items()
         if (theirs.get(label, 0) > count if table.hidden else theirs.get(label, 0) != count)
     ]
-    other += [f"the value {label!r}, which `{reference.name}` does not have" for label in absent]
     missing = sum(ours.values()) - sum(theirs.values())
     if not other and table.hidden and missing != table.hidden:
         other = [f"{missing:,} rows fewer, of which {table.hidden:,} were suppressed"]
