@@ -58,6 +58,7 @@ SAFE = {
     "perturbed-generalization": [{"k": 2, "p": "3/5"}, {"k": 2, "p": "1/4", "recoding": "specialize"}],
 }
 UNSAFE = {
+    "noncentralized": [{"l": 2}],
     "incognito": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "diversity": "distinct"}, {"k": 2, "t": 0.5}],
     "mondrian": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "cut": "median"}, {"k": 2, "t": 0.4}],
     "streamliner": [{"l": 2, "algorithm": "gda", "allow_unsafe": True}],
