@@ -134,3 +134,30 @@ def test_bad_input() -> None:
     )
     with pytest.raises(DataError, match="nearly always 0"):
         SumError(queries=1).workload(nothing)
+
+
+@pytest.mark.parametrize("hierarchies", [False, True])
+@pytest.mark.parametrize("method", [uc.Mondrian(k=3, l=4), uc.Anatomy(l=4), uc.CrossBucket(k=3, l=4)], ids=repr)
+def test_answers_by_codes_are_those_by_predicates(method: Any, hierarchies: bool) -> None:
+    people = uc.datasets.census(300, seed=7)
+    run = uc.publish(people, uc.datasets.census_schema(NAMES, "salary", hierarchies=hierarchies), method, seed=1)
+    assert run.original is not None
+    found = SumError(queries=40, seed=4).of_release(run.original, run.release)
+    asked, exact = SumError(queries=40, seed=4).workload(run.original)
+    sums = Sums(run.release, "salary", run.original)
+    answers = [sums.answer(where) for where in asked]
+    assert found.estimated == pytest.approx([answer.estimate for answer in answers])
+    assert found.lower == pytest.approx([answer.lower for answer in answers])
+    assert found.upper == pytest.approx([answer.upper for answer in answers])
+    assert found.exact.tolist() == exact.tolist()
+
+
+def test_a_drawn_value_that_nobody_has_is_understood() -> None:
+    data = pa.table({"age": [20, 30, 40], "pay": [1, 2, 4]})
+    table = Table.from_arrow(data, uc.Schema(quasi_identifiers=["age"], sensitive="pay"))
+    columns = (PublishedColumn("age", "quasi-identifier", "value"), PublishedColumn("pay", "sensitive", "value"))
+    drawn = pa.table({"age": [25, 30, 40], "pay": [1, 2, 4]})
+    release = Release("mutual-cover", {}, (PublishedTable("table", columns, drawn),), False)
+    found = SumError(queries=50).of_release(table, release)
+    assert not found.bounded
+    assert set(np.abs(found.estimated - found.exact).tolist()) <= {0.0, 1.0}

@@ -1,8 +1,9 @@
 """Boxes of a release in two tables, each with the sensitive values of all buckets its rows lie in.
 
-Where the cells of the QIT are generalised, a box covers many people and its rows lie in several buckets. Whoever matches
-a person with boxes need not match him with every pair of a box and a bucket: what a box says of a value, summed over its
-buckets, is the same for everybody who fits it. So each box becomes a bucket of its own, in which value s occurs
+Where the cells of the QIT are generalised, a box covers many people and its rows lie in several buckets. Whoever
+matches a person with boxes need not match him with every pair of a box and a bucket: what a box says of a value, summed
+over its buckets, is the same for everybody who fits it. So each box becomes a bucket of its own in which a value s
+occurs
 
     sum over B of Num(E, B) Num(s, B) / |B|
 

@@ -19,9 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.analysis.matching import ListedColumn, Match
 from undercover.analysis.queries import Between, NoneOf, OneOf, Predicate
-from undercover.analysis.sums import Sums
+from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import DataError, ParameterError, SchemaError, unknown
+from undercover.guarantees.encoding import written
+from undercover.guarantees.meaning import Values, leaf_values
+from undercover.model.drawn import is_drawn
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers
 from undercover.randomness import Randomness
@@ -31,6 +35,7 @@ COMPARISONS = (">", "<", "=", ">=", "<=", "!=")
 _TRIES = 10_000
 
 Floats = NDArray[np.float64]
+Asked = tuple[Predicate, NDArray[np.bool_]]  # a predicate, and which codes of the original column satisfy it
 
 
 @dataclass(frozen=True)
@@ -140,9 +145,13 @@ class SumError:
     def of_release(self, original: Table, release: Release) -> SumErrorResult:
         """Ask ``release`` what ``original`` knows."""
         sensitive = self._sensitive(original)
-        asked, exact = self.workload(original)
-        sums = Sums(release, sensitive, original)
-        answers = [sums.answer(where) for where in asked]
+        asked, exact = self._drawn(original, sensitive)
+        if is_drawn(release):
+            sums = Sums(release, sensitive, _known_values(original, release))
+            answers = [sums.answer({name: predicate for name, (predicate, _) in where.items()}) for where in asked]
+        else:
+            sums = Sums(release, sensitive, original)
+            answers = [_answered(sums, original, where) for where in asked]
         lower, upper = ([getattr(answer, end) for answer in answers] for end in ("lower", "upper"))
         bounded = None not in lower
         return SumErrorResult(
@@ -155,11 +164,15 @@ class SumError:
 
     def workload(self, original: Table) -> tuple[list[Mapping[str, Predicate]], Floats]:
         """The queries and their true answers."""
-        sensitive = self._sensitive(original)
+        asked, exact = self._drawn(original, self._sensitive(original))
+        return [{name: predicate for name, (predicate, _) in where.items()} for where in asked], exact
+
+    def _drawn(self, original: Table, sensitive: str) -> tuple[list[dict[str, Asked]], Floats]:
+        """The queries, each predicate with the codes that satisfy it, and their true answers."""
         numbers = numbers_of(original[sensitive])
         names = original.schema.quasi_identifiers
         randomness = Randomness(self.seed)
-        asked: list[Mapping[str, Predicate]] = []
+        asked: list[dict[str, Asked]] = []
         exact: list[float] = []
         for tried in range(_TRIES + 100 * self.queries):
             if len(asked) == self.queries:
@@ -168,10 +181,10 @@ class SumError:
             draw = np.random.Generator(np.random.Philox(key=words.view(np.uint64)))
             chosen = draw.choice(len(names), size=min(self.columns, len(names)), replace=False)
             inside = np.ones(original.n_rows, dtype=bool)
-            where: dict[str, Predicate] = {}
+            where: dict[str, Asked] = {}
             for name in (names[int(j)] for j in np.sort(chosen)):
-                where[name], codes = draw_predicate(original[name], draw)
-                inside &= codes[original[name].codes]
+                where[name] = draw_predicate(original[name], draw)
+                inside &= where[name][1][original[name].codes]
             total = float(numbers[inside].sum())
             if total != 0.0:
                 asked.append(where)
@@ -190,6 +203,33 @@ class SumError:
         return sensitive
 
 
+def _known_values(original: Table, release: Release) -> dict[str, Values | list[str]]:
+    """The values of every quasi-identifier; a number may have been drawn that nobody has."""
+    published = release.published().data
+    known: dict[str, Values | list[str]] = {}
+    for name in original.schema.quasi_identifiers:
+        values = leaf_values(original[name])
+        known[name] = values
+        if values.kind in ("numeric", "date"):
+            known[name] = [*dict.fromkeys((*values.labels, *written(published.column(name)).labels))]
+    return known
+
+
+def _answered(sums: Sums, original: Table, where: Mapping[str, Asked]) -> SumAnswer:
+    """As :meth:`Sums.answer`; where the values of a column are those of the original, its codes say what is asked."""
+    recipient = sums.recipient
+    everything = np.ones(recipient.main.rows, dtype=bool)
+    rows = Match(everything, everything.astype(np.float64), everything)
+    for name, (predicate, codes) in where.items():
+        column = recipient._column(recipient.main, name)
+        assert isinstance(column, ListedColumn)
+        asked = codes if original[name].settings.hierarchy is None else column.asked(predicate)
+        covered, sizes = column.coverage.covered(asked), column.coverage.sizes
+        cells = Match(covered == sizes, covered / sizes, covered > 0)
+        rows = rows.both(cells.of_rows(recipient._cells(recipient.main, name).codes))
+    return sums.of_rows(rows) if recipient.sensitive_table is None else sums.of_buckets(rows)
+
+
 def numbers_of(column: EncodedColumn) -> Floats:
     """(n_rows,) the numbers of a column; missing adds nothing.
 
@@ -202,7 +242,7 @@ def numbers_of(column: EncodedColumn) -> Floats:
     return np.append(as_numbers(column.domain.values), [0.0] * column.domain.has_missing)[column.codes]
 
 
-def draw_predicate(column: EncodedColumn, draw: np.random.Generator) -> tuple[Predicate, NDArray[np.bool_]]:
+def draw_predicate(column: EncodedColumn, draw: np.random.Generator) -> Asked:
     """A random predicate on a column, and which of its codes satisfy it."""
     domain = column.domain
     if domain.kind == "categorical":
