@@ -13,7 +13,7 @@ from typing import Any
 from undercover.guarantees.finding import Sense, shown
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
-from undercover.report import perturbed_wording
+from undercover.report import full_domain_wording, perturbed_wording
 
 _TITLES = {
     "mondrian": "Mondrian",
@@ -84,6 +84,9 @@ def method_words(name: str, parameters: Mapping[str, Any]) -> str:
     >>> method_words("anatomy", {"l": 3}).split(".")[0]
     'The rows were dealt at random into buckets in which the sensitive values differ'
     """
+    full_domain = full_domain_wording.done(name, parameters)
+    if full_domain is not None:
+        return full_domain
     variant = parameters.get("algorithm", parameters.get("labels"))
     done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
     return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(variant)))]))
@@ -125,9 +128,9 @@ def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
     '5-anonymity'
     """
     column = f" of {parameters['column']}" if parameters.get("column") else ""
-    perturbed = perturbed_wording.promise_title(name, parameters)
-    if perturbed is not None:
-        return perturbed
+    special = perturbed_wording.promise_title(name, parameters) or full_domain_wording.promise_title(name, parameters)
+    if special is not None:
+        return special
     if name == "k-anonymity":
         return f"{parameters.get('k', 'k')}-anonymity"
     if name == "kl-anonymity":
@@ -151,9 +154,9 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
     >>> promise_words("k-anonymity", {"k": 5})
     'Everybody shares all published quasi-identifier cells with at least 4 other rows.'
     """
-    perturbed = perturbed_wording.promise_words(name, parameters)
-    if perturbed is not None:
-        return perturbed
+    special = perturbed_wording.promise_words(name, parameters) or full_domain_wording.promise_words(name, parameters)
+    if special is not None:
+        return special
     column = f"value of {parameters['column']}" if parameters.get("column") else "sensitive value"
     number = parameters.get(name[0]) if name in ("k-anonymity", "l-diversity", "t-closeness") else None
     if name == "k-anonymity" and isinstance(number, int):
@@ -237,6 +240,7 @@ def limits(release: Release) -> list[str]:
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables
     if has_sensitive and not promised & {
         "l-diversity",
+        "joint-diversity",
         "kl-anonymity",
         "t-closeness",
         "delta-disclosure",
@@ -246,7 +250,7 @@ def limits(release: Release) -> list[str]:
             "Nothing is promised about sensitive values: everybody in a class may have the same one, and whoever finds "
             "the class then knows it."
         )
-    if promised & {"l-diversity", "kl-anonymity"} and not promised & {
+    if promised & {"l-diversity", "joint-diversity", "kl-anonymity"} and not promised & {
         "t-closeness",
         "delta-disclosure",
         "beta-likeness",
@@ -279,8 +283,13 @@ def limits(release: Release) -> list[str]:
     said += [
         "The promises assume an attacker who knows the quasi-identifiers. Somebody who already knows sensitive values "
         "of other people in a class can rule those out and is left with fewer candidates.",
-        "The promises are about this release alone. A second release about the same people, from here or from "
-        "elsewhere, can be joined with it.",
+        *(
+            full_domain_wording.limits(release)
+            or [
+                "The promises are about this release alone. A second release about the same people, from here or from "
+                "elsewhere, can be joined with it."
+            ]
+        ),
         "The promises are per row: a person with several rows is not covered by them.",
         "What holds for a whole group (people of this age earn more) can be learnt, and is meant to be; it applies to "
         "members of the group whether they are in the table or not.",
