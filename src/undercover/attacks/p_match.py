@@ -4,9 +4,9 @@ Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Section 5.
 matching on everything is not his best choice: a single changed value makes him miss the person's row. So he matches on
 a subset of the columns he knows, each column chosen independently with probability P.
 
-For a subset, M is the set of published rows that fit the person's true values in it. He finds the person's own row with
-probability 1/\\|M\\| if it is in M, else 0; he gives the true sensitive value its share in M; where M is empty, both are
-0. The empty subset fits all rows.
+For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
+and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; he gives the true
+sensitive value its share in M. Where nothing fits, both are 0. The empty subset fits all rows.
 
 Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
 pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
@@ -38,7 +38,6 @@ PAPERS = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 """The values of P in the paper's figures."""
 
 MOST_COLUMNS = 16
-_FEW = 1e-12
 
 Floats = NDArray[np.float64]
 
