@@ -9,22 +9,24 @@ with n the rows of the original table. The error of a workload is the mean; the 
 
 Deviations: sizes are counted in values that occur (leaves where the column has a hierarchy), so a published range
 counts what the original has between its ends, not all whole numbers. A suppressed row is in no box and counts towards
-no estimate.
+no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.analysis.perturbed_spread`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.analysis.perturbed_spread import perturbed_spreads
 from undercover.analysis.spread import Spread, spread_of_release
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.guarantees.meaning import leaf_values
 from undercover.model.groups import Groups
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -151,11 +153,17 @@ class QueryError:
         """The errors of a release, read from its published tables."""
         sets, sensitive = self._resolved(original)
 
-        def read(names: Sequence[str]) -> Spread:
+        def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
             values = {name: leaf_values(original[name]) for name in names}
-            return spread_of_release(release, values, sensitive, original[sensitive].domain.labels)
+            labels = original[sensitive].domain.labels
+            if not is_perturbed(release):
+                return self._answers(original, spread_of_release(release, values, sensitive, labels), workloads)
+            seen, evenly = perturbed_spreads(release, values, sensitive, labels)
+            of_any = [replace(workload, values=np.zeros_like(workload.values)) for workload in workloads]
+            parts = zip(self._answers(original, seen, workloads), self._answers(original, evenly, of_any), strict=True)
+            return [counted + taken_off for counted, taken_off in parts]
 
-        return self._errors(original, sets, sensitive, read, Randomness(seed=self.seed))
+        return self._errors(original, sets, sensitive, estimate, Randomness(seed=self.seed))
 
     def of_groups(self, table: Table, groups: Groups) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of groups that are published as the tightest boxes around their rows."""
@@ -166,10 +174,10 @@ class QueryError:
     ) -> dict[tuple[str, ...], QueryErrorResult]:
         sets, sensitive = self._resolved(table)
 
-        def read(names: Sequence[str]) -> Spread:
-            return spread_of_groups(table, groups, names, sensitive)
+        def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
+            return self._answers(table, spread_of_groups(table, groups, names, sensitive), workloads)
 
-        return self._errors(table, sets, sensitive, read, randomness)
+        return self._errors(table, sets, sensitive, estimate, randomness)
 
     def _resolved(self, table: Table) -> tuple[tuple[tuple[str, ...], ...], str]:
         """The sets of columns and the sensitive column, checked against a table."""
@@ -195,12 +203,12 @@ class QueryError:
         table: Table,
         sets: Sequence[tuple[str, ...]],
         sensitive: str,
-        read: Callable[[Sequence[str]], Spread],
+        estimate: Callable[[Sequence[str], Sequence[Workload]], list[NDArray[np.float64]]],
         randomness: Randomness,
     ) -> dict[tuple[str, ...], QueryErrorResult]:
         workloads = [draw_workload(table, names, sensitive, self.queries, randomness) for names in sets]
         names = list(dict.fromkeys(name for names in sets for name in names))
-        estimated = self._answers(table, read(names), workloads)
+        estimated = estimate(names, workloads)
         exact = self._answers(table, spread_of_rows(table, names, sensitive), workloads)
         return {
             workload.names: QueryErrorResult(workload.names, sensitive, table.n_rows, np.rint(true), found)

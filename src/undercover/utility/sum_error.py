@@ -4,7 +4,8 @@ Li, Wang & He, "Mutual Cover", Section 5, and Li, Liu, Han & Zhang, "Cross-Bucke
 ask the same: the sum of a sensitive column of numbers over the rows that satisfy predicates on four quasi-identifiers
 chosen at random. A category is asked for a random subset of its values, a number for being above, below, equal to, at
 least, at most or unlike one of its values. With bounds the error is (upper - lower) / sum; where quasi-identifiers were
-drawn at random there are none, and it is |answer - sum| / sum.
+drawn at random there are none, and it is |answer - sum| / sum; nor are there where sensitive values were (perturbed
+generalization), whose sums are corrected.
 
 Deviations: the papers do not say how large a subset is; here its size is uniform from 1 to all values. Queries whose
 true sum is 0 are drawn anew. Ordinal columns and dates are asked like numbers. The median is given beside the mean.
@@ -20,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.matching import ListedColumn, Match
+from undercover.analysis.perturbed_counts import PerturbedCounts
 from undercover.analysis.queries import Between, NoneOf, OneOf, Predicate
 from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import DataError, ParameterError, SchemaError, unknown
 from undercover.guarantees.encoding import written
 from undercover.guarantees.meaning import Values, leaf_values
 from undercover.model.drawn import is_drawn
+from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers
 from undercover.randomness import Randomness
@@ -149,6 +152,10 @@ class SumError:
         if is_drawn(release):
             sums = Sums(release, sensitive, _known_values(original, release))
             answers = [sums.answer({name: predicate for name, (predicate, _) in where.items()}) for where in asked]
+        elif is_perturbed(release):
+            counts = PerturbedCounts(release, original)
+            plainly = ({name: predicate for name, (predicate, _) in where.items()} for where in asked)
+            answers = [SumAnswer(counts.sum(where).value) for where in plainly]
         else:
             sums = Sums(release, sensitive, original)
             answers = [_answered(sums, original, where) for where in asked]
