@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from undercover.model.run import Run
     from undercover.model.schema import Column, Schema
     from undercover.model.table import Table
+    from undercover.studies.apply import apply
     from undercover.utility.query_error import QueryError
     from undercover.utility.sum_error import SumError
 
@@ -106,6 +107,7 @@ _HOMES = {
     "undercover.model.run": ("Run",),
     "undercover.model.schema": ("Column", "Schema"),
     "undercover.model.table": ("Table",),
+    "undercover.studies.apply": ("apply",),
     "undercover.utility.query_error": ("QueryError",),
     "undercover.utility.sum_error": ("SumError",),
 }
@@ -156,6 +158,7 @@ __all__ = [
     "__version__",
     "answer",
     "answer_sum",
+    "apply",
     "attack",
     "datasets",
     "joint_risk",

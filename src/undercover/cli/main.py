@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 import typer.core
 
+from undercover.cli.hierarchy import app as hierarchy_commands
+
 
 class _InterruptedError(Exception):
     """Ctrl-C, by another name: typer would turn it into an exit code without a word."""
@@ -36,6 +38,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+app.add_typer(hierarchy_commands)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by commas: what an attacker may know.")]
@@ -238,6 +242,38 @@ def guarantee(
         skew=skew,
         bound=bound,
         page=map,
+        force=force,
+        as_json=json,
+    )
+
+
+@app.command()
+def apply(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR whose recipe is used.")],
+    to: Annotated[str, typer.Option(help="The new table: a CSV or Parquet file, or a database URL.")],
+    out: Annotated[Path, typer.Option(help="The release folder to make.")],
+    original: Annotated[
+        str | None, typer.Option(help="The table of DIR, if it is no longer where it was: people are compared.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option(help="Of the published tables: csv or parquet; by default as in DIR.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")] = None,
+    engine: Annotated[str, typer.Option(help="Where the work runs: local.")] = "local",
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Publish a new table by the recipe of a release: same method, schema and requirements, verified again."""
+    from undercover.cli.apply import run
+
+    run(
+        directory,
+        to,
+        out,
+        original=original,
+        format=format,
+        seed=seed,
+        engine=engine,
         force=force,
         as_json=json,
     )

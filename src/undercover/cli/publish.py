@@ -38,7 +38,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Publish and say what was done."""
-    _check_output(out, format, force)
+    check_output(out, format, force)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         given, schema, loaded, options = read_with_spec(data, spec, roles, missing)
@@ -66,7 +66,7 @@ def run(
         _print(made, out, given.source.get("read_as"))
 
 
-def _check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
+def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
     """Refuse before any work what would be refused after it."""
     if format not in get_args(Format):
         raise ParameterError(f"--format must be one of {listed(get_args(Format))}. Got {format!r} instead.")

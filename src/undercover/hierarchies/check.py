@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
-from undercover.errors import listed
+from undercover.errors import HierarchyError, listed
+from undercover.hierarchies.file import leaf_labels, read_hierarchy
 from undercover.hierarchies.leaves import distinct
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import write_values
@@ -47,3 +49,68 @@ def covers(hierarchy: Hierarchy, values: Any) -> Coverage:
         uncovered=tuple(hierarchy.uncovered(labels)),
         unused=tuple(leaf for leaf in hierarchy.leaves if leaf not in used),
     )
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """What :func:`check_file` found; ``problems`` is empty where the file is a hierarchy that fits."""
+
+    problems: tuple[str, ...]
+    leaves: int
+    levels: int
+    uncovered: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        """How well it covers the column, in words."""
+        return Coverage(self.uncovered, self.unused).sentence()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, ready for JSON."""
+        return {
+            "values": self.leaves,
+            "levels": self.levels,
+            "uncovered": list(self.uncovered),
+            "unused": list(self.unused),
+            "problems": list(self.problems),
+        }
+
+
+def check_file(path: str | os.PathLike[str], values: Any = None) -> FileCheck:
+    """Check a file and whether it covers a column, and report everything together.
+
+    Parameters
+    ----------
+    path
+        A hierarchy as :func:`~undercover.hierarchies.file.read_hierarchy` reads it.
+    values
+        The column it is for, if any. A file with other faults is compared with it all the same.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder, "towns.csv")
+    ...     _ = place.write_text("level0,level1\\nBonn,Germany\\nBonn,France\\n")
+    ...     found = check_file(place, ["Bonn", "Rome"])
+    >>> len(found.problems), found.uncovered
+    (2, ('Rome',))
+    """
+    try:
+        hierarchy = read_hierarchy(path)
+    except HierarchyError as error:
+        labels = leaf_labels(path)
+        outside = tuple(_outside(labels, values)) if labels and values is not None else ()
+        covering = [Coverage(outside, ()).sentence()] if outside else []
+        return FileCheck((*error.problems, *covering), len(labels), 0, outside)
+    if values is None:
+        return FileCheck((), len(hierarchy.rows), hierarchy.n_levels)
+    found = covers(hierarchy, values)
+    problems = () if found else (found.sentence(),)
+    return FileCheck(problems, len(hierarchy.rows), hierarchy.n_levels, found.uncovered, found.unused)
+
+
+def _outside(labels: list[str], values: Any) -> list[str]:
+    known = set(labels)
+    return [label for label in write_values(distinct(values)) if label not in known]

@@ -34,13 +34,8 @@ def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None)
     (('Bonn', 'Germany', '*'), ('Lyon', 'France', '*'))
     """
     text = _decoded(path, encoding)
-    header_line = text.partition("\n")[0].rstrip("\r")
-    separator = next((mark for mark in SEPARATORS if mark in header_line), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    try:
-        records = [(reader.line_num, tuple(record)) for record in reader if record]
-    except csv.Error as error:
-        raise HierarchyError(f"`{path}`, line {reader.line_num}: {error}.") from error
+    separator = _separator(text)
+    records = _records(path, text)
     if not records:
         raise HierarchyError(f"`{path}` is empty. A hierarchy needs a header level0, level1, … and a row per leaf.")
     header = records[0][1]
@@ -58,6 +53,19 @@ def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None)
         return Hierarchy(row for _, row in records[1:])
     except HierarchyError as error:
         raise HierarchyError([f"`{path}`: {problem}" for problem in error.problems]) from error
+
+
+def leaf_labels(path: str | os.PathLike[str]) -> list[str]:
+    """The first label of every row of a file that need not be a hierarchy; none where it cannot be read at all.
+
+    >>> leaf_labels(os.devnull)
+    []
+    """
+    try:
+        records = _records(path, _decoded(path, None))
+    except HierarchyError:
+        return []
+    return [row[0] for _, row in records[1:]]
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
@@ -92,6 +100,20 @@ def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:
         except (UnicodeDecodeError, LookupError):
             continue
     raise HierarchyError(f"`{path}` is not in the encoding {encoding!r}. Name another, or none to have it found.")
+
+
+def _separator(text: str) -> str:
+    header_line = text.partition("\n")[0].rstrip("\r")
+    return next((mark for mark in SEPARATORS if mark in header_line), ",")
+
+
+def _records(path: str | os.PathLike[str], text: str) -> list[tuple[int, tuple[str, ...]]]:
+    """Every row that is not blank, with its line."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
+    try:
+        return [(reader.line_num, tuple(record)) for record in reader if record]
+    except csv.Error as error:
+        raise HierarchyError(f"`{path}`, line {reader.line_num}: {error}.") from error
 
 
 def _problems(path: str, records: Sequence[tuple[int, tuple[str, ...]]], depth: int) -> list[str]:

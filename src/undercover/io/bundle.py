@@ -106,6 +106,12 @@ def load_run(directory: str | os.PathLike[str]) -> Run:
     Where the public tables differ from their manifest, the warnings of the run say so. For an example see
     :func:`save`.
     """
+    run, problems = load_checked(directory)
+    return replace(run, warnings=(*run.warnings, *problems))
+
+
+def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
+    """The same, with what is wrong with the public folder apart: changed tables, another method than was run."""
     place = Path(directory)
     path = place / "private" / "run.json"
     if not path.is_file():
@@ -115,13 +121,16 @@ def load_run(directory: str | os.PathLike[str]) -> Run:
         schema = schema_from_mapping(content["schema"])
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])
+        method = (content["method"]["name"], content["method"]["parameters"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
     release, problems = load_release(place / "public")
+    if method != (release.method, release.parameters):
+        problems.append("`release.json` names another method or other parameters than `private/run.json`.")
     table = read_parquet(place / "private" / "groups.parquet")
     table = table.filter(table.column("group").is_valid())
     buckets = table.column("bucket").to_numpy() if "bucket" in table.column_names else None
-    return Run(
+    run = Run(
         release=release,
         schema=schema,
         groups=Groups(table.column("group").to_numpy().astype(np.int32), count),
@@ -132,9 +141,10 @@ def load_run(directory: str | os.PathLike[str]) -> Run:
         buckets=None if buckets is None else buckets.astype(np.int32),
         diagnostics=content["diagnostics"],
         frames={name: read_parquet(place / "private" / f"{name}.parquet") for name in names},
-        warnings=(*content["warnings"], *problems),
+        warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
     )
+    return run, problems
 
 
 def _check_public(run: Run, datasheet: str | None) -> None:

@@ -1,0 +1,91 @@
+"""``undercover apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from undercover import api
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
+from undercover.cli.publish import check_output
+from undercover.errors import ParameterError
+from undercover.guarantees.finding import shown
+from undercover.model.run import Run
+from undercover.studies.apply import Changes, apply, changes, load_recipe
+
+
+def run(
+    directory: Path,
+    data: str,
+    out: Path,
+    *,
+    original: str | None,
+    format: str | None,  # noqa: A002
+    seed: int | None,
+    engine: str,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Publish a new table by an earlier recipe and say what is different."""
+    written = format or ("parquet" if any((directory / "public").glob("*.parquet")) else "csv")
+    check_output(out, written, force)
+    if out.exists() and directory.exists() and out.samefile(directory):
+        raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
+    with progress_on_stderr() as progress:
+        before = load_recipe(directory)
+        after = apply(before, data, original=original, seed=seed, engine=engine, progress=progress)
+        api.save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
+    found = changes(before, after)
+    warn(after.warnings)
+    if as_json:
+        print_json(_as_dict(directory, out, after, found))
+    else:
+        _print(directory, out, after, found)
+
+
+def _as_dict(directory: Path, out: Path, after: Run, found: Changes) -> dict[str, Any]:
+    return {
+        "recipe": str(directory),
+        "out": str(out),
+        "method": {"name": after.release.method, "parameters": dict(after.release.parameters)},
+        "rows": len(after.rows),
+        "groups": after.groups.count,
+        "guarantees": list(after.release.guarantees),
+        "algorithm_safe": after.release.algorithm_safe,
+        "suppressed_rows": after.release.suppressed_rows,
+        "changes": found.to_dict(),
+        "warnings": list(after.warnings),
+        "timings": dict(after.timings),
+    }
+
+
+def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
+    screen = console()
+    screen.print(f"{_recipe(after.release.method, after.release.parameters)}: the recipe of {directory}")
+    rows = [
+        [
+            entry.finding.name + (" (required)" if entry.required else ""),
+            shown(entry.finding.required, None),
+            "–" if entry.before is None else shown(entry.before, entry.finding.sense),
+            entry.finding.shown(),
+            "holds" if entry.finding.holds else "DOES NOT HOLD",
+        ]
+        for entry in found.promises
+    ]
+    print_table(screen, "Verified again", ["guarantee", "asked", "found before", "found now", ""], rows)
+    for sentence in found.sentences():
+        screen.print(sentence)
+    screen.print(f"algorithm-safe: {'yes' if after.release.algorithm_safe else 'no (see the warning)'}")
+    screen.print(f"for the world:  {out / 'public'}")
+    screen.print(f"for you alone:  {out / 'private' / 'report.html'}")
+
+
+def _recipe(method: str, parameters: Mapping[str, Any]) -> str:
+    """The method as one would say it.
+
+    >>> _recipe("mondrian", {"k": 5, "recoding": "boxes", "used": {}})
+    'mondrian, k=5, recoding=boxes'
+    """
+    said = [f"{name}={value}" for name, value in parameters.items() if name != "used"]
+    return ", ".join([method, *said])

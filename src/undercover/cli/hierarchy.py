@@ -1,0 +1,198 @@
+"""``undercover hierarchy``: build hierarchies from ranges and columns, look at them, and see whether they fit.
+
+The commands are declared here; what does the work is imported when one of them runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from undercover.model.hierarchy import Hierarchy
+
+app = typer.Typer(
+    name="hierarchy",
+    help="Build, look at and check hierarchies: trees over the values of a column.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Data = Annotated[str | None, typer.Option(help="Take the values from this table: a file or database URL.")]
+ColumnName = Annotated[str | None, typer.Option(help="With --data: the column.")]
+Out = Annotated[Path | None, typer.Option(help="Write it here as CSV; otherwise it is only shown.")]
+Nulls = Annotated[str, typer.Option(help="With --data: what means missing beside an empty cell, by commas.")]
+Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Lines = Annotated[int, typer.Option(help="How long the picture of the tree may be.", min=1)]
+File = Annotated[Path, typer.Argument(help="A hierarchy: CSV with the header level0,level1,…")]
+
+_LINES = 24
+
+
+@app.command()
+def intervals(
+    widths: Annotated[str, typer.Option(help="Of each level, by commas, each a multiple of the one before.")],
+    first: Annotated[str | None, typer.Option("--from", help="Cover every number from this one …")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="… to this one.")] = None,
+    step: Annotated[str, typer.Option(help="With --from and --to: from one number to the next.")] = "1",
+    origin: Annotated[str, typer.Option(help="A number at which an interval of every level begins.")] = "0",
+    data: Data = None,
+    column: ColumnName = None,
+    nulls: Nulls = "",
+    out: Out = None,
+    lines: Lines = _LINES,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Nested intervals over numbers: 23 lies in [20, 24], that in [20, 29], and so on."""
+    from undercover.cli import hierarchy_values as values
+    from undercover.hierarchies.intervals import from_intervals
+
+    _check_out(out, force)
+    steps, start = values.numbers("--widths", widths), values.number("--origin", origin)
+    if values.is_range(data, column, first, last):
+        covered: Any = values.number_range(first, last, step)
+    else:
+        covered = values.column_values(data, column, nulls)
+    _finish(from_intervals(covered, steps, origin=start), column, out, lines, json)
+
+
+@app.command()
+def prefixes(
+    lengths: Annotated[str, typer.Option(help="Characters kept on each level, by commas, descending.")],
+    data: Annotated[str, typer.Option(help="Take the codes from this table: a file or database URL.")],
+    column: Annotated[str, typer.Option(help="The column.")],
+    nulls: Nulls = "",
+    out: Out = None,
+    lines: Lines = _LINES,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Ever shorter prefixes of codes such as postcodes: 10115 lies in 101**, that in 1****."""
+    from undercover.cli import hierarchy_values as values
+    from undercover.hierarchies.prefixes import from_prefixes
+
+    _check_out(out, force)
+    kept = values.whole_numbers("--lengths", lengths)
+    codes = values.column_values(data, column, nulls, text=True)
+    _finish(from_prefixes(codes, kept), column, out, lines, json)
+
+
+@app.command()
+def dates(
+    levels: Annotated[
+        str, typer.Option(help="From fine to coarse, by commas: day, month, quarter, year, decade.")
+    ] = "month,quarter,year,decade",
+    first: Annotated[str | None, typer.Option("--from", help="Cover every day from this one …")] = None,
+    last: Annotated[str | None, typer.Option("--to", help="… to this one.")] = None,
+    data: Data = None,
+    column: ColumnName = None,
+    nulls: Nulls = "",
+    out: Out = None,
+    lines: Lines = _LINES,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """Calendar periods: 2024-03-17 lies in 2024-03, that in 2024-Q1 and in 2024."""
+    from undercover.cli import hierarchy_values as values
+    from undercover.hierarchies.dates import from_dates
+
+    _check_out(out, force)
+    periods = [level.strip() for level in levels.split(",") if level.strip()]
+    if values.is_range(data, column, first, last):
+        covered: Any = values.day_range(first, last)
+    else:
+        covered = values.column_values(data, column, nulls)
+    _finish(from_dates(covered, periods), column, out, lines, json)
+
+
+@app.command()
+def show(file: File, lines: Lines = _LINES, json: Json = False) -> None:
+    """Look at a hierarchy: nodes of every level, the way up from one value, a picture of the tree."""
+    from undercover.hierarchies.file import read_hierarchy
+
+    _finish(read_hierarchy(file), None, None, lines, json)
+
+
+@app.command()
+def check(
+    file: File,
+    data: Data = None,
+    column: ColumnName = None,
+    nulls: Nulls = "",
+    json: Json = False,
+) -> None:
+    """Say whether a hierarchy is one and covers a column; exit code 2 with everything that is wrong."""
+    from undercover.cli import hierarchy_values as values
+    from undercover.cli.output import console, print_json
+    from undercover.errors import HierarchyError, ParameterError
+    from undercover.hierarchies.check import check_file
+
+    if (data is None) != (column is None):
+        raise ParameterError("--data and --column belong together: which column the hierarchy is for.")
+    covered = None if data is None else values.column_values(data, column, nulls)
+    found = check_file(file, covered)
+    problems = list(found.problems)
+    if found.uncovered and covered is not None:
+        as_text = values.column_values(data, column, nulls, text=True)
+        if not check_file(file, as_text).uncovered:
+            problems.append(
+                f'Read as text every value is covered: say kind = "categorical" under [columns.{column}] in the spec.'
+            )
+    if json:
+        print_json({"file": str(file), "fits": not problems, **found.to_dict(), "problems": problems})
+    if problems and json:
+        raise typer.Exit(HierarchyError.exit_code)
+    if problems:
+        raise HierarchyError(problems)
+    if not json:
+        screen = console()
+        screen.print(f"{file}: {found.leaves:,} values on {found.levels} levels, each a function of the one below.")
+        if covered is not None:
+            screen.print(found.sentence())
+
+
+def _check_out(out: Path | None, force: bool) -> None:
+    from undercover.errors import OutputError
+
+    if out is not None and out.exists() and not force:
+        raise OutputError(f"`{out}` exists. Choose another file, or replace it with --force.")
+
+
+def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, as_json: bool) -> None:
+    """Write what was made, where it is to be written, and show it."""
+    from dataclasses import asdict
+
+    from undercover.cli.output import console, print_json, print_table
+    from undercover.hierarchies.file import write_hierarchy
+    from undercover.hierarchies.preview import preview
+
+    if out is not None:
+        write_hierarchy(made, out)
+    found = preview(made, lines=lines)
+    if as_json:
+        levels = [asdict(level) for level in found.levels]
+        print_json({"values": found.values, "levels": levels, "example": list(found.path), "out": out})
+        return
+    screen = console()
+    rows = [
+        [str(level.level), level.example, f"{level.nodes:,}", _span(level.smallest, level.largest)]
+        for level in found.levels
+    ]
+    title = f"{found.values:,} values on {len(found.levels)} levels"
+    print_table(screen, title, ["level", "example", "nodes", "values of a node"], rows, left=2)
+    screen.print(f"the way up: {' → '.join(found.path)}", markup=False)
+    if found.drawn > 1:
+        screen.print()
+        for line in found.picture:
+            screen.print(line, markup=False)
+    if out is not None:
+        screen.print()
+        screen.print(f'written to {out}; in a spec: [columns.{column or "NAME"}] hierarchy = "{out}"', markup=False)
+
+
+def _span(smallest: int, largest: int) -> str:
+    return f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"

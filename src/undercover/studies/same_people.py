@@ -1,0 +1,169 @@
+"""Are the people of a new table those of a release that is already made?
+
+What a release promises is about that release alone: whoever is in two tables is in two releases, and not every promise
+survives that. People are recognised by the hash of the file, by equal rows in whatever order and format, and by
+identifiers that both tables have, as far as the table of the release can still be had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undercover.io.source import Input, ReadOptions, read, sha256
+from undercover.model.run import Run
+from undercover.model.table import Table, write_values
+
+
+@dataclass(frozen=True)
+class SamePeople:
+    """What is known of people who are in both tables.
+
+    Examples
+    --------
+    >>> SamePeople(shared={"name": 12}, rows=500).sentence()
+    '12 of the 500 rows have a `name` that is in the table of the release, too'
+    >>> bool(SamePeople(unchecked="Nothing tells people apart."))
+    False
+    """
+
+    same_table: bool = False
+    shared: dict[str, int] | None = (
+        None  # identifier -> rows of the new table whose value the old one has; None: unknown
+    )
+    rows: int = 0  # of the new table
+    unchecked: str = ""  # why nobody can say
+
+    def __bool__(self) -> bool:
+        return self.same_table or any((self.shared or {}).values())
+
+    def sentence(self) -> str:
+        """The finding in words, without a full stop; it names no person."""
+        if self.same_table:
+            return "The new table is the one the release was made of"
+        name, rows = max((self.shared or {"": 0}).items(), key=lambda entry: entry[1])
+        if rows:
+            return f"{rows:,} of the {self.rows:,} rows have a `{name}` that is in the table of the release, too"
+        return "Nobody of the new table is known to be in the release"
+
+
+def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
+    """Compare a new table with the one ``before`` was made of.
+
+    Parameters
+    ----------
+    before
+        The run of the release, with or without its original table in memory.
+    given
+        The new table.
+    original
+        The table of the release: a path or frame; by default it is looked for where it was read from.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
+    >>> same_people(run, read(people.take(list(range(999, -1, -1))))).sentence()
+    'The new table is the one the release was made of'
+    """
+    rows = given.data.num_rows
+    digest = given.source.get("sha256")
+    if digest is not None and digest == before.source.get("sha256"):
+        return SamePeople(same_table=True, rows=rows)
+    identifiers = before.schema.identifiers
+    old = _old_table(before, original)
+    encoded = before.original if before.original is not None or old is None else _encoded(old, before)
+    if (
+        encoded is not None
+        and encoded.n_input == rows
+        and same_rows(encoded, Table.from_arrow(given.data, before.schema))
+    ):
+        return SamePeople(same_table=True, rows=rows)
+    if not identifiers:
+        return SamePeople(
+            rows=rows, unchecked="No column is an identifier, so nothing tells whether people are in both"
+        )
+    if old is None:
+        return SamePeople(
+            rows=rows,
+            unchecked="The table of the release is no longer where it was read from (say where: --original DATA), so "
+            "nothing tells whether people are in both",
+        )
+    shared = {name: _shared(old.column(name), given.data.column(name)) for name in identifiers}
+    return SamePeople(shared=shared, rows=rows)
+
+
+def same_rows(first: Table, second: Table) -> bool:
+    """Whether two tables hold the same rows, in whatever order.
+
+    Examples
+    --------
+    >>> from undercover.model.schema import Schema
+    >>> schema = Schema(quasi_identifiers=["age", "sex"])
+    >>> ages, sexes = ([34, 28], [28, 34], [28, 34]), (["f", "m"], ["f", "m"], ["m", "f"])
+    >>> first, other, turned = (
+    ...     Table.from_arrow(pa.table({"age": age, "sex": sex}), schema) for age, sex in zip(ages, sexes)
+    ... )
+    >>> same_rows(first, other), same_rows(first, turned)
+    (False, True)
+    """
+    if first.n_rows != second.n_rows:
+        return False
+    names = first.schema.published
+    for name in names:
+        one, other = first[name], second[name]
+        if one.domain.labels != other.domain.labels:
+            return False
+        if not np.array_equal(np.bincount(one.codes), np.bincount(other.codes)):
+            return False
+    columns = [np.stack(table.codes(names)) for table in (first, second)]  # (n_columns, n_rows) each
+    ordered = [codes[:, np.lexsort(codes)] for codes in columns]
+    return np.array_equal(*ordered)
+
+
+def as_written(options: ReadOptions, run: Run) -> ReadOptions:
+    """The options, reading as text what was no number or date in the run, and all identifiers."""
+    kinds = run.source.get("kinds", {})
+    names = [name for name, kind in kinds.items() if kind in ("categorical", "ordinal")]
+    return replace(options, text=tuple(dict.fromkeys([*options.text, *names, *run.schema.identifiers])))
+
+
+def _old_table(before: Run, original: Any) -> pa.Table | None:
+    """The table of the release as it was read, if it can be had."""
+    options = as_written(ReadOptions(**before.source.get("options", {})), before)
+    if original is not None:
+        given = original if isinstance(original, Input) else read(original, options=options)
+        before.schema.check_against(given.data.column_names)
+        return given.data
+    path, digest = before.source.get("path"), before.source.get("sha256")
+    # What a database holds now need not be what it held then.
+    if path is None or digest is None or not Path(path).is_file() or sha256(path) != digest:
+        return None
+    return read(path, options=options).data
+
+
+def _encoded(data: pa.Table, before: Run) -> Table:
+    return Table.from_arrow(data, before.schema)
+
+
+def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:
+    """Rows of ``new`` whose value is in ``old``, values compared as they are written."""
+    known = set(_labels(old))
+    codes = new.dictionary_encode() if not pa.types.is_dictionary(new.type) else new
+    codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
+    counts = pc.value_counts(codes.indices.drop_null())
+    labels = [label.strip() for label in write_values(codes.dictionary)]
+    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
+    return sum(count for code, count in pairs if labels[code] in known)
+
+
+def _labels(column: pa.ChunkedArray) -> list[str]:
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return [label.strip() for label in write_values(pc.unique(plain).drop_null())]
