@@ -20,6 +20,7 @@ from undercover.partition.recoding import region_cells
 from undercover.partition.specialization import specialized
 from undercover.randomness import Randomness
 from undercover.studies.experiments.perturbed_generalization import QUASI_IDENTIFIERS, WEIGHTS
+from undercover.studies.experiments.perturbed_generalization import people as census_with_groups
 
 K, P = 6, Fraction(3, 10)
 CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
@@ -27,10 +28,10 @@ CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
 
 def schema(*, hierarchies: bool = False) -> uc.Schema:
     """The columns of SAL with the stated weights."""
-    known = uc.datasets.census_schema(QUASI_IDENTIFIERS, hierarchies=hierarchies)
+    known = uc.datasets.census_schema(hierarchies=hierarchies)
     columns = {
         name: uc.Column(
-            kind="numeric" if name == "occupation" and not hierarchies else known.column(name).kind,
+            kind="numeric" if name == "occupation_group" else known.column(name).kind,
             domain=known.column(name).domain,
             hierarchy=known.column(name).hierarchy,
             weight=weight,
@@ -44,7 +45,7 @@ def schema(*, hierarchies: bool = False) -> uc.Schema:
 
 def perturbed_generalization(book: Book, rows: int, threads: int) -> None:
     book.section(f"Perturbed generalization, k={K}, {rows:,} rows x 8 quasi-identifiers, {threads} threads")
-    people = uc.datasets.census(rows, seed=1)
+    people = census_with_groups(rows, 1)
     table = Table.from_arrow(people, schema())
     columns = [codes.astype(np.int32) for codes in table.codes(QUASI_IDENTIFIERS)]
 
@@ -98,7 +99,7 @@ def _growth(book: Book, threads: int) -> None:
     method = uc.PerturbedGeneralization(k=K, p=float(P))
     seconds = {}
     for rows in (100_000, 1_000_000):
-        table = Table.from_arrow(uc.datasets.census(rows, seed=1), schema())
+        table = Table.from_arrow(census_with_groups(rows, 1), schema())
         engine = LocalEngine(threads=threads)
         seconds[rows] = best(
             lambda: method.anonymize(table, engine=engine, randomness=Randomness()),  # noqa: B023

@@ -140,9 +140,14 @@ class PerturbedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         by_chance = self.value_shares_[predicted]
         total = float(weight.sum())
         value = float((weight * (hits - (1 - self.p) * by_chance)).sum()) / (self.p * total)
-        centre = float((weight**2 * hits).sum() / (weight**2).sum())
-        error = math.sqrt(float((weight**2 * (hits - centre) ** 2).sum())) / (self.p * total)
-        return Estimate(value, error)
+        squares = weight**2
+        draws = float(squares.sum() ** 2 / (squares**2).sum())
+        centre = float((squares * hits).sum() / squares.sum())
+        # Few heavy rows tell little of their own spread; one tells nothing.
+        spread = (
+            float((squares * (hits - centre) ** 2).sum()) * draws / (draws - 1) if draws >= 2 else squares.sum() / 4
+        )
+        return Estimate(value, math.sqrt(spread) / (self.p * total))
 
     def _prepared(self, y: Array) -> NDArray[np.int64]:
         """Read off classes and their shares of the domain; the classes of ``y`` as codes."""

@@ -34,7 +34,7 @@ def write_interval(low: str, high: str) -> str:
     """
     if low == high and not looks_generalized(low):
         return low
-    return f"[{_quote(low)}, {_quote(high)}]"
+    return f"[{quote(low)}, {quote(high)}]"
 
 
 def write_set(values: Iterable[str]) -> str:
@@ -46,7 +46,7 @@ def write_set(values: Iterable[str]) -> str:
     members = list(values)
     if len(members) == 1 and not looks_generalized(members[0]):
         return members[0]
-    return "{" + ", ".join(_quote(value) for value in members) + "}"
+    return "{" + ", ".join(quote(value) for value in members) + "}"
 
 
 def looks_generalized(cell: str) -> bool:
@@ -104,7 +104,12 @@ def _read_list(cell: str) -> tuple[str, ...]:
     return tuple(members)
 
 
-def _quote(value: str) -> str:
+def quote(value: str) -> str:
+    """A value inside brackets or braces: in quotation marks where it would be misread.
+
+    >>> quote("flu"), quote("a, b")
+    ('flu', '"a, b"')
+    """
     if value == "" or value != value.strip() or any(mark in value for mark in _NEEDS_QUOTES):
         return '"' + value.replace('"', '""') + '"'
     return value

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.model.cells import EVERYTHING, Form, write_interval, write_set
+from undercover.model.cells import EVERYTHING, Form, quote, write_interval, write_set
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.schema import Role
@@ -24,6 +24,7 @@ from undercover.partition.mondrian import Partition
 from undercover.partition.shuffling import shuffle_within
 from undercover.randomness import Randomness
 
+_LARGEST_INDEX = 1 << 22  # entries of a table that numbers pairs
 _FORM: dict[CellKind, Form] = {"range": "interval", "set": "set", "tree": "node"}
 
 
@@ -62,9 +63,9 @@ def region_cells(table: Table, partition: Partition) -> list[Cells]:
         column = table[cut.name]
         low, high = partition.bounds[:, j, 0], partition.bounds[:, j, 1]
         if cut.kind == "set":
-            place = np.arange(cut.size)
-            inside = (low[:, None] <= place) & (place <= high[:, None])  # by rank of frequency
-            cells.append(_set_cells(column, _as_words(inside[:, cut.recode])))
+            pairs, codes = _distinct_pairs(low, high)  # by rank of frequency
+            inside = (pairs[:, :1] <= cut.recode) & (cut.recode <= pairs[:, 1:])
+            cells.append(_cells(column.name, "set", codes, [_write_members(column, row) for row in inside]))
         else:
             cells.append(_span_cells(column, cut.kind, low, high, disjoint=True))
     return cells
@@ -105,10 +106,9 @@ def _span_cells(
     column: EncodedColumn, kind: CellKind, low: NDArray[np.int64], high: NDArray[np.int64], *, disjoint: bool = False
 ) -> Cells:
     """Cells given by their lowest and highest code: ranges and tree nodes."""
-    width = int(high.max()) + 1
-    pairs, codes = np.unique(low * width + high, return_inverse=True)
+    pairs, codes = _distinct_pairs(low, high)
     write = _write_node(column) if kind == "tree" else _write_range(column, disjoint)
-    texts = [write(int(pair // width), int(pair % width)) for pair in pairs]
+    texts = [write(first, last) for first, last in pairs.tolist()]
     return _cells(column.name, _FORM[kind], codes, texts)
 
 
@@ -116,13 +116,34 @@ def _set_cells(column: EncodedColumn, words: NDArray[np.uint64]) -> Cells:
     """Cells given by the bits of the values present; (n_groups, n_words)."""
     distinct, codes = np.unique(words, axis=0, return_inverse=True) if words.shape[1] > 1 else _unique_words(words)
     size = column.domain.size
-    labels = column.domain.labels
-    texts = []
-    for row in distinct:
-        bits = np.unpackbits(row.view(np.uint8), bitorder="little")[:size]
-        members = [labels[code] for code in np.flatnonzero(bits)]
-        texts.append(EVERYTHING if len(members) == size > 1 else write_set(members))
+    texts = [
+        _write_members(column, np.unpackbits(row.view(np.uint8), bitorder="little")[:size].view(bool))
+        for row in distinct
+    ]
     return _cells(column.name, "set", codes, texts)
+
+
+def _write_members(column: EncodedColumn, inside: NDArray[np.bool_]) -> str:
+    """The set of the values marked; everything where all are."""
+    if len(inside) > 1 and inside.all():
+        return EVERYTHING
+    labels = column.domain.labels
+    return write_set([labels[code] for code in np.flatnonzero(inside)])
+
+
+def _distinct_pairs(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct pairs in order, (n_pairs, 2), and the one of each group."""
+    width = int(high.max()) + 1
+    keys = low * width + high
+    if width * width > _LARGEST_INDEX:
+        distinct, codes = np.unique(keys, return_inverse=True)
+    else:  # looking up is several times faster than sorting
+        place = np.zeros(width * width, dtype=np.int64)
+        place[keys] = 1
+        distinct = np.flatnonzero(place)
+        place[distinct] = np.arange(len(distinct))
+        codes = place[keys]
+    return np.stack([distinct // width, distinct % width], axis=1), codes.reshape(-1)
 
 
 def _cells(name: str, form: Form, codes: NDArray[np.int64], texts: Sequence[str]) -> Cells:
@@ -148,22 +169,16 @@ def _presence(codes: NDArray[np.unsignedinteger], starts: NDArray[np.int64], siz
     return np.ascontiguousarray(np.stack(columns, axis=1))
 
 
-def _as_words(inside: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    n_words = -(-inside.shape[1] // 64)
-    padded = np.zeros((len(inside), n_words * 64), dtype=bool)
-    padded[:, : inside.shape[1]] = inside
-    return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
 def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], str]:
     """Ranges as intervals; one that holds missing as well is everything, or its values one by one if it may not be."""
     labels = column.domain.labels
     missing = len(column.domain.values)
+    quoted = [quote(label) for label in labels]
 
     def write(low: int, high: int) -> str:
         if column.domain.has_missing and low < high == missing:
             return write_set(labels[low:]) if disjoint and low > 0 else EVERYTHING
-        return write_interval(labels[low], labels[high])
+        return f"[{quoted[low]}, {quoted[high]}]" if low < high else write_interval(labels[low], labels[low])
 
     return write
 
