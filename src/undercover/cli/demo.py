@@ -11,6 +11,8 @@ from undercover.cli.output import console, print_table, progress_on_stderr
 from undercover.report.figures import baseline, cost, risk
 from undercover.studies.demo import OVERVIEW, Stop, tour
 
+_STRUCTURE = ("disjoint-cells",)  # promises without a number
+
 
 def run(out: Path, rows: int, *, force: bool) -> None:
     """Take the tour and print one line per release: the figures of the overview page."""
@@ -42,7 +44,14 @@ def run(out: Path, rows: int, *, force: bool) -> None:
     name = value["column"]
     columns = ["release", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss", "seconds"]
     title = f"{rows:,} people who do not exist: how likely linkage finds a person's row and learns the {name}"
-    print_table(screen, title, columns, lines, left=2)
+    print_table(screen, title, columns, lines, left=2, whole=1)
+    joined = [
+        [f"with: {stop.title}", str(stop.joint["alone"]), str(stop.joint["l"]), f"{stop.joint['certain']:,}"]
+        for stop in stops
+        if stop.joint is not None
+    ]
+    titles = ["revenue office", "values left, each alone", "joined", f"people whose {name} is certain"]
+    print_table(screen, "Two offices publish tables about the same people: what their join leaves", titles, joined)
     screen.print(f"Everything is in {out}/; start with {out / OVERVIEW}. Took {time.perf_counter() - started:.0f} s.")
     screen.print(f"Try it yourself: undercover inspect {out / 'people.csv'}")
 
@@ -55,7 +64,8 @@ def _line(stop: Stop) -> list[str]:
         for key in ("after_mean", "after")
     ]
     loss = stop.summary["cost"]["loss"].get("arx") if stop.summary["cost"] else None
-    verified = ", ".join(_found(finding) for finding in stop.summary["holds"]["findings"])
+    findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
+    verified = ", ".join(map(_found, findings))
     return [stop.title, verified, *figures, cost(loss["arithmetic"]) if loss else "–", f"{stop.seconds:.1f}"]
 
 

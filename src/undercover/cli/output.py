@@ -33,9 +33,9 @@ def print_json(content: Mapping[str, Any]) -> None:
 
 
 def print_table(
-    out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
+    out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, whole: int = 0
 ) -> None:
-    """A table whose first ``left`` columns are text and whose others are figures."""
+    """A table whose first ``left`` columns are text and whose others are figures; the first ``whole`` are not torn."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -45,7 +45,7 @@ def print_table(
         # Words are not torn apart unless they are very long.
         longest = max((len(word) for cell in (name, *(row[i] for row in rows)) for word in cell.split()), default=0)
         justify: Literal["left", "right"] = "left" if i < left else "right"
-        table.add_column(name, justify=justify, overflow="fold", min_width=min(longest, _WHOLE_WORD))
+        table.add_column(name, justify=justify, overflow="fold", min_width=min(longest, _WHOLE_WORD), no_wrap=i < whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     out.print(table)

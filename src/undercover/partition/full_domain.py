@@ -27,7 +27,7 @@ Payload = Literal["counts", "bits", "tally"]
 """What is kept of every cell: its rows, the bits of its sensitive values, or how often each of them occurs."""
 
 _LARGEST_CUBE = 1 << 23  # numbers in a dense array
-_ROOM_PER_ROW = 16  # cells per row up to which a dense array is worth it
+_ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
 _LARGEST_KEY = 1 << 62
 
 

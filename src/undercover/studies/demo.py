@@ -1,23 +1,33 @@
-"""The tour: a built-in census, every method there is, each release verified, attacked, measured and written."""
+"""The tour: a built-in census, every method there is, each release verified, attacked, measured and written.
+
+At its end stand two offices with tables about the same people (Cheong, Wu & Wong 2012, Section 1): what the second
+publishes on its own, and what it publishes next to the first.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from undercover import api
+from undercover.attacks.centralized import centralized_join
 from undercover.datasets import census, census_schema
 from undercover.errors import OutputError
 from undercover.io.csv import write_csv
 from undercover.methods.anatomy import Anatomy
+from undercover.methods.cross_bucket import CrossBucket
+from undercover.methods.incognito import Incognito
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
 from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.run import Run
+from undercover.model.schema import Schema
 from undercover.report.html import overview_html
 from undercover.studies.warm_up import compiling_ahead
 
@@ -32,12 +42,18 @@ class Planned:
     title: str
     method: Method
     hierarchies: bool = False  # whether the census columns are cut along their hierarchies
+    quasi_identifiers: tuple[str, ...] | None = None  # where the holder has some columns only
+    beside: str | None = None  # the release of another holder that this one is joined with
 
+
+_REVENUE, _CENSUS = ("age", "hours"), ("education", "race", "sex")
+_TWO_DIVERSE = Incognito(k=1, l=2, diversity="distinct")
 
 TOUR = (
     Planned("mondrian-k10", "Mondrian k=10", Mondrian(k=10)),
     Planned("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", Mondrian(k=10), hierarchies=True),
     Planned("mondrian-k5-l5", "Mondrian k=5, l=5", Mondrian(k=5, l=5)),
+    Planned("incognito-k10", "Incognito k=10", Incognito(k=10), hierarchies=True),
     Planned("anatomy-l8", "Anatomy l=8", Anatomy(l=8)),
     Planned("streamliner-l8", "Streamliner l=8", Streamliner(l=8)),
     Planned("streamliner-l8-guided", "Streamliner l=8, by sex", Streamliner(l=8, algorithm="guided", strata=("sex",))),
@@ -45,6 +61,24 @@ TOUR = (
         "perturbed-k6-rho",
         "Perturbed, 0.2 to 0.45",
         PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=0.1),
+    ),
+    Planned("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", CrossBucket(k=3, l=8)),
+    Planned("office-revenue", "Revenue office", _TWO_DIVERSE, hierarchies=True, quasi_identifiers=_REVENUE),
+    Planned(
+        "office-census-alone",
+        "Census office, alone",
+        _TWO_DIVERSE,
+        hierarchies=True,
+        quasi_identifiers=_CENSUS,
+        beside="office-revenue",
+    ),
+    Planned(
+        "office-census",
+        "Census office, joint",
+        NonCentralized(l=2, choose="loss"),
+        hierarchies=True,
+        quasi_identifiers=_CENSUS,
+        beside="office-revenue",
     ),
 )
 """Every release of the tour, in the order of the overview."""
@@ -58,6 +92,7 @@ class Stop:
     title: str
     seconds: float
     summary: dict[str, Any]
+    joint: dict[str, Any] | None = None  # what it says together with the release it stands beside
 
 
 def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progress = no_progress) -> list[Stop]:
@@ -91,17 +126,21 @@ def _take(out: Path, rows: int, progress: Progress) -> list[Stop]:
     people = census(rows)
     write_csv(people, out / "people.csv")
     stops = []
+    beside: dict[str, Run] = {}
     for planned in TOUR:
 
         def within(stage: str, share: float, title: str = planned.title) -> None:
             progress(f"{title}: {stage}", share)
 
         started = time.perf_counter()
-        run = api.publish(people, census_schema(hierarchies=planned.hierarchies), planned.method, progress=within)
+        run = api.publish(people, _schema(planned), _method(planned, beside), progress=within)
         seconds = time.perf_counter() - started
         summary = api.summarize(run, progress=within)
         api.save(run, out / planned.folder, summary=summary, progress=within)
-        stops.append(Stop(planned.folder, planned.title, seconds, summary))
+        if planned.quasi_identifiers is not None:
+            beside[planned.folder] = run
+        joint = None if planned.beside is None else _joint(beside[planned.beside], run)
+        stops.append(Stop(planned.folder, planned.title, seconds, summary, joint))
     page = overview_html(
         [
             {
@@ -117,3 +156,30 @@ def _take(out: Path, rows: int, progress: Progress) -> list[Stop]:
     )
     (out / OVERVIEW).write_text(page, encoding="utf-8")
     return stops
+
+
+def _schema(planned: Planned) -> Schema:
+    if planned.quasi_identifiers is None:
+        return census_schema(hierarchies=planned.hierarchies)
+    return census_schema(planned.quasi_identifiers, hierarchies=planned.hierarchies)
+
+
+def _method(planned: Planned, made: dict[str, Run]) -> Method:
+    """The method; who publishes next to others sees what they have published."""
+    if planned.beside is None or not isinstance(planned.method, NonCentralized):
+        return planned.method
+    return replace(planned.method, others=(api.published(made[planned.beside], name="revenue"),))
+
+
+def _joint(first: Run, second: Run) -> dict[str, Any]:
+    """What two releases say together, and of how many people the value is then certain."""
+    found = api.joint_risk([first, second])
+    assert first.original is not None
+    values = first.original[first.schema.sensitive[0]].codes
+    reference = centralized_join([first.groups.labels, second.groups.labels], values)
+    return {
+        "l": found.l,
+        "max_probability": float(found.max_probability),
+        "certain": reference.given_away,
+        "alone": min(found.alone),
+    }

@@ -1,0 +1,87 @@
+"""What a holder of everybody's tables would see: the join that nobody else can make, as a reference.
+
+Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Section 1, Tables 3 and 4. Whoever holds all originals
+knows which combinations of classes people are really in. The table published of all attributes together shows just the
+values of these people; the join of published tables shows the intersections. The difference is what the adversary
+does not know, and the people whose intersection has a single value are the ones he is certain of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+
+
+@dataclass(frozen=True)
+class CentralizedJoin:
+    """The combinations people are really in."""
+
+    people: int
+    combinations: int
+    l: int  # noqa: E741
+    max_probability: float  # share of the most frequent value in a combination, at most
+    given_away: int  # people whose classes have a single value in common
+    left: Mapping[int, int]  # people by how many values their classes have in common
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures for the holder of all tables; private."""
+        return {
+            "people": self.people,
+            "combinations": self.combinations,
+            "l": self.l,
+            "max_probability": self.max_probability,
+            "given_away": self.given_away,
+            "left": {str(values): people for values, people in self.left.items()},
+        }
+
+
+def centralized_join(classes: Sequence[NDArray[np.integer]], values: NDArray[np.integer]) -> CentralizedJoin:
+    """Join by person.
+
+    Parameters
+    ----------
+    classes
+        Per table (n_people,) the class of every person, numbered from 0.
+    values
+        (n_people,) the sensitive value of every person, numbered from 0.
+
+    Examples
+    --------
+    >>> age, town = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    >>> found = centralized_join([age, town], np.array([0, 1, 1, 2]))
+    >>> found.combinations, found.l, found.given_away
+    (4, 1, 2)
+    """
+    n, n_values = len(values), int(values.max()) + 1
+    if any(len(labels) != n for labels in classes):
+        raise DataError("Every table needs the class of every person: the numbers of people differ.")
+    key = np.zeros(n, dtype=np.int64)
+    common = np.ones((n, n_values), dtype=bool)
+    for labels in classes:
+        tally = _tally(labels, values, n_values)
+        common &= (tally > 0)[labels]
+        key = key * len(tally) + labels
+    together = _tally(np.unique(key, return_inverse=True)[1].reshape(-1), values, n_values)
+    left, people = np.unique(common.sum(axis=1), return_counts=True)
+    spread = dict(zip(left.tolist(), people.tolist(), strict=True))
+    return CentralizedJoin(
+        people=n,
+        combinations=len(together),
+        l=int((together > 0).sum(axis=1).min()),
+        max_probability=float((together.max(axis=1) / together.sum(axis=1)).max()),
+        given_away=spread.get(1, 0),
+        left=spread,
+    )
+
+
+def _tally(labels: NDArray[np.integer], values: NDArray[np.integer], n_values: int) -> NDArray[np.int64]:
+    """(n_classes, n_values) people of each value in each class."""
+    tally = np.zeros((int(labels.max()) + 1, n_values), dtype=np.int64)
+    np.add.at(tally, (labels, values), 1)
+    return tally
