@@ -52,6 +52,7 @@ def test_a_map_is_written(undercover: Command, tmp_path: Path) -> None:
     assert page.read_text().count("<svg") == 2
     assert undercover("guarantee", *ASKED, "--p", 0.3, "--map", page).code == 2
     assert undercover("guarantee", *ASKED, "--p", 0.3, "--map", page, "--force").code == 0
+    assert page.read_text().count("<svg") == 1  # nothing was asked about ρ1
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def run(
     main: Bound = "paper" if bound == "paper" else "tight"
     grid = guarantee_grid(ks=_KS, ps=_PS, rho1=rho1 or 0, domain=domain, skew=skew, bound=main)
     if page is not None:
-        _write_page(page, grid, rho1 or 0, domain, skew, main)
+        _write_page(page, grid, rho1, domain, skew, main)
     if as_json:
         asked = {"k": people, "domain": domain, "skew": _float(skew), "bound": bound}
         asked |= {"rho1": _float(rho1)} if rho1 is not None else {}
@@ -127,7 +127,9 @@ def _print(
     screen.print("Promises are rounded up, p is rounded down.")
 
 
-def _write_page(page: Path, grid: list[dict[str, Any]], rho1: Number, domain: int, skew: Number, bound: Bound) -> None:
+def _write_page(
+    page: Path, grid: list[dict[str, Any]], rho1: Number | None, domain: int, skew: Number, bound: Bound
+) -> None:
     from undercover.report.guarantee_map import guarantee_html
 
     try:

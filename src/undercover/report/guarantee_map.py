@@ -37,7 +37,7 @@ def guarantee_chart(grid: Sequence[Mapping[str, Any]], measure: str) -> Chart:
     y = alt.Y("k:O", sort=ks, title="k: people in a cell")
     scale = alt.Scale(domain=[0, 1], range=["#f3f6fa", "#0072b2"])
     squares = base.mark_rect().encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None))
-    light = alt.condition("datum.value > 0.6", alt.value("#ffffff"), alt.value("#1a1a1a"))
+    light = alt.condition("datum.value > 0.75", alt.value("#ffffff"), alt.value("#1a1a1a"))
     words = base.mark_text(fontSize=12).encode(x=x, y=y, text="text:N", color=light)
     spec = alt.layer(squares, words).to_dict()
     values = [field["value"] for field in fields]
@@ -45,8 +45,10 @@ def guarantee_chart(grid: Sequence[Mapping[str, Any]], measure: str) -> Chart:
     return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
 
 
-def guarantee_html(grid: Sequence[Mapping[str, Any]], *, rho1: Number, domain: int, skew: Number, bound: Bound) -> str:
-    """One self-contained page with both maps.
+def guarantee_html(
+    grid: Sequence[Mapping[str, Any]], *, rho1: Number | None, domain: int, skew: Number, bound: Bound
+) -> str:
+    """One self-contained page with both maps; without ``rho1`` with that of the growth alone.
 
     >>> grid = [{"k": 2, "p": 0.3, "rho2": 0.5, "growth": 0.3}]
     >>> guarantee_html(grid, rho1=0.2, domain=50, skew=0.1, bound="tight").startswith("<!DOCTYPE html>")
@@ -61,8 +63,9 @@ def guarantee_html(grid: Sequence[Mapping[str, Any]], *, rho1: Number, domain: i
         maps=[
             {"title": title, "chart": Markup(guarantee_chart(grid, measure).svg())}
             for measure, title in _TITLES.items()
+            if measure != "rho2" or rho1 is not None
         ],
-        rho1=f"{float(exact(rho1)):g}",
+        rho1=None if rho1 is None else f"{float(exact(rho1)):g}",
         skew=f"{float(exact(skew)):g}",
         domain=domain,
         bound=bound,

@@ -3,10 +3,10 @@
 Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section VII. Their table SAL is 700,000
 people with eight quasi-identifiers and 50 classes of income, divided into m = 2 or 3 categories for decision trees.
 
-Deviations: the built-in census stands for SAL (same columns and domain sizes; occupations by their fifty groups). Cells are Mondrian regions cut without
-looking at incomes, with stated weights, where the paper specialises along (perturbed) incomes. Trees are those of
-:mod:`undercover.analysis.perturbed_classifier`; categories are ordered by their mean class. The paper plots errors
-without printing them, so claims are judged by what its text says.
+Deviations: the built-in census stands for SAL (same columns and domain sizes; occupations by their fifty groups).
+Cells are Mondrian regions cut without looking at incomes, with stated weights, where the paper specialises along
+(perturbed) incomes. Trees are those of :mod:`undercover.analysis.perturbed_classifier`; categories are ordered by their
+mean class. The paper plots errors without printing them, so claims are judged by what its text says.
 """
 
 from __future__ import annotations
@@ -34,16 +34,6 @@ from undercover.studies.experiments.perturbed_generalization_claims import KS, P
 from undercover.studies.experiments.request import Request, Source, one_sensitive
 from undercover.studies.experiments.rows import Rows
 
-QUASI_IDENTIFIERS = (
-    "age",
-    "sex",
-    "education",
-    "birthplace",
-    "occupation_group",
-    "race",
-    "work_class",
-    "marital_status",
-)
 # How much somebody who has never seen the table would want to know of a column: what income is known to depend on.
 WEIGHTS = {
     "age": 4.0,
@@ -55,6 +45,7 @@ WEIGHTS = {
     "race": 0.1,
     "birthplace": 0.1,
 }
+QUASI_IDENTIFIERS = tuple(WEIGHTS)
 K, P = 6, 0.3
 _PAPER = "Tao, Xiao, Li & Zhang, “On Anti-Corruption Privacy Preserving Publication”, Section VII."
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
