@@ -18,6 +18,7 @@ import numpy as np
 
 import undercover as uc
 from benchmarks import plain
+from benchmarks.cross_bucket import cross_bucket
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
@@ -222,6 +223,7 @@ def main() -> None:
     adult(book, options.data / "adult")
     streamliner(book, 6 * options.rows // 10, large=options.large)
     perturbed_generalization(book, 7 * options.rows // 10, threads)
+    cross_bucket(book, options.rows, threads)
     surface(book, options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)

@@ -106,6 +106,7 @@ def test_claims_on_discernibility() -> None:
     assert judge("dm-pronounced", bent).verdict == "not held"
     assert judge("dm-coincides", by_k(DM, {3: 9, 5: 25}) + by_k(DM, {3: 9, 5: 25}, "l = 6")).verdict == "held"
     assert judge("dm-coincides", by_k(DM, {3: 9, 5: 25}) + by_k(DM, {3: 9, 5: 26}, "l = 6")).verdict == "not held"
+    assert judge("dm-coincides", by_k(DM, {3: 9, 5: 25_000}) + by_k(DM, {3: 9, 5: 25_010}, "l = 6")).verdict == "held"
 
 
 def test_claims_on_errors() -> None:
