@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from undercover.cli.output import console, print_json, print_table, progress_on_
 from undercover.cli.publish import check_output
 from undercover.errors import ParameterError
 from undercover.guarantees.finding import shown
+from undercover.methods.registry import METHODS
 from undercover.model.run import Run
 from undercover.studies.apply import Changes, apply, changes, load_recipe
 
@@ -82,10 +84,11 @@ def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
 
 
 def _recipe(method: str, parameters: Mapping[str, Any]) -> str:
-    """The method as one would say it.
+    """The method as one would ask for it: what is as it is by default is left out.
 
-    >>> _recipe("mondrian", {"k": 5, "recoding": "boxes", "used": {}})
-    'mondrian, k=5, recoding=boxes'
+    >>> _recipe("mondrian", {"k": 5, "recoding": "boxes", "cut": "median", "used": {}})
+    'mondrian, k=5, cut=median'
     """
-    said = [f"{name}={value}" for name, value in parameters.items() if name != "used"]
+    usual = {field.name: field.default for field in fields(METHODS[method])}
+    said = [f"{name}={value}" for name, value in parameters.items() if name in usual and value != usual[name]]
     return ", ".join([method, *said])

@@ -12,10 +12,13 @@ import typer
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
+from undercover.report.experiment import VERDICTS
+from undercover.studies.experiments.everything import BROKEN, FINISHED, PAGE, exit_code, run_everything
 from undercover.studies.experiments.registry import build_experiment
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 
+ALL = "all"
 _INTERRUPTED = 130
 
 
@@ -36,6 +39,8 @@ def run(
     as_json: bool,
 ) -> None:
     """Run an experiment and say which claims held."""
+    if name == ALL and settings:
+        raise ParameterError("--set is a choice of one experiment. Name that one instead of `all`.")
     if data is None and (spec is not None or roles or missing):
         raise ParameterError("--spec, --qi, --sensitive and --missing speak of a table. Name it with --data.")
     try:
@@ -53,14 +58,22 @@ def run(
                 seed=seed,
                 options=settings_from_text(settings),
             )
-            results = run_experiment(build_experiment(name, request), out, fresh=fresh, progress=progress)
+            if name == ALL:
+                results = run_everything(request, out, fresh=fresh, progress=progress)
+            else:
+                results = run_experiment(build_experiment(name, request), out, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
         print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None
     if as_json:
         print_json(results)
+    elif name == ALL:
+        _print_all(results, out)
     else:
         _print(results, out)
+    if name == ALL and exit_code(results):
+        _explain(results)
+        raise typer.Exit(exit_code(results))
 
 
 def _print(results: Mapping[str, Any], out: Path) -> None:
@@ -73,3 +86,24 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     if results["refused"]:
         screen.print(f"{len(results['refused']):,} cells could not be run on this table; the page says why.")
     screen.print(f"page: {out / 'experiment.html'}   figures: {out / 'results.csv'}")
+
+
+def _print_all(overview: Mapping[str, Any], out: Path) -> None:
+    screen = console()
+    lines = []
+    for entry in overview["experiments"]:
+        verdicts = [claim["verdict"] for claim in entry.get("claims", ())]
+        counts = [str(verdicts.count(verdict)) if entry["state"] == FINISHED else "–" for verdict in VERDICTS]
+        seconds = f"{entry['timings']['seconds']:.0f}" if entry["state"] == FINISHED else "–"
+        lines.append([entry["experiment"], entry["state"], *counts, seconds])
+    print_table(screen, "What the papers say", ["experiment", "", *VERDICTS, "seconds"], lines, left=2)
+    screen.print(f"page: {out / PAGE}")
+
+
+def _explain(overview: Mapping[str, Any]) -> None:
+    """Say on stderr what kept experiments from running."""
+    for entry in overview["experiments"]:
+        if "reason" in entry:
+            print(f"error: {entry['experiment']} {entry['state']}: {entry['reason']}", file=sys.stderr)
+        if entry["state"] == BROKEN:
+            print(entry["traceback"], file=sys.stderr)

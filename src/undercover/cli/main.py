@@ -315,7 +315,9 @@ def joint_risk(
 
 @app.command()
 def experiment(
-    name: Annotated[str, typer.Argument(help="Whose evaluation to run again: streamliner.")],
+    name: Annotated[
+        str, typer.Argument(help="Whose evaluation to run again, such as streamliner; all runs every one.")
+    ],
     out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted run in it goes on.")],
     data: Annotated[str | None, typer.Option(help="A table of your own; by default the built-in census.")] = None,
     spec: SpecFile = None,

@@ -42,8 +42,8 @@ from undercover.model.table import encode
 from undercover.studies.same_people import SamePeople, as_written, same_people
 
 TWICE = (
-    "What is promised to somebody who is in both holds for each release alone: whoever has both releases may learn "
-    "more. Hand out one of them."
+    "What is promised to people of both tables holds for each release alone: whoever has both releases may learn more "
+    "about them."
 )
 
 

@@ -27,7 +27,7 @@ class SamePeople:
     Examples
     --------
     >>> SamePeople(shared={"name": 12}, rows=500).sentence()
-    '12 of the 500 rows have a `name` that is in the table of the release, too'
+    "12 of the 500 rows have a `name` that is in the recipe's first table, too"
     >>> bool(SamePeople(unchecked="Nothing tells people apart."))
     False
     """
@@ -45,11 +45,11 @@ class SamePeople:
     def sentence(self) -> str:
         """The finding in words, without a full stop; it names no person."""
         if self.same_table:
-            return "The new table is the one the release was made of"
+            return "The new table is the one the recipe was made for"
         name, rows = max((self.shared or {"": 0}).items(), key=lambda entry: entry[1])
         if rows:
-            return f"{rows:,} of the {self.rows:,} rows have a `{name}` that is in the table of the release, too"
-        return "Nobody of the new table is known to be in the release"
+            return f"{rows:,} of the {self.rows:,} rows have a `{name}` that is in the recipe's first table, too"
+        return "Nobody of the new table is known to be in the recipe's first one"
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
@@ -71,7 +71,7 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
     >>> same_people(run, read(people.take(list(range(999, -1, -1))))).sentence()
-    'The new table is the one the release was made of'
+    'The new table is the one the recipe was made for'
     """
     rows = given.data.num_rows
     digest = given.source.get("sha256")
@@ -88,13 +88,14 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
         return SamePeople(same_table=True, rows=rows)
     if not identifiers:
         return SamePeople(
-            rows=rows, unchecked="No column is an identifier, so nothing tells whether people are in both"
+            rows=rows,
+            unchecked="No column is an identifier, so nothing tells who of the recipe's first table is in this one, too",
         )
     if old is None:
         return SamePeople(
             rows=rows,
-            unchecked="The table of the release is no longer where it was read from (say where: --original DATA), so "
-            "nothing tells whether people are in both",
+            unchecked="The recipe's first table is no longer where it was read from (say where: --original DATA), so "
+            "nothing tells who of it is in this one, too",
         )
     shared = {name: _shared(old.column(name), given.data.column(name)) for name in identifiers}
     return SamePeople(shared=shared, rows=rows)
