@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.attacks.boxes import boxes_of, match
@@ -23,7 +24,7 @@ from undercover.attacks.corruption import Belief, Prior, generalized_belief, per
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.breach_bounds import Bound, growth_bound
 from undercover.guarantees.classes import PEOPLE
-from undercover.guarantees.encoding import written
+from undercover.guarantees.encoding import Written, combine, written
 from undercover.guarantees.exact import Number, exact
 from undercover.guarantees.meaning import domain_values
 from undercover.model.perturbation import Perturbation
@@ -225,10 +226,15 @@ class _View:
         table = release.published()
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")
-        targets = np.stack([original[name].codes for name in names], axis=1).astype(np.int64)
-        distinct, person = np.unique(targets, axis=0, return_inverse=True)
+        columns = [
+            Written(original[name].codes.astype(np.int64), pa.nulls(original[name].domain.size)) for name in names
+        ]
+        person, count = combine(columns)
+        first = np.empty(count, dtype=np.int64)
+        first[person] = np.arange(original.n_rows)
+        targets = np.stack([column.codes[first] for column in columns], axis=1)
         boxes = boxes_of(release, original, names, (sensitive,))
-        offsets, members = match(boxes, distinct, threads)
+        offsets, members = match(boxes, targets, threads)
         if (np.diff(offsets) != 1).any():
             raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
         values = written(table.data.column(sensitive))
@@ -238,7 +244,7 @@ class _View:
         if strange:
             raise DataError(f"`{strange[0]}` is not in the declared domain: is this the original table?")
         own = np.array([noise.code[label] for label in labels], dtype=np.int64)[original[sensitive].codes]
-        cell = members[person.reshape(-1)]
+        cell = members[person]
         sizes = np.asarray(table.data.column(PEOPLE).to_numpy(), dtype=np.int64)
         if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
             raise DataError("Cells have another number of people than G says: is this the original table?")
