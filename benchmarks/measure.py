@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from undercover.studies.memory import peak_growth
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,8 @@ def side_by_side(call: Callable[[], Any], reference: Callable[[], Any], repeats:
 
 
 def peak_memory(call: Callable[[], Any]) -> int:
-    """Bytes by which the process grows at its peak during ``call`` (Linux with glibc).
-
-    What the allocator keeps of earlier calls is given back first, lest it be used again unseen.
-    """
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _status("VmRSS")
-    call()
-    return max(0, _status("VmHWM") - before)
-
-
-def _status(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise KeyError(field)
+    """Bytes by which the process grows at its peak during ``call`` (Linux with glibc)."""
+    _, grown = peak_growth(call)
+    if grown is None:
+        raise OSError("The peak memory of a call can be measured on Linux only.")
+    return grown

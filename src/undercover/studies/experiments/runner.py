@@ -59,29 +59,39 @@ def run_experiment(
     ...     found["rows"][0]["value"], sorted(path.name for path in Path(folder).iterdir())
     (9, ['cells.jsonl', 'experiment.html', 'results.csv', 'results.json'])
     """
-    _open_folder(out, fresh, experiment.private)
-    with Journal(out / JOURNAL, experiment.name) as journal:
-        keys = [cell_key(experiment, cell) for cell in experiment.cells]
-        reused = sum(key in journal.finished for key in keys)
-        _run_cells(experiment, keys, journal, progress)
-        finished = [journal.finished[key] for key in keys]
+    finished, reused = run_cells(experiment, out, RESULTS, fresh=fresh, progress=progress)
     results = _results(experiment, finished, reused)
     progress("writing the results", 1.0)
     write_results(results, out)
     return results
 
 
-def _open_folder(out: Path, fresh: bool, private: bool) -> None:
+def run_cells(
+    experiment: Experiment, out: Path, files: Sequence[str], *, fresh: bool = False, progress: Progress = no_progress
+) -> tuple[list[Finished], int]:
+    """Run the cells that are not yet finished in the folder ``out``, which is to hold ``files``.
+
+    Returns what became of every cell, and how many of them were finished before.
+    """
+    _open_folder(out, fresh, experiment.private, files)
+    with Journal(out / JOURNAL, experiment.name) as journal:
+        keys = [cell_key(experiment, cell) for cell in experiment.cells]
+        reused = sum(key in journal.finished for key in keys)
+        _run_cells(experiment, keys, journal, progress)
+        return [journal.finished[key] for key in keys], reused
+
+
+def _open_folder(out: Path, fresh: bool, private: bool, files: Sequence[str]) -> None:
     """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
     try:
         if not out.exists():
             out.mkdir(parents=True, mode=0o700 if private else 0o777)
         found = {path.name for path in out.iterdir()}
-        foreign = found - {JOURNAL, *RESULTS}
+        foreign = found - {JOURNAL, *files}
         if foreign and JOURNAL not in found:
             raise OutputError(f"`{out}` was not written by an experiment. It is left alone: choose another with --out.")
         if fresh:
-            for name in (JOURNAL, *RESULTS):
+            for name in (JOURNAL, *files):
                 (out / name).unlink(missing_ok=True)
     except OSError as error:
         raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
