@@ -25,6 +25,7 @@ from undercover.attacks import (
     Linkage,
     LinkageResult,
 )
+from undercover.attacks.p_match import MOST_COLUMNS
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import (
@@ -44,7 +45,7 @@ from undercover.io.published import read_published
 from undercover.io.source import Input, ReadOptions, read
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.registry import method_from_mapping, method_parameters
-from undercover.model.drawn import own_rows
+from undercover.model.drawn import is_drawn, own_rows
 from undercover.model.perturbation import is_perturbed
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
@@ -63,6 +64,7 @@ NOT_SAFE = (
     "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and "
     "every quasi-identifier may infer more than the release alone shows."
 )
+MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
 PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
 
 
@@ -311,10 +313,12 @@ def measure(
     True
     """
     if isinstance(release, Run) and schema is None:
-        return measure_release(original_of(release, original), release.release, query_error=query_error)
+        table = original_of(release, original)
+        return measure_release(table, release.release, query_error=query_error, own=own_rows(release))
+    own = None
     if isinstance(release, Run):
-        release = release.release
-    return measure_release(_table(original, schema, release), release, query_error=query_error)
+        own, release = own_rows(release), release.release
+    return measure_release(_table(original, schema, release), release, query_error=query_error, own=own)
 
 
 def published(
@@ -407,13 +411,17 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     from undercover.report.summary import summarize as summarize_run
 
     progress("verifying", 0.0)
-    verification = verify(run.release)
+    verification = verify(run)
     attacks, measures = [], None
     if run.original is not None:
         progress("attacking", 0.0)
         attacks = [attack(run).to_dict()]
         if is_perturbed(run.release):
             attacks.append(attack(run, Corruption()).to_dict())
+        if is_drawn(run.release) and len(run.rows) <= MOST_ROWS_ATTACKED_TWICE:
+            if len(run.schema.quasi_identifiers) <= MOST_COLUMNS:
+                attacks.append(attack(run, Linkage(p_match=0.7)).to_dict() | {"attack": "p-match"})
+            attacks.append(attack(run, Informed()).to_dict())
         progress("measuring", 0.0)
         measures = measure(run.original, run).to_dict()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from undercover import api
 from undercover.cli.inputs import read_with_spec
@@ -12,6 +12,9 @@ from undercover.cli.output import console, print_json, print_table
 from undercover.io.manifest import load_release
 from undercover.model.release import Release
 from undercover.utility import QueryError
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def _beside_optimum(found: Mapping[str, Any]) -> str:
@@ -42,6 +45,10 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         return
     screen = console()
     loss = found["loss"]
+    if found["classes"] is None:
+        _print_moved(screen, found)
+        _print_queries(screen, found, queries)
+        return
     rows = [
         ["classes", f"{found['classes']:,}"],
         ["average class size", f"{found['average_class_size']:.2f}"],
@@ -58,6 +65,31 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         for name, value in loss["arx"]["per_column"].items()
     ]
     print_table(screen, "By column (0 = as it was, 1 = nothing left)", columns, per_column)
+    _print_queries(screen, found, queries)
+
+
+def _print_moved(screen: Console, found: Mapping[str, Any]) -> None:
+    """Of a release whose values were drawn: how far they were moved."""
+    screen.print("The table has its old shape; there are no classes, so discernibility does not apply.")
+    if "displacement" not in found:
+        screen.print(found["note"])
+        return
+    moved, loss = found["displacement"], found["loss"]
+    rows = [
+        ["cells that changed", f"{moved['changed_cells']:.2%}"],
+        ["moved, share of the scale", f"{loss['shift']['arithmetic']:.4f}"],
+        ["ILoss, mean per cell", f"{loss['iloss']['arithmetic']:.4f}"],
+        ["ILoss, sum as in the paper", f"{moved['iloss_sum']:,.1f}"],
+    ]
+    print_table(screen, "What the release costs", ["", ""], rows)
+    per_column = [
+        [name, f"{share:.2%}", f"{loss['shift']['per_column'][name]:.4f}", f"{loss['iloss']['per_column'][name]:.4f}"]
+        for name, share in moved["changed_per_column"].items()
+    ]
+    print_table(screen, "By column, means per cell", ["column", "changed", "moved", "ILoss"], per_column)
+
+
+def _print_queries(screen: Console, found: Mapping[str, Any], queries: int) -> None:
     if queries:
         asked = [
             [", ".join(one["quasi_identifiers"]), f"{one['mean']:.3%}", f"{one['median']:.3%}"]

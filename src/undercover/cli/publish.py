@@ -123,12 +123,14 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     )
     if made.release.suppressed_rows:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
-    verification = api.verify(made.release)
+    verification = api.verify(made)
     rows = [
         [finding.name, shown(finding.required, None), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]
         for finding in verification.findings
     ]
-    print_table(screen, "Verified from the published tables alone", ["guarantee", "asked", "found", ""], rows)
+    private = any(finding.needs == "private" for finding in verification.findings)
+    whence = "the private run" if private else "the published tables alone"
+    print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
     screen.print(f"algorithm-safe: {'yes' if made.release.algorithm_safe else 'no (see the warning)'}")
     screen.print(f"for the world:  {out / 'public'}")
     screen.print(f"for you alone:  {out / 'private' / 'report.html'}")

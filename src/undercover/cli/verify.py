@@ -92,7 +92,11 @@ def _print(found: Verification) -> None:
         for finding in found.findings
     ]
     columns = ["guarantee", "", "asked", "found", "", "classes against it", "rows"]
-    print_table(screen, "Recomputed from the published tables alone", columns, rows, left=2)
+    private = any(finding.needs == "private" and finding.holds is not None for finding in found.findings)
+    whence = "the published tables, and from the private run what these cannot show" if private else (
+        "the published tables alone"
+    )  # fmt: skip
+    print_table(screen, f"Recomputed from {whence}", columns, rows, left=2)
     for problem in found.problems:
         screen.print(f"problem: {problem}")
     for finding in found.failures:

@@ -17,10 +17,12 @@ from undercover.errors import listed
 from undercover.guarantees.classes import Classes, classes_of
 from undercover.guarantees.covering import Cover, covered
 from undercover.guarantees.distribution import Distribution
+from undercover.guarantees.drawn_against import verify_drawn
 from undercover.guarantees.encoding import Written, combine, written
 from undercover.guarantees.finding import Finding
 from undercover.guarantees.meaning import NOTHING, domain_values
 from undercover.guarantees.perturbed_against import verify_sampled
+from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 
@@ -44,6 +46,8 @@ def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
     """
     classes = classes_of(release)
     table = release.tables[0] if classes.boxes is None else release.published("qit")
+    if is_drawn(release):
+        return verify_drawn(release, original)
     if classes.sampled:
         return verify_sampled(table, classes, original, release.suppressed_rows)
     expected = original.n_rows - release.suppressed_rows

@@ -104,26 +104,29 @@ def loss_chart(columns: Sequence[Mapping[str, Any]], name: str = "loss") -> Char
     """
     import altair as alt
 
-    measures = {"arx": "ARX loss", "ncp": "NCP"}
-    ordered = sorted(columns, key=lambda column: -float(column["arx"]))
+    moved = "shift" in columns[0]
+    measures = {"shift": "moved", "iloss": "ILoss"} if moved else {"arx": "ARX loss", "ncp": "NCP"}
+    first = next(iter(measures))
+    ordered = sorted(columns, key=lambda column: -float(column[first]))
     rows = [
         {"column": column["name"], "measure": label, "loss": column[key]}
         for column in ordered
         for key, label in measures.items()
     ]
     names, labels = [str(column["name"]) for column in ordered], list(measures.values())
+    axis_title = "share of the scale, mean" if moved else "loss (0: as it was, 1: nothing left)"
     chart = (
         alt.Chart(alt.NamedData("rows"), width=_WIDTH - 160, height=alt.Step(13))
         .mark_bar()
         .encode(
             y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(minExtent=_room(names))),
             yOffset=alt.YOffset("measure:N", sort=labels),
-            x=alt.X("loss:Q", title="loss (0: as it was, 1: nothing left)", axis=alt.Axis(tickCount=6)),
+            x=alt.X("loss:Q", title=axis_title, axis=alt.Axis(tickCount=6)),
             color=alt.Color("measure:N", scale=alt.Scale(domain=labels, range=[AFTER, GUESS]), sort=labels),
         )
     )
-    worst = ", ".join(f"{column['name']} {cost(column['arx'])}" for column in ordered[:3])
-    return _chart(name, chart, rows, f"ARX loss per column, largest first: {worst}.")
+    worst = ", ".join(f"{column['name']} {cost(column[first])}" for column in ordered[:3])
+    return _chart(name, chart, rows, f"{measures[first]} per column, largest first: {worst}.")
 
 
 def comparison_chart(entries: Sequence[Mapping[str, Any]], name: str = "comparison") -> Chart:
@@ -146,8 +149,9 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]], name: str = "comparis
                     found[key]["baseline_mean" if key == "attribute" else "baseline"],
                 )
                 rows.append({"method": entry["title"], "measure": label, "value": mean, "guess": guess})
-        if entry.get("cost"):
-            loss = entry["cost"]["loss"]["arx"]["arithmetic"]
+        losses = entry["cost"]["loss"] if entry.get("cost") else {}
+        if losses:
+            loss = losses["arx" if "arx" in losses else "shift"]["arithmetic"]
             rows.append({"method": entry["title"], "measure": "loss of detail", "value": loss, "guess": None})
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     titles = [str(entry["title"]) for entry in entries]

@@ -25,9 +25,17 @@ def class_sizes(classes: Classes) -> dict[str, Any]:
     >>> found["histogram"][0]
     {'from': 2, 'to': 2, 'classes': 1, 'rows': 2}
     """
-    sizes = classes.sizes
-    figures: dict[str, Any] = {"unit": "class" if classes.boxes is None else "bucket", "count": classes.count}
-    if not classes.count:
+    return sizes_of(classes.sizes, "class" if classes.boxes is None else "bucket")
+
+
+def sizes_of(sizes: NDArray[np.int64], unit: str) -> dict[str, Any]:
+    """The same of any sizes.
+
+    >>> sizes_of(np.array([2, 4]), "group")["mean"]
+    3.0
+    """
+    figures: dict[str, Any] = {"unit": unit, "count": len(sizes)}
+    if not len(sizes):
         return {**figures, "min": None, "median": None, "mean": None, "max": None, "histogram": []}
     return {
         **figures,

@@ -11,8 +11,9 @@ from typing import Any
 
 from undercover.guarantees.finding import shown
 from undercover.io.plain import plain
+from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.report import perturbed_wording
+from undercover.report import cover_wording, perturbed_wording
 from undercover.report.snippets import snippets
 from undercover.report.wording import (
     algorithm_words,
@@ -80,8 +81,13 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         "suppressed_rows": release.suppressed_rows,
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
         "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
-        "tables": [_table(table, file_format) for table in release.tables],
-        "forms": {form: words for form, words in _FORMS.items() if form in _forms(release)},
+        "tables": [_table(table, file_format, is_drawn(release)) for table in release.tables],
+        "order": cover_wording.ORDER_KEPT if release.parameters.get("keep_order") else "carries no information",
+        "forms": {
+            form: cover_wording.VALUE if is_drawn(release) else words
+            for form, words in _FORMS.items()
+            if form in _forms(release)
+        },
         "snippets": snippets(release, file_format=file_format),
         "warnings": list(release.warnings),
         "limits": limits(release),
@@ -106,13 +112,13 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(table: PublishedTable, file_format: str) -> dict[str, Any]:
+def _table(table: PublishedTable, file_format: str, drawn: bool) -> dict[str, Any]:
     return {
         "name": table.name,
         "file": f"{table.name}.{file_format}",
         "rows": table.rows,
         "columns": [
-            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column, table)}
+            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column, table, drawn)}
             for column in table.columns
         ],
     }
@@ -122,7 +128,9 @@ def _forms(release: Release) -> set[str]:
     return {column.form for table in release.tables for column in table.columns}
 
 
-def _words(column: PublishedColumn, table: PublishedTable) -> str:
+def _words(column: PublishedColumn, table: PublishedTable, drawn: bool) -> str:
+    if drawn and column.role == "quasi-identifier":
+        return cover_wording.QUASI_IDENTIFIER
     if table.name == "joined" and column.role == "sensitive":
         return _DRAWN
     if column.role == "structure":

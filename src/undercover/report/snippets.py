@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.drawn import is_drawn
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.report import perturbed_wording
+from undercover.report.cover_wording import snippets as cover_snippets
 
 _ENDS = '''\
 def ends(cell):
@@ -73,6 +75,8 @@ def snippets(release: Release, *, file_format: str = "csv") -> list[dict[str, st
     >>> [part["title"] for part in snippets(Release("mondrian", {"k": 2}, (table,), True))]
     ['Read the table', 'Count with ranges: age']
     """
+    if is_drawn(release):
+        return cover_snippets(release.published(), file_format)
     if {"qit", "sat"} <= {table.name for table in release.tables}:
         return _two_tables(release.published("qit"), release.published("sat"), file_format)
     if is_perturbed(release):

@@ -13,8 +13,10 @@ from typing import Any
 
 from undercover.guarantees import Classes, Finding, Verification, classes_of
 from undercover.io.plain import plain
+from undercover.model.drawn import is_drawn
 from undercover.model.run import Run
-from undercover.report.class_sizes import class_sizes
+from undercover.report.class_sizes import class_sizes, sizes_of
+from undercover.report.cover_wording import FROM_RUN, ORDER_KEPT, beside_delta
 from undercover.report.datasheet import datasheet_summary
 from undercover.report.figures import number
 from undercover.report.wording import (
@@ -31,7 +33,13 @@ from undercover.utility.discernibility import charged_classes
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
 
-_FROM_ORIGINAL = ("rows-preserved", "sensitive-values-preserved", "quasi-identifiers-preserved", "rows-covered")
+_FROM_ORIGINAL = (
+    "values-of-the-original",
+    "rows-preserved",
+    "sensitive-values-preserved",
+    "quasi-identifiers-preserved",
+    "rows-covered",
+)
 
 
 def summarize(
@@ -57,8 +65,8 @@ def summarize(
     Returns
     -------
     dict
-        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``attacks``, ``headline``, ``cost``,
-        ``warnings``, ``limits``, ``not_published`` and ``private``.
+        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``headline``,
+        ``cost``, ``warnings``, ``limits``, ``not_published`` and ``private``.
 
     Examples
     --------
@@ -85,6 +93,9 @@ def summarize(
     classes = classes_of(run.release)
     charged = charged_classes(run.release, classes)
     counts = _counts(run, charged)
+    drawn = is_drawn(run.release)
+    if drawn:
+        counts["classes"] = run.groups.count
     found_attacks = [plain(attack) for attack in attacks]
     return {
         "private": True,
@@ -98,7 +109,8 @@ def summarize(
             "findings": [_finding(finding, classes) for finding in verification.findings],
             "problems": list(verification.problems),
         },
-        "class_sizes": class_sizes(charged),
+        "class_sizes": sizes_of(run.groups.sizes, "group") if drawn else class_sizes(charged),
+        "beside": beside_delta(run.diagnostics) if drawn else [],
         "attacks": found_attacks,
         "headline": headline(found_attacks),
         "cost": _cost(measures),
@@ -118,6 +130,7 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
+    after = _strongest([after, *(entry for attack in attacks for entry in attack.get("sweep", ()) if "p" in entry)])
     attributes = [
         {
             "column": name,
@@ -142,6 +155,19 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     }
 
 
+def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The largest figures of several attackers: where values were drawn, matching on everything is not the best."""
+    if len(found) == 1:
+        return found[0]
+    return {
+        "identity": {key: max(entry["identity"][key] for entry in found) for key in ("mean", "max")},
+        "attribute": {
+            name: {key: max(entry["attribute"][name][key] for entry in found) for key in ("mean", "max")}
+            for name in found[0]["attribute"]
+        },
+    }
+
+
 def _counts(run: Run, classes: Classes) -> dict[str, int]:
     read = run.source.get("rows")
     read = len(run.rows) if not isinstance(read, int) else read
@@ -163,7 +189,8 @@ def _verdict(verification: Verification) -> dict[str, Any]:
         which = f"{held} of {everything} promises hold"
         if held == everything:
             which = "The promise holds" if everything == 1 else f"All {everything} promises hold"
-        text = f"{which}, recomputed from the published tables."
+        private = any(finding.needs == "private" and finding.holds for finding in verification.findings)
+        text = f"{which}, recomputed from {'the private run' if private else 'the published tables'}."
     undecided = sum(finding.holds is None for finding in verification.findings)
     if undecided:
         text += f" {undecided} cannot be told from published tables alone."
@@ -201,7 +228,7 @@ def _asked(run: Run, verification: Verification) -> dict[str, Any]:
 def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: Verification) -> dict[str, Any]:
     source = run.source.get("path")
     origin = f" from {PurePath(str(source)).name}" if source else ""
-    unit = "classes" if classes.boxes is None else "buckets"
+    unit = "groups" if is_drawn(run.release) else "classes" if classes.boxes is None else "buckets"
     stages = [{"title": "Read", "text": f"{number(counts['read'])} rows were read{origin}."}]
     if counts["dropped"]:
         text = (
@@ -219,7 +246,8 @@ def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: V
         text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
         stages.append({"title": "Suppressed", "text": text})
     tables = " and ".join(f"{table.name} ({number(table.rows)} rows)" for table in run.release.tables)
-    text = f"{tables}. The order of the rows carries no information."
+    kept = run.release.parameters.get("keep_order")
+    text = f"{tables}. The order of the rows {ORDER_KEPT if kept else 'carries no information'}."
     stages += [
         {"title": "Published", "text": text},
         {"title": "Verified", "text": _verdict(verification)["text"]},
@@ -236,7 +264,9 @@ def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: V
 
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     unit = "classes" if classes.boxes is None else "buckets"
-    if finding.needs:
+    if finding.needs == "private" and finding.holds is not None:
+        how = FROM_RUN
+    elif finding.needs:
         how = f"Published tables cannot show it; it needs: {finding.needs}."
     elif finding.name in _FROM_ORIGINAL:
         how = "Published tables compared with the original."

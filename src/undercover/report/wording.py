@@ -11,9 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from undercover.guarantees.finding import Sense, shown
+from undercover.model import drawn
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
-from undercover.report import full_domain_wording, perturbed_wording
+from undercover.report import cover_wording, full_domain_wording, perturbed_wording
 
 _TITLES = {
     "mondrian": "Mondrian",
@@ -58,6 +59,8 @@ _ALGORITHMS = {
 _AT_MOST = (
     "t-closeness",
     "delta-disclosure",
+    "delta-probability",
+    "values-of-the-original",
     "beta-likeness",
     "rho-breach",
     "delta-growth",
@@ -88,6 +91,8 @@ def method_words(name: str, parameters: Mapping[str, Any]) -> str:
     if full_domain is not None:
         return full_domain
     variant = parameters.get("algorithm", parameters.get("labels"))
+    if name == drawn.METHOD:
+        return cover_wording.done(parameters)
     done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
     return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(variant)))]))
 
@@ -115,7 +120,7 @@ def release_title(release: Release) -> str:
     """
     used = release.parameters.get("used", {})
     known = {**release.parameters, **({"p": shown(float(Fraction(used["p"])), "at least")} if "p" in used else {})}
-    main = [f"{key} = {known[key]}" for key in ("k", "l", "t", "p") if known.get(key) is not None]
+    main = [f"{key} = {known[key]}" for key in ("delta", "k", "l", "t", "p") if known.get(key) is not None]
     return ", ".join([method_title(release.method), *main])
 
 
@@ -140,6 +145,8 @@ def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
         return f"{parameters.get('l', 'l')}-diversity ({parameters.get('form', 'frequency')}{constant}){column}"
     if name == "t-closeness":
         return f"{parameters.get('t', 't')}-closeness ({parameters.get('distance', 'equal')} distance){column}"
+    if name == "delta-probability":
+        return f"δ-probability, δ = {parameters.get('delta')}"
     if name == "delta-disclosure":
         return f"δ-disclosure privacy, δ = {parameters.get('delta')}{column}"
     if name == "beta-likeness":
@@ -180,6 +187,8 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
             "The sensitive values of every class are spread almost as in the whole table: the two distributions are "
             f"at most {number} apart (0: alike, 1: nothing in common)."
         )
+    if name == "delta-probability":
+        return cover_wording.PROMISE
     if name == "delta-disclosure":
         return (
             f"No class makes any {column} more or less likely than the whole table does, beyond a factor of "
@@ -194,6 +203,7 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
         "rows-preserved": "Every row of the input is in the release, apart from those suppressed.",
         "sensitive-values-preserved": f"No {column} was added, lost or changed.",
         "quasi-identifiers-preserved": "The quasi-identifiers are those of the input, as often.",
+        "values-of-the-original": "Every published quasi-identifier is a value of its column in the input.",
         "rows-covered": "Every row of the input finds a published row that covers it.",
     }.get(name, "")
 
@@ -235,6 +245,8 @@ def limits(release: Release) -> list[str]:
     """
     if is_perturbed(release):
         return perturbed_wording.limits(release)
+    if drawn.is_drawn(release):
+        return cover_wording.limits(release)
     promised = {str(entry.get("name")) for entry in release.guarantees}
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables

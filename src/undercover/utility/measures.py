@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercover.guarantees import classes_of
+from undercover.model.drawn import is_drawn, own_rows_of_release
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.utility.discernibility import (
@@ -15,6 +19,7 @@ from undercover.utility.discernibility import (
     optimal_discernibility,
     smallest_class,
 )
+from undercover.utility.displacement import UNKNOWN, Displacement, displacement
 from undercover.utility.loss import Loss, losses
 from undercover.utility.query_error import QueryError, QueryErrorResult
 
@@ -24,7 +29,9 @@ class Measures:
     """What a release costs.
 
     ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
-    ``None`` where the release states neither k nor l. ``query_errors`` are there where they were asked for.
+    ``None`` where the release states neither k nor l. ``query_errors`` are there where they were asked for. Where
+    quasi-identifiers were drawn at random there are no classes to count: ``displacement`` says how far values were
+    moved, or ``note`` why nobody can tell.
 
     Examples
     --------
@@ -32,19 +39,23 @@ class Measures:
     <Measures: 2 classes of 2 rows on average, no loss measured; .to_dict() has the numbers>
     """
 
-    discernibility: int
-    average_class_size: float
-    classes: int
+    discernibility: int | None
+    average_class_size: float | None
+    classes: int | None
     rows: int
     loss: dict[str, Loss]
     suppressed_rows: int
     discernibility_optimum: int | None = None
     query_errors: tuple[QueryErrorResult, ...] = ()
+    displacement: Displacement | None = None
+    note: str = ""
 
     @property
     def discernibility_ratio(self) -> float | None:
         """Discernibility over its optimum."""
-        return self.discernibility / self.discernibility_optimum if self.discernibility_optimum else None
+        if self.discernibility is None or not self.discernibility_optimum:
+            return None
+        return self.discernibility / self.discernibility_optimum
 
     @property
     def suppressed_share(self) -> float:
@@ -54,7 +65,13 @@ class Measures:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, at full precision, ready for JSON."""
-        asked = {"query_errors": [result.to_dict() for result in self.query_errors]} if self.query_errors else {}
+        asked: dict[str, Any] = {}
+        if self.query_errors:
+            asked["query_errors"] = [result.to_dict() for result in self.query_errors]
+        if self.displacement is not None:
+            asked["displacement"] = self.displacement.to_dict()
+        if self.note:
+            asked["note"] = self.note
         return {
             "discernibility": self.discernibility,
             "discernibility_optimum": self.discernibility_optimum,
@@ -69,6 +86,10 @@ class Measures:
         }
 
     def __repr__(self) -> str:
+        if self.classes is None or self.average_class_size is None:
+            moved = self.loss.get("shift")
+            loss = "no loss measured" if moved is None else f"values moved by {moved.arithmetic:.4f} of their scale"
+            return f"<Measures: {self.rows:,} rows with drawn values, {loss}; .to_dict() has the numbers>"
         arx = self.loss.get("arx")
         loss = "no loss measured" if arx is None else f"loss {arx.arithmetic:.4f}"
         return (
@@ -77,7 +98,13 @@ class Measures:
         )
 
 
-def measure(original: Table, release: Release, *, query_error: QueryError | None = None) -> Measures:
+def measure(
+    original: Table,
+    release: Release,
+    *,
+    query_error: QueryError | None = None,
+    own: NDArray[np.int64] | None = None,
+) -> Measures:
     """Measure a release against the table it was made from.
 
     Parameters
@@ -88,6 +115,8 @@ def measure(original: Table, release: Release, *, query_error: QueryError | None
         The published tables.
     query_error
         Which queries to ask besides, if any.
+    own
+        Where quasi-identifiers were drawn: the published row of each row, which only the run knows.
 
     Examples
     --------
@@ -100,6 +129,8 @@ def measure(original: Table, release: Release, *, query_error: QueryError | None
     >>> measure(original, Release("mondrian", {}, (table,), True, suppressed_rows=1))
     <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
     """
+    if is_drawn(release):
+        return _measure_drawn(original, release, query_error, own)
     classes = classes_of(release)
     charged = charged_classes(release, classes)
     everybody = classes.rows + classes.suppressed
@@ -113,4 +144,22 @@ def measure(original: Table, release: Release, *, query_error: QueryError | None
         suppressed_rows=classes.suppressed,
         discernibility_optimum=optimal_discernibility(everybody, least) if least and least <= everybody else None,
         query_errors=() if query_error is None else tuple(query_error.of_release(original, release).values()),
+    )
+
+
+def _measure_drawn(
+    original: Table, release: Release, query_error: QueryError | None, own: NDArray[np.int64] | None
+) -> Measures:
+    own = own_rows_of_release(release) if own is None else own
+    moved = None if own is None else displacement(original, release, own)
+    return Measures(
+        discernibility=None,
+        average_class_size=None,
+        classes=None,
+        rows=release.published().rows,
+        loss={} if moved is None else moved.losses(),
+        suppressed_rows=release.suppressed_rows,
+        query_errors=() if query_error is None else tuple(query_error.of_release(original, release).values()),
+        displacement=moved,
+        note=UNKNOWN if moved is None else "",
     )
