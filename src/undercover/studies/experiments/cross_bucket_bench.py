@@ -21,7 +21,7 @@ from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.utility.sum_error import SumError
 
-MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian, cut by loss", "anatomy", "cross-bucket"
+MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian (loss)", "anatomy", "cross-bucket"
 METHODS = (MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS)
 
 BREACH, WORST, IDENTITY, ABOVE = "breach", "worst breach", "worst identity", "breach above 0.01"
