@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.attacks.centralized import centralized_join
 from undercover.attacks.joint_release import JointRelease
 from undercover.attacks.known_correlation import bounds, known_correlation, least_possible_values
 from undercover.attacks.shared_columns import shared_cells
@@ -299,3 +300,16 @@ def test_bad_sizes_and_parameters() -> None:
         known_correlation([(3, 3, 4), (4, 3, 2)], (7, 7, 7), 9)
     with pytest.raises(ParameterError, match="3 problems"):
         JointRelease(shared="drop", worst=0, size=0)  # type: ignore[arg-type]
+
+
+def test_the_centralised_join_of_tables_3_and_4() -> None:
+    ages = [60, 50, 55, 50, 48, 43, 25, 37, 57, 57, 18, 22]
+    zips = [25434, 27343, 19343, 17234, 28544, 24453, 26211, 23094, 29454, 12845, 15341, 22093]
+    salary = np.repeat([0, 1, 2], 4)  # High, Middle, Low
+    found = centralized_join([np.array(ages) // 40, np.array(zips) // 20000], salary)
+    assert (found.people, found.combinations, found.l, found.given_away) == (12, 4, 1, 1)  # Kate
+    assert found.max_probability == 1.0
+    assert found.left == {1: 1, 2: 6, 3: 5}
+    assert found.to_dict()["left"] == {"1": 1, "2": 6, "3": 5}
+    with pytest.raises(DataError, match="numbers of people differ"):
+        centralized_join([np.zeros(3, dtype=int)], np.zeros(4, dtype=int))
