@@ -82,10 +82,13 @@ def partition(
             best={"k": table.n_rows},
         )
     require_whole_table(table, checks)
-    from undercover.kernels import splits
+    from undercover.kernels import median_regions, splits
     from undercover.kernels.compilation import needs_compiling
 
-    if needs_compiling(splits.refine):
+    # Median cuts into regions need not look at every column.
+    one_at_a_time = cut == "median" and recoding == "regions" and not checks
+    refine: Any = median_regions.refine_regions if one_at_a_time else splits.refine
+    if needs_compiling(refine):
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
     rules = {
@@ -97,19 +100,12 @@ def partition(
     columns = cut_columns(table, recoding)
     codes, packed = packed_codes(table, columns)
     ids = np.arange(table.n_rows, dtype=np.uint32)
-    sensitive, check_arrays = kernel_checks(table, checks)
     shared = (codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
-    settings = (
-        kernel_columns(table, columns),
-        kernel_trees(table, columns),
-        k,
-        rules[cut],
-        recoding == "regions",
-        sensitive,
-        check_arrays,
-    )
+    settings: tuple[Any, ...] = (kernel_columns(table, columns), kernel_trees(table, columns), k)
+    if not one_at_a_time:
+        settings += (rules[cut], recoding == "regions", *kernel_checks(table, checks))
     everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
-    leaves = _serve(splits.refine, shared, settings, everything, table.n_rows, threads, progress)
+    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
     order = np.argsort(leaves[:, 0])
     offsets = np.append(leaves[order, 0], table.n_rows)
     bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
