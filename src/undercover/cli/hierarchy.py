@@ -191,7 +191,8 @@ def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, a
             screen.print(line, markup=False)
     if out is not None:
         screen.print()
-        screen.print(f'written to {out}; in a spec: [columns.{column or "NAME"}] hierarchy = "{out}"', markup=False)
+        screen.print(f"written to {out}; in a spec beside it:", markup=False)
+        screen.print(f'[columns.{column or "NAME"}]\nhierarchy = "{out.name}"', markup=False)
 
 
 def _span(smallest: int, largest: int) -> str:

@@ -89,7 +89,7 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
     if not identifiers:
         return SamePeople(
             rows=rows,
-            unchecked="No column is an identifier, so nothing tells who of the recipe's first table is in this one, too",
+            unchecked="No column is an identifier, so nobody can say who of the recipe's first table is in this one",
         )
     if old is None:
         return SamePeople(
