@@ -43,6 +43,7 @@ from undercover.partition.checks import Check
 from undercover.partition.cover_sampling import Unchanged, exposure, sample
 from undercover.partition.mondrian import Partition, partition
 from undercover.partition.output_tables import ORIGINS, OutputTables, Tables, output_tables
+from undercover.partition.reidentification import found_among_all
 from undercover.partition.shuffling import shuffle_within
 from undercover.partition.value_distance import Columns
 from undercover.randomness import Randomness
@@ -176,6 +177,7 @@ class MutualCover:
         )
         progress("weighing exposure", 0.0)
         exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=engine.threads)
+        among_all = found_among_all(table, found, threads=engine.threads)
         rows = np.arange(table.n_rows)
         if not self.keep_order:
             shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order of rows")
@@ -197,6 +199,10 @@ class MutualCover:
             "reidentification_by_one_value": {
                 "max": float(exposed.reidentified.max()),
                 "mean": float(exposed.reidentified.mean()),
+                "over_all_rows": {
+                    "max": float(among_all.max()),
+                    "mean": float(np.average(among_all, weights=found.counts)),
+                },
             },
         }
         return Draft(
