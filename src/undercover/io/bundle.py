@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, InternalError, OutputError, ParameterError
 from undercover.io.config import schema_from_mapping, schema_to_mapping
-from undercover.io.manifest import Format, load_release, write_tables
+from undercover.io.manifest import Format, load_release, without_seed, write_tables
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.model.groups import Groups
@@ -121,7 +121,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
         schema = schema_from_mapping(content["schema"])
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])
-        method = (content["method"]["name"], content["method"]["parameters"])
+        method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
     release, problems = load_release(place / "public")

@@ -91,8 +91,8 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> N
         tables.append({**entry, "columns": columns})
     content = {
         "undercover": release.version,
-        "method": {"name": release.method, "parameters": _without_seed(release.parameters)},
-        "guarantees": [_without_seed(finding) for finding in release.guarantees],
+        "method": {"name": release.method, "parameters": without_seed(release.parameters)},
+        "guarantees": [without_seed(finding) for finding in release.guarantees],
         "algorithm_safe": release.algorithm_safe,
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
@@ -139,11 +139,11 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
     return release, problems
 
 
-def _without_seed(value: Any) -> Any:
+def without_seed(value: Any) -> Any:
     """Whoever knows the seed can undo the shuffling: it never stands in the public folder."""
     if isinstance(value, Mapping):
-        return {key: _without_seed(item) for key, item in value.items() if key != "seed"}
-    return [_without_seed(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: without_seed(item) for key, item in value.items() if key != "seed"}
+    return [without_seed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _read_manifest(place: Path) -> _Manifest:

@@ -119,14 +119,12 @@ def same_rows(first: Table, second: Table) -> bool:
         return False
     names = first.schema.published
     for name in names:
-        one, other = first[name], second[name]
-        if one.domain.labels != other.domain.labels:
+        if first[name].domain.labels != second[name].domain.labels:
             return False
-        if not np.array_equal(np.bincount(one.codes), np.bincount(other.codes)):
+        if not np.array_equal(np.bincount(first[name].codes), np.bincount(second[name].codes)):
             return False
-    columns = [np.stack(table.codes(names)) for table in (first, second)]  # (n_columns, n_rows) each
-    ordered = [codes[:, np.lexsort(codes)] for codes in columns]
-    return np.array_equal(*ordered)
+    one, other = (np.stack(table.codes(names)) for table in (first, second))  # (n_columns, n_rows) each
+    return np.array_equal(one[:, np.lexsort(one)], other[:, np.lexsort(other)])
 
 
 def as_written(options: ReadOptions, run: Run) -> ReadOptions:
