@@ -314,6 +314,39 @@ def joint_risk(
 
 
 @app.command()
+def compare(
+    data: Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")],
+    out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted comparison in it goes on.")],
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    insensitive: Insensitive = None,
+    missing: Missing = None,
+    methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
+    queries: Annotated[int, typer.Option(min=1, help="COUNT queries about each set of columns, and sums.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of the methods and the queries.")] = 0,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget what is in the folder.")] = False,
+    json: Json = False,
+) -> None:
+    """Set all methods side by side on one table: privacy against utility, time and memory."""
+    from undercover.cli.compare import run
+
+    run(
+        data,
+        out,
+        spec=spec,
+        roles=_roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive),
+        missing=missing,
+        methods=_names(methods),
+        queries=queries,
+        seed=seed,
+        fresh=fresh,
+        as_json=json,
+    )
+
+
+@app.command()
 def experiment(
     name: Annotated[
         str, typer.Argument(help="Whose evaluation to run again, such as streamliner; all runs every one.")

@@ -82,14 +82,14 @@ def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow
     named = name or (spec.method_name if spec else None)
     if named is None:
         raise ParameterError(f"Name a method: --method NAME or [method] in the spec. There are: {listed(METHODS)}.")
-    parameters = {} if spec is None or (name and name != spec.method_name) else _relative(spec)
+    parameters = {} if spec is None or (name and name != spec.method_name) else parameters_of(spec)
     parameters |= settings
     if allow_unsafe and named in METHODS and "allow_unsafe" in {field.name for field in fields(METHODS[named])}:
         parameters["allow_unsafe"] = True
     return method_from_mapping(named, parameters)
 
 
-def _relative(spec: Spec) -> dict[str, Any]:
+def parameters_of(spec: Spec) -> dict[str, Any]:
     """The method's parameters; paths of others' tables are relative to the spec."""
     parameters = dict(spec.method_parameters)
     others = parameters.get("others")

@@ -66,6 +66,18 @@ def seconds(value: float) -> str:
     return f"{int(value // 60)} min {int(value % 60)} s"
 
 
+def memory(value: float) -> str:
+    """A number of bytes, rounded up.
+
+    >>> memory(0), memory(1_500_000), memory(47_200_000), memory(2_340_000_000)
+    ('under 1 MB', '1.5 MB', '48 MB', '2.4 GB')
+    """
+    if value < 1e6:
+        return "under 1 MB"
+    shown, unit = (value / 1e6, "MB") if value < 1e9 else (value / 1e9, "GB")
+    return f"{_rounded(shown, 0 if shown >= 10 else 1, up=True)} {unit}"
+
+
 def span(bin_: Any, end: str = "to") -> str:
     """The label of a bin of whole numbers; without an end it is open.
 

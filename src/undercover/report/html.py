@@ -129,6 +129,7 @@ def _environment() -> Environment:
         "cost": figures.cost,
         "number": figures.number,
         "seconds": figures.seconds,
+        "memory": figures.memory,
     }
     environment.filters.update({name: _figure(written) for name, written in formats.items()})
     environment.filters.update(code=_with_code, parameters=figures.parameters, span=figures.span)

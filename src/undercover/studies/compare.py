@@ -173,6 +173,11 @@ def _results(
         "releases": releases,
         "frontiers": frontiers(releases, known["guessing"]),
         "refused": refused,
+        "counts": {
+            "releases": len(releases),
+            "methods": len({release["method"] for release in releases}),
+            "refused": sum(len(entry["titles"]) for entry in refused),
+        },
         "timings": {
             "cells": len(finished),
             "reused": reused,

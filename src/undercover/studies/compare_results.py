@@ -11,7 +11,8 @@ from undercover.studies.compare_bench import WHY
 from undercover.studies.compare_sweeps import Planned
 from undercover.studies.experiments.journal import Finished
 
-ATTACKS = ("linkage", "partial-linkage", "informed")
+INFORMED = "informed"
+ATTACKS = ("linkage", "partial-linkage", INFORMED)
 
 PICTURES = (
     ("attribute", "pairwise", "Learning the value against distance of pairs"),
@@ -203,16 +204,20 @@ def _part(found: Mapping[str, Any], prefix: str, names: Sequence[str]) -> dict[s
 
 
 def _strongest(found: Mapping[str, Any], what: str) -> dict[str, Any] | None:
-    """The attack that discloses most on average, and the worst row of any; all beside it."""
+    """The attack that discloses most on average, and the worst row of any; beside it what outsiders reach, and all."""
     each = {attack: _part(found, f"{what}.{attack}", ("mean", "worst")) for attack in ATTACKS}
     tried = {attack: values for attack, values in each.items() if values is not None}
     if not tried:
         return None
+    outside = [values for attack, values in tried.items() if attack != INFORMED]
     strongest = max(tried, key=lambda attack: tried[attack]["mean"])
     return {
         "attack": strongest,
         "mean": tried[strongest]["mean"],
         "worst": max(values["worst"] for values in tried.values()),
+        "outside": {figure: max(values[figure] for values in outside) for figure in ("mean", "worst")}
+        if outside
+        else None,
         "by_attack": tried,
     }
 

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow as pa
+
 T = TypeVar("T")
 
 _CLEAR = Path("/proc/self/clear_refs")
@@ -28,6 +30,7 @@ def peak_growth(call: Callable[[], T]) -> tuple[T, int | None]:
     (1048576, True)
     """
     gc.collect()
+    pa.default_memory_pool().release_unused()
     try:
         ctypes.CDLL(None).malloc_trim(0)
         _CLEAR.write_text(_RESET_PEAK)
