@@ -19,6 +19,7 @@ import numpy as np
 import undercover as uc
 from benchmarks import plain
 from benchmarks.cross_bucket import cross_bucket
+from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
@@ -224,6 +225,7 @@ def main() -> None:
     streamliner(book, 6 * options.rows // 10, large=options.large)
     perturbed_generalization(book, 7 * options.rows // 10, threads)
     cross_bucket(book, options.rows, threads)
+    incognito(book, 7 * options.rows // 10, options.data / "adult")
     surface(book, options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)

@@ -55,7 +55,11 @@ SAFE = {
         for diversity in (2, 3)
         for algorithm in ("wrap", "guided", "rda", "ria")
     ],
-    "perturbed-generalization": [{"k": 2, "p": "3/5"}, {"k": 2, "p": "1/4", "recoding": "specialize"}],
+    "perturbed-generalization": [
+        {"k": 2, "p": "3/5"},
+        {"k": 2, "p": "1/4", "recoding": "specialize"},
+        {"k": 2, "p": "1/4", "recoding": "incognito"},
+    ],
 }
 UNSAFE = {
     "noncentralized": [{"l": 2}],

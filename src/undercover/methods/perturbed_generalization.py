@@ -49,13 +49,14 @@ from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.partition.full_domain_partition import full_domain_partition
 from undercover.partition.mondrian import Partition, partition
 from undercover.partition.perturbing import draw_rows, perturbed
 from undercover.partition.recoding import Cells, box_cells, region_cells
 from undercover.partition.specialization import specialized
 from undercover.randomness import Randomness
 
-Way = Literal["mondrian", "specialize"]
+Way = Literal["mondrian", "specialize", "incognito"]
 Labels = Literal["free", "driven"]
 CellForm = Literal["regions", "boxes"]
 
@@ -79,7 +80,8 @@ class PerturbedGeneralization:
     skew
         λ: how sure the adversary may be of a single value beforehand; 1 assumes nothing.
     recoding
-        ``mondrian`` cuts cells one by one; ``specialize`` makes one cut through the tree of every column.
+        ``mondrian`` cuts cells one by one; ``specialize`` makes one cut through the tree of every column;
+        ``incognito`` publishes every column on one level of its hierarchy.
     bound
         ``tight``, or the ``paper``'s weaker forms.
     labels
@@ -173,8 +175,10 @@ class PerturbedGeneralization:
                 'sensitive values. Use labels="free", or say allow_unsafe=True (--allow-unsafe) to publish it all the '
                 "same, with the promise for k = 1."
             )
-        if self.cells == "boxes" and self.recoding == "specialize":
-            problems.append('recoding="specialize" publishes nodes and regions; cells="boxes" belongs to mondrian.')
+        if self.cells == "boxes" and self.recoding != "mondrian":
+            problems.append(
+                f'recoding="{self.recoding}" publishes nodes and regions; cells="boxes" belongs to mondrian.'
+            )
         return problems
 
     @property
@@ -272,6 +276,8 @@ class PerturbedGeneralization:
         """Cells by quasi-identifiers alone."""
         if self.recoding == "specialize":
             return specialized(table, k=self.least, progress=progress)
+        if self.recoding == "incognito":
+            return full_domain_partition(table, k=self.least, progress=progress)
         cutter = partial(
             partition,
             k=self.least,
