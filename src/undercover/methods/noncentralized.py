@@ -113,7 +113,7 @@ class NonCentralized:
             "others": [_name(other) for other in self.others],
             "shared": self.shared,
             "choose": self.choose,
-            "strict": self.strict,
+            **({"strict": True} if self.strict else {}),
         }
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
