@@ -12,6 +12,7 @@ from undercover.studies.experiments.request import Request
 EXPERIMENTS: dict[str, str] = {
     "cross-bucket": "undercover.studies.experiments.cross_bucket",
     "perturbed-generalization": "undercover.studies.experiments.perturbed_generalization",
+    "mutual-cover": "undercover.studies.experiments.mutual_cover",
     "noncentralized": "undercover.studies.experiments.noncentralized",
     "streamliner": "undercover.studies.experiments.streamliner",
 }

@@ -1,0 +1,167 @@
+"""The mutual cover experiment: what a cell measures, how claims are judged, and a quick run from end to end."""
+
+import pytest
+
+from undercover.attacks.p_match import PAPERS
+from undercover.datasets import census, census_schema
+from undercover.errors import ParameterError
+from undercover.io.source import read
+from undercover.model.table import Table
+from undercover.studies.experiments.mutual_cover import QUASI_IDENTIFIERS, build
+from undercover.studies.experiments.mutual_cover_bench import (
+    ABOVE_DELTA,
+    ALIKE,
+    ANATOMY,
+    COVER,
+    ERROR,
+    ILOSS,
+    IN_GROUP,
+    KNOWS_ROW,
+    MEDIAN,
+    MONDRIAN,
+    RESAMPLED,
+    Bench,
+    attribute_at,
+    identity_at,
+)
+from undercover.studies.experiments.mutual_cover_claims import BY_DELTA, BY_L, claims
+from undercover.studies.experiments.request import Request
+from undercover.studies.experiments.rows import Row, Rows
+from undercover.studies.experiments.runner import run_experiment
+
+RISE_AND_FALL = (0.01, 0.02, 0.03, 0.028, 0.02, 0.0)
+
+
+def bench(rows: int = 600) -> Bench:
+    schema = census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=False)
+    return Bench(load=lambda: Table.from_arrow(census(rows, seed=1), schema), queries=20)
+
+
+def test_a_cell_measures_everything_of_a_release():
+    small = bench()
+    found = {method: small.measure(method, "1/5", 5, seed=3) for method in (COVER, RESAMPLED, MONDRIAN, ANATOMY)}
+    for figures in found.values():
+        assert all(0 <= figures[name(p)] <= 1 for p in PAPERS for name in (identity_at, attribute_at))
+        assert figures[ERROR] > 0
+    assert ILOSS not in found[ANATOMY]
+    assert KNOWS_ROW not in found[MONDRIAN]
+    assert found[COVER][KNOWS_ROW] > found[COVER][IN_GROUP]
+    assert small.measure(COVER, "1/5", 5, seed=3) == found[COVER]
+    assert small.measure(COVER, "1/5", 5, seed=4) != found[COVER]
+
+
+def measured(by_delta: dict[str, dict[str, tuple[float, float]]], by_l: dict[str, tuple[float, float]]) -> Rows:
+    """Two places each: 1/δ = 5 and 10, l = 10 and 20."""
+    rows = [
+        Row("mutual-cover", BY_DELTA, series, x, measure, value)
+        for series, figures in by_delta.items()
+        for measure, values in figures.items()
+        for x, value in zip((5, 10), values, strict=True)
+    ]
+    rows += [
+        Row("mutual-cover", BY_L, COVER, x, measure, value)
+        for measure, values in by_l.items()
+        for x, value in zip((10, 20), values, strict=True)
+    ]
+    return Rows(tuple(rows))
+
+
+def as_the_paper_says() -> Rows:
+    peaks = {
+        name(p): (value, 0.9 * value)
+        for name in (identity_at, attribute_at)
+        for p, value in zip(PAPERS, RISE_AND_FALL, strict=True)
+    }
+    others = {name(p): (0.05, 0.05) for name in (identity_at, attribute_at) for p in PAPERS}
+    cover = {
+        **peaks, ILOSS: (10.0, 20.0), ERROR: (0.2, 0.21), MEDIAN: (0.1, 0.1), ALIKE: (0.0, 0.0),
+        KNOWS_ROW: (0.6, 0.3), IN_GROUP: (0.05, 0.05), ABOVE_DELTA: (0.6, 0.7),
+    }  # fmt: skip
+    return measured(
+        {
+            COVER: cover,
+            RESAMPLED: {ILOSS: (8.0, 18.0), ABOVE_DELTA: (0.3, 0.3)},
+            MONDRIAN: {**others, ILOSS: (50.0, 90.0), ERROR: (5.0, 9.0)},
+            ANATOMY: {ERROR: (1.0, 2.0)},
+        },
+        {ILOSS: (15.0, 10.0), ERROR: (0.20, 0.22)},
+    )
+
+
+def changed(rows: Rows, figure: str, series: str, measure: str, x: float, value: float) -> Rows:
+    fits = [row for row in rows if (row.figure, row.series, row.measure, row.x) == (figure, series, measure, x)]
+    assert len(fits) == 1
+    return Rows(tuple(row for row in rows if row is not fits[0]) + (Row("e", figure, series, x, measure, value),))
+
+
+def verdicts(rows: Rows) -> dict[str, str]:
+    return {claim.id: claim.judged(rows).verdict for claim in claims()}
+
+
+def test_all_claims_hold_where_all_is_as_the_paper_says():
+    assert set(verdicts(as_the_paper_says()).values()) == {"held"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "figure", "series", "measure", "x", "value"),
+    [
+        ("identity-peaks", BY_DELTA, COVER, identity_at(0.5), 5, 0.035),
+        ("identity-peaks", BY_DELTA, COVER, identity_at(0.8), 5, 0.021),
+        ("attribute-peaks", BY_DELTA, COVER, attribute_at(0.9), 10, 0.03),
+        ("nobody-found-by-everything", BY_DELTA, COVER, identity_at(1.0), 5, 1e-6),
+        ("disclosure-falls-with-delta", BY_DELTA, COVER, attribute_at(0.7), 10, 0.031),
+        ("mondrian-identity-is-attribute", BY_DELTA, MONDRIAN, attribute_at(0.3), 5, 0.0501),
+        ("iloss-grows", BY_DELTA, COVER, ILOSS, 10, 9.0),
+        ("iloss-below-mondrian", BY_DELTA, MONDRIAN, ILOSS, 5, 15.0),
+        ("answers-better", BY_DELTA, ANATOMY, ERROR, 10, 0.3),
+        ("error-flat-in-delta", BY_DELTA, COVER, ERROR, 10, 0.5),
+        ("larger-l-less-loss", BY_L, COVER, ILOSS, 20, 16.0),
+        ("larger-l-more-error", BY_L, COVER, ERROR, 20, 0.1),
+        ("l-costs-little", BY_L, COVER, ERROR, 20, 0.4),
+        ("hidden-process", BY_DELTA, COVER, KNOWS_ROW, 10, 0.05),
+        ("algorithm-3-breaks-delta", BY_DELTA, COVER, ABOVE_DELTA, 5, 0.4),
+        ("drawn-again-loses-less", BY_DELTA, RESAMPLED, ILOSS, 10, 20.5),
+    ],
+)
+def test_a_figure_that_contradicts_a_claim_is_noticed(claim, figure, series, measure, x, value):
+    assert verdicts(changed(as_the_paper_says(), figure, series, measure, x, value))[claim] == "not held"
+
+
+def test_safer_than_mondrian_counts_pairs():
+    rows = as_the_paper_says()
+    for p in PAPERS:
+        for name in (identity_at, attribute_at):
+            rows = changed(rows, BY_DELTA, MONDRIAN, name(p), 10, 0.001)
+    assert verdicts(rows)["safer-than-mondrian"] == "not held"
+
+
+def test_what_was_not_measured_cannot_be_judged():
+    assert set(verdicts(Rows(())).values()) == {"cannot be tested"}
+
+
+def test_a_quick_run_from_end_to_end(tmp_path):
+    experiment = build(Request(quick=True, rows=600))
+    found = run_experiment(experiment, tmp_path)
+    assert found["refused"] == []
+    assert {claim["verdict"] for claim in found["claims"]} <= {"held", "not held"}
+    by_claim = {claim["id"]: claim for claim in found["claims"]}
+    assert by_claim["mondrian-identity-is-attribute"]["verdict"] == "not held"
+    assert by_claim["iloss-grows"]["verdict"] == "held"
+    page = (tmp_path / "experiment.html").read_text()
+    assert "Somebody who knows groups and tables" in page
+    assert run_experiment(experiment, tmp_path)["timings"]["reused"] == len(experiment.cells)
+
+
+def test_a_table_of_ones_own():
+    people = census(400, seed=2).select(["age", "sex", "race", "income"])
+    schema = census_schema(("age", "sex", "race"), "income", hierarchies=False)
+    experiment = build(Request(given=read(people), schema=schema, quick=True))
+    assert experiment.private
+    figures = experiment.cells[0].measure(**experiment.cells[0].parameters)
+    assert 0 < figures[KNOWS_ROW] <= 1
+
+
+def test_unknown_options_are_refused():
+    with pytest.raises(ParameterError, match="hierarchies"):
+        build(Request(options={"hierarchy": "yes"}))
+    assert build(Request(quick=True, options={"hierarchies": "yes"})).data["generator"]["hierarchies"] == "yes"
