@@ -9,7 +9,7 @@ import pytest
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.guarantees import JointDiversity, Published, classes_of_table, foreign_table, released_table, together
-from undercover.guarantees.joint_sets import least_intersection, smallest
+from undercover.guarantees.joint_sets import Intersections, least_intersection, smallest
 from undercover.guarantees.registry import guarantee_from_mapping
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"
@@ -43,8 +43,12 @@ def test_least_intersection_by_brute_force() -> None:
         found, chosen = least_intersection(tables)
         assert found == expected
         assert int(np.bitwise_and.reduce(chosen)).bit_count() == found
-        assert (least_intersection(tables, enough=expected)[0] < expected) is False
-        assert least_intersection(tables, enough=expected + 1)[0] <= expected
+        others = Intersections(tables[1:], (1 << 9) - 1)
+        for bits in tables[0]:
+            counts = [int(np.bitwise_and.reduce((bits, *chosen))).bit_count() for chosen in product(*tables[1:])]
+            assert others.least(bits)[0] == min(counts)
+            assert others.least(bits, below=min(counts) + 1)[0] == min(counts)
+            assert others.least(bits, below=min(counts))[1] == ()
 
 
 def test_two_hundred_sets_beside_two_hundred_are_no_work() -> None:
@@ -86,6 +90,15 @@ def test_perturbed_releases_are_refused() -> None:
     run = uc.publish(people, schema, uc.PerturbedGeneralization(k=20, p=0.3))
     with pytest.raises(DataError, match="drawn values"):
         released_table(run.release, "census")
+
+
+def test_a_foreign_table_of_buckets_stands_for_its_people() -> None:
+    sat = pa.table({"bucket": [1, 1, 2], "salary": [HIGH, LOW, LOW], "count": ["2", "1", "3"]})
+    table = foreign_table(sat, "sat.csv", sensitive="salary")
+    assert table.quasi_identifiers == ("bucket of sat.csv",)
+    assert table.counts.tolist() == [[2, 1], [0, 3]]
+    with pytest.raises(DataError, match="whole numbers"):
+        foreign_table(sat.set_column(2, "count", pa.array(["2", "x", "3"])), "sat.csv", sensitive="salary")
 
 
 def test_suppressed_rows_count_on_request_only() -> None:

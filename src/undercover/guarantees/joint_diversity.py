@@ -24,7 +24,7 @@ from undercover.guarantees.classes import Classes
 from undercover.guarantees.encoding import written
 from undercover.guarantees.exact import out_of_range
 from undercover.guarantees.finding import Finding, Outcome, conclude
-from undercover.guarantees.joint_sets import least_intersection, smallest
+from undercover.guarantees.joint_sets import Intersections, smallest
 from undercover.guarantees.joint_tables import Published, set_bits, together
 from undercover.guarantees.meaning import Values
 from undercover.model.hierarchy import Hierarchy
@@ -103,7 +103,8 @@ class JointDiversity:
         own = set_bits(inside)
         actual = np.zeros(classes.count, dtype=np.int64)
         for members, others in self._contexts(classes, column.labels):
-            found = {bits: least_intersection([[bits], *others])[0] for bits in {own[index] for index in members}}
+            beside = Intersections(others, (1 << column.n_values) - 1)
+            found = {bits: beside.least(bits)[0] for bits in {own[index] for index in members}}
             actual[members] = [found[own[index]] for index in members]
         outcome = Outcome(actual, actual >= self.l, column.name)
         return conclude(self, classes, [outcome], required=self.l, sense="at least")

@@ -25,49 +25,66 @@ def smallest(sets: Iterable[int]) -> list[int]:
     return kept
 
 
-def least_intersection(tables: Sequence[Iterable[int]], *, enough: int | None = None) -> tuple[int, tuple[int, ...]]:
-    """The fewest values a combination of one set per table leaves, and such a combination.
+class Intersections:
+    """The sets of several tables, ready to be met with others.
 
     Parameters
     ----------
     tables
         The sets of each table.
-    enough
-        Stop at a combination that leaves fewer than this; by default the least is found.
+    universe
+        All values there are.
+
+    Examples
+    --------
+    >>> others = Intersections([[0b101, 0b111]], 0b111)
+    >>> others.least(0b011), others.least(0b101)
+    ((1, (5,)), (2, (5,)))
+    """
+
+    def __init__(self, tables: Sequence[Iterable[int]], universe: int) -> None:
+        self.tables = [smallest(sets) for sets in tables]
+        size = universe.bit_count()
+        self.missing = [[size - bits.bit_count() for bits in sets] for sets in self.tables]
+        self.beyond = [0] * (len(self.tables) + 1)  # the most that tables from there on can take away
+        for table in range(len(self.tables) - 1, -1, -1):
+            self.beyond[table] = self.beyond[table + 1] + (self.missing[table] or [0])[0]
+
+    def least(self, start: int, below: int | None = None) -> tuple[int, tuple[int, ...]]:
+        """The fewest values of ``start`` that a combination leaves, and the combination.
+
+        With ``below`` only combinations that leave fewer matter; if there is none, some number from ``below`` on and
+        no combination are returned.
+        """
+        best = (start.bit_count() + 1 if below is None else below, ())
+
+        def descend(table: int, left: int, path: tuple[int, ...]) -> None:
+            nonlocal best
+            found = left.bit_count()
+            if table == len(self.tables):
+                if found < best[0]:
+                    best = (found, path)
+                return
+            for bits, lacks in zip(self.tables[table], self.missing[table], strict=True):
+                if best[0] == 0 or found - lacks - self.beyond[table + 1] >= best[0]:
+                    return  # sets lack fewer and fewer values
+                descend(table + 1, left & bits, (*path, bits))
+
+        descend(0, start, ())
+        return best
+
+
+def least_intersection(tables: Sequence[Iterable[int]]) -> tuple[int, tuple[int, ...]]:
+    """The fewest values a combination of one set per table leaves, and such a combination.
 
     Examples
     --------
     >>> least_intersection([[0b011, 0b110], [0b101, 0b111]])
     (1, (3, 5))
-    >>> least_intersection([[0b011, 0b110], [0b101, 0b111]], enough=2)[0]
-    1
     """
     chosen = [smallest(sets) for sets in tables]
-    everything = 0
+    universe = 0
     for sets in chosen:
         for bits in sets:
-            everything |= bits
-    size = everything.bit_count()
-    missing = [[size - bits.bit_count() for bits in sets] for sets in chosen]
-    beyond = [0] * (len(chosen) + 1)
-    for table in range(len(chosen) - 1, -1, -1):
-        beyond[table] = beyond[table + 1] + (missing[table][0] if missing[table] else 0)
-    best: tuple[int, tuple[int, ...]] = (size + 1, ())
-
-    def descend(table: int, left: int, path: tuple[int, ...]) -> bool:
-        """Go through the sets of one table; whether the search is over."""
-        nonlocal best
-        if table == len(chosen):
-            if left.bit_count() < best[0]:
-                best = (left.bit_count(), path)
-            return best[0] == 0 or (enough is not None and best[0] < enough)
-        found = left.bit_count()
-        for bits, lacks in zip(chosen[table], missing[table], strict=True):
-            if found - lacks - beyond[table + 1] >= best[0]:
-                break  # sets lack fewer and fewer values
-            if descend(table + 1, left & bits, (*path, bits)):
-                return True
-        return False
-
-    descend(0, everything, ())
-    return best
+            universe |= bits
+    return Intersections(chosen, universe).least(universe)

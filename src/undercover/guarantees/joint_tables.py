@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
-from undercover.guarantees.classes import Classes, classes_of, classes_of_table
+from undercover.guarantees.classes import BUCKET, COUNT, Classes, classes_of, classes_of_table
 from undercover.guarantees.encoding import Written, written
 from undercover.model.cells import Form
 from undercover.model.release import Release
@@ -146,10 +146,13 @@ def foreign_table(
 ) -> Published:
     """A table made elsewhere; by default every column but the sensitive one is a quasi-identifier.
 
-    For an example see :class:`Published`. A row whose every quasi-identifier is ``*`` is a suppressed one.
+    For an example see :class:`Published`. A row whose every quasi-identifier is ``*`` is a suppressed one. A table with
+    the columns ``bucket`` and ``count`` is the sensitive table of a bucketised release; its classes are the buckets.
     """
     if sensitive not in data.column_names:
         raise SchemaError(f"`{name}`: {unknown('Column', sensitive, data.column_names)}")
+    if {BUCKET, COUNT} <= set(data.column_names):
+        data, quasi_identifiers = _people_of_buckets(data, name, sensitive), None
     chosen = [column for column in data.column_names if column != sensitive]
     if quasi_identifiers is not None:
         wanted = set(quasi_identifiers)
@@ -158,6 +161,18 @@ def foreign_table(
         raise SchemaError(f"`{name}` has no quasi-identifier beside `{sensitive}`, so it has no classes.")
     classes = classes_of_table(data, chosen, [sensitive], suppressed_is_star=True)
     return _checked(Published(name, sensitive, classes, {}, digest, 0, suppressed))
+
+
+def _people_of_buckets(data: pa.Table, name: str, sensitive: str) -> pa.Table:
+    """A row per person of a table of buckets; buckets of different tables have nothing to do with each other."""
+    try:
+        counts = data.column(COUNT).cast(pa.int64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        counts = np.zeros(1)
+    if counts.min() < 1:
+        raise DataError(f"`{name}` has counts that are not whole numbers of at least 1.")
+    people = data.take(pa.array(np.repeat(np.arange(data.num_rows), counts)))
+    return pa.table({f"{BUCKET} of {name}": people.column(BUCKET), sensitive: people.column(sensitive)})
 
 
 def _checked(table: Published) -> Published:

@@ -179,27 +179,25 @@ class _Family(Generic[CubeType]):
         self.lattice, self.found, self.cube_at, self.passes = lattice, found, cube_at, passes
         self.kept = kept
         self.free = [axis for axis, height in enumerate(lattice.heights) if height and axis not in kept]
+        # Of the family only: one place on the axes of kept columns, levels from 1 on all others.
+        self.shape = tuple(height if axis in self.free else 1 for axis, height in enumerate(lattice.heights))
         self.possible = self._possible()
-        self.failed = lattice.none()
+        self.failed = np.zeros(self.shape, dtype=bool)
 
     def _possible(self) -> NodeSet:
         """The a-priori step: nodes all of whose neighbours above in smaller families pass."""
-        possible = self.lattice.none()
-        inside = self._region({})
-        possible[inside] = True
-        for axis in self.kept:
-            possible[inside] &= self.found[self._region({axis: 1})]
+        possible = np.ones(self.shape, dtype=bool)
+        for kept in self.kept:
+            above = tuple(
+                slice(1, 2) if axis == kept else slice(1, None) if axis in self.free else slice(0, 1)
+                for axis in range(len(self.shape))
+            )
+            possible &= self.found[above]
         return possible
 
-    def _region(self, raised: dict[int, int]) -> tuple[int | slice, ...]:
-        """The nodes of the family, with some of the kept columns on another level."""
-        places: list[int | slice] = []
-        for axis, height in enumerate(self.lattice.heights):
-            if axis in self.kept:
-                places.append(raised.get(axis, 0))
-            else:
-                places.append(slice(1, None) if height else slice(None))
-        return tuple(places)
+    def _place(self, node: Levels) -> Levels:
+        """Where a node of the family stands in its own arrays."""
+        return tuple(level - 1 if axis in self.free else 0 for axis, level in enumerate(node))
 
     def search(self) -> None:
         """Mark the passing nodes of the family in ``found``."""
@@ -209,7 +207,8 @@ class _Family(Generic[CubeType]):
         if not self.passes(self.cube_at(top)):
             return
         self._passed(top)
-        base = tuple(int(level) for level in np.argwhere(self.possible).min(axis=0))
+        least = np.argwhere(self.possible).min(axis=0).tolist()
+        base = tuple(level + 1 if axis in self.free else 0 for axis, level in enumerate(least))
         if base != top:
             self._explore(self.cube_at(base), 0)
 
@@ -218,7 +217,8 @@ class _Family(Generic[CubeType]):
         node = cube.levels
         if self.found[node]:
             return
-        if self.possible[node] and not self.failed[node]:
+        place = self._place(node)
+        if self.possible[place] and not self.failed[place]:
             if self.passes(cube):
                 self._passed(node)
                 return
@@ -236,7 +236,8 @@ class _Family(Generic[CubeType]):
         axes = self.free[first:]
         heights = self.lattice.heights
         top = tuple(heights[axis] if axis in axes else level for axis, level in enumerate(cube.levels))
-        if not self.possible[top] or self.failed[top]:
+        place = self._place(top)
+        if not self.possible[place] or self.failed[place]:
             return True
         if self.found[top] or prod(heights[axis] - cube.levels[axis] + 1 for axis in axes) < _WORTH_A_LOOK:
             return False
@@ -257,4 +258,4 @@ class _Family(Generic[CubeType]):
         self.found[tuple(slice(level, None) if axis in self.free else level for axis, level in enumerate(node))] = True
 
     def _failed(self, node: Levels) -> None:
-        self.failed[tuple(slice(None, level + 1) for level in node)] = True
+        self.failed[tuple(slice(None, level + 1) for level in self._place(node))] = True

@@ -44,6 +44,7 @@ def survey_combinations(
     """
     n_tables, n_values = len(starts) - 1, counts.shape[1]
     weights = np.zeros((n_tables + 1, n_values))
+    shares = counts / totals  # (n_classes, n_values) of the people of a value
     for value in range(n_values):
         weights[0, value] = totals[value]
     at = np.zeros(n_tables, np.int64)
@@ -67,7 +68,7 @@ def survey_combinations(
             continue
         total, top, left = 0.0, 0.0, 0
         for value in range(n_values):
-            weight = weights[t, value] * counts[at[t], value] / totals[value]
+            weight = weights[t, value] * shares[at[t], value]
             weights[t + 1, value] = weight
             if weight > 0:
                 left += 1

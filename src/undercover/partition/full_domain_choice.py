@@ -19,12 +19,15 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.errors import ParameterError, listed
 from undercover.hierarchies.lattice import Levels, NodeSet, listed_nodes, minimal, passing_nodes
 from undercover.model.protocols import Progress, no_progress
 from undercover.partition.full_domain import CellCube, FullDomain
 from undercover.partition.full_domain_checks import CellCondition, Condition
 
 Choice = Literal["loss", "dm", "level", "weights"]
+
+MOST_NODES = 20_000_000
 
 _DIGITS = 12  # of a cost; what lies beyond is rounding
 
@@ -61,9 +64,10 @@ class Chooser:
 
     def best(self, passing: NodeSet, *, suppressing: bool) -> Chosen:
         """The best of the passing nodes, of which there is at least one."""
+        among = passing if suppressing else minimal(passing)
         if self.by == "dm":
-            return self._least_discernible(passing)
-        nodes = listed_nodes(passing if suppressing else minimal(passing))
+            return self._least_discernible(among)
+        nodes = listed_nodes(among)
         bounds = self.bounds
         best: tuple[float, float, Levels] | None = None
         suppressed, evaluated = 0, 0
@@ -171,6 +175,11 @@ class Chooser:
 
 def search(domain: FullDomain, condition: Condition, *, progress: Progress = no_progress) -> NodeSet:
     """All nodes that pass a condition, monotone or not."""
+    if domain.lattice.size > MOST_NODES:
+        raise ParameterError(
+            f"The hierarchies of {listed(domain.names)} give {domain.lattice.size:,} combinations of levels, more than "
+            f"{MOST_NODES:,} that can be searched. Leave out levels or columns."
+        )
     if condition.monotone or not isinstance(condition, CellCondition):
         return passing_nodes(
             domain.lattice, lambda node: domain.cube(node, condition.payloads), condition.passes, progress=progress

@@ -34,7 +34,8 @@ def two_level_warning(domain: FullDomain) -> tuple[str, ...]:
     bare = [column.name for column in domain.columns if not column.has_hierarchy]
     if not bare:
         return ()
+    many = len(bare) > 1
     return (
-        f"{listed(bare)} {'have' if len(bare) > 1 else 'has'} no hierarchy: published as it is or as `*`, nothing in "
-        "between. Give one under [columns.NAME] of the spec.",
+        f"{listed(bare)} {'have' if many else 'has'} no hierarchy: published as {'they are' if many else 'it is'} or "
+        "as `*`, nothing in between. Give one under [columns.NAME] of the spec.",
     )
