@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-HEAVY = ("numba", "llvmlite", "pandas", "polars", "altair", "duckdb", "vl_convert", "scipy")
+HEAVY = ("numba", "llvmlite", "pandas", "polars", "altair", "duckdb", "vl_convert", "scipy", "sklearn")
 
 
 def loaded_by(statement: str) -> set[str]:

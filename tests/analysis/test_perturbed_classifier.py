@@ -1,5 +1,7 @@
 """The classifier for perturbed releases: leaves by hand, scikit-learn's conventions, and what it must reach."""
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -151,6 +153,19 @@ def test_a_column_that_tells_nothing() -> None:
     features = PerturbedFeatures(release, CLASSES)
     assert (features.cells()[0][:, 1] == 0).all()
     assert (features.rows(people)[:, 1] == 0).all()
+
+
+def test_without_scikit_learn_the_extra_is_named() -> None:
+    """In a process of its own: the module is not to be loaded twice here."""
+    code = (
+        "import sys; sys.modules['sklearn'] = None\n"
+        "import undercover as uc\n"
+        "from undercover.errors import MissingExtraError\n"
+        "try:\n    uc.fit_release\n"
+        "except MissingExtraError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert "pip install 'undercover[analysis]'" in done.stdout
 
 
 def census_accuracy(p: float, rows: int) -> tuple[float, float, float, Any]:

@@ -77,7 +77,7 @@ settings = {
     "domain": st.integers(2, 200),
     "share": st.floats(0, 1),
     "rho1": st.just(0.0) | st.floats(0.001, 0.95),
-    "target": st.floats(0.001, 1),
+    "target": st.floats(0.001, 0.999) | st.just(1.0),
     "p": st.floats(0, 1),
 }
 
