@@ -1,5 +1,6 @@
 """The bounds of perturbed generalization: golden values, inverses, and thousands of priors that try to break them."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from undercover.guarantees.breach_bounds import (
     largest_p,
     rho2_bound,
 )
+from undercover.guarantees.exact import exact
 
 PAPER = {"domain": 50, "skew": 0.1}
 
@@ -194,7 +196,7 @@ def test_bounds_are_attained_where_the_domain_has_room(k: int, domain: int, shar
         after = posterior_of_unlike_others(p, k, domain, prior)
         assert after[0] - prior[0] == pytest.approx(growth_bound(p=p, k=k, domain=domain, skew=skew), abs=1e-12)
     if attained(domain=domain, skew=skew, rho1=rho):
-        inside, outside = int(np.ceil(rho / skew - 1e-15)), int(np.ceil((1 - rho) / skew - 1e-15))
+        inside, outside = (math.ceil(share / exact(skew)) for share in (exact(rho), 1 - exact(rho)))
         rest = max(inside - 1, 1)
         first = min(skew, rho)
         prior = np.zeros(domain)
