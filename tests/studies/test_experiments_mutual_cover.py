@@ -91,7 +91,7 @@ def as_the_paper_says() -> Rows:
 def changed(rows: Rows, figure: str, series: str, measure: str, x: float, value: float) -> Rows:
     fits = [row for row in rows if (row.figure, row.series, row.measure, row.x) == (figure, series, measure, x)]
     assert len(fits) == 1
-    return Rows(tuple(row for row in rows if row is not fits[0]) + (Row("e", figure, series, x, measure, value),))
+    return Rows((*tuple(row for row in rows if row is not fits[0]), Row("e", figure, series, x, measure, value)))
 
 
 def verdicts(rows: Rows) -> dict[str, str]:

@@ -40,6 +40,7 @@ STORY = (
 )
 
 Floats = NDArray[np.float64]
+_Flat = tuple[Any, Any, Any, Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ def _released(run: Run, name: str, place: dict[str, int], own: NDArray[np.int64]
     return np.array([place[label] for label in column.labels], dtype=np.int32)[column.codes][own]
 
 
-def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> tuple[Any, ...]:
+def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> _Flat:
     """The private frame as flat arrays: row_starts, originals, column_starts, outputs, cell_starts, probabilities."""
     attribute, original, output = (written(frame.column(name)) for name in ("attribute", "original", "output"))
     a = np.array([names.index(label) for label in attribute.labels], dtype=np.int64)[attribute.codes]

@@ -63,7 +63,8 @@ def _line(stop: Stop) -> list[str]:
         for part in (headline.get("identity"), headline.get("attribute"))
         for key in ("after_mean", "after")
     ]
-    loss = stop.summary["cost"]["loss"].get("arx") if stop.summary["cost"] else None
+    losses = stop.summary["cost"]["loss"] if stop.summary["cost"] else {}
+    loss = losses.get("arx") or losses.get("shift")
     findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
     verified = ", ".join(map(_found, findings))
     return [stop.title, verified, *figures, cost(loss["arithmetic"]) if loss else "–", f"{stop.seconds:.1f}"]

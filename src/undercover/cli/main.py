@@ -173,6 +173,9 @@ def attack(
     p_match: Annotated[
         float | None, typer.Option(help="He matches on each value with this probability only.", min=0, max=1)
     ] = None,
+    knows_tables: Annotated[
+        bool, typer.Option("--knows-tables", help="Of mutual cover: he knows groups and output tables, too.")
+    ] = False,
     knows_algorithm: Annotated[
         bool, typer.Option("--knows-algorithm", help="He knows the method, too; for tables of at most 8 people.")
     ] = False,
@@ -192,6 +195,11 @@ def attack(
         from undercover.cli.corruption import run_victim
 
         run_victim(directory, row=victim, corrupted=corrupted, original=original, as_json=json)
+        return
+    if knows_tables:
+        from undercover.cli.informed import run as run_with_tables
+
+        run_with_tables(directory, original=original, as_json=json)
         return
     if knows_algorithm:
         run_informed(directory, original=original, as_json=json)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from undercover.kernels.jit import kernel
 
 REACH = 40.0

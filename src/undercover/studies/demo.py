@@ -22,6 +22,7 @@ from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.incognito import Incognito
 from undercover.methods.mondrian import Mondrian
+from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.methods.streamliner import Streamliner
@@ -62,6 +63,7 @@ TOUR = (
         "Perturbed, 0.2 to 0.45",
         PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=0.1),
     ),
+    Planned("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", MutualCover(delta="1/5", l=10)),
     Planned("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", CrossBucket(k=3, l=8)),
     Planned("office-revenue", "Revenue office", _TWO_DIVERSE, hierarchies=True, quasi_identifiers=_REVENUE),
     Planned(
