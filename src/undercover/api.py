@@ -142,9 +142,10 @@ def publish(
         version=VERSION,
         frame=given.frame,
     )
+    original = _without(table, draft.dropped) if draft.dropped else table
     run = Run(
         release=release,
-        schema=schema,
+        schema=original.schema,
         groups=draft.groups,
         rows=table.rows if draft.kept is None else table.rows[draft.kept],
         source={
@@ -164,7 +165,7 @@ def publish(
         frames=draft.frames,
         warnings=(*release.warnings, *draft.warnings, *_private_warnings(table, given, randomness)),
         requirements=tuple({"name": asked.name, **asked.parameters()} for asked in requirements),
-        original=table,
+        original=original,
     )
     claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
     verification = verify_private(verify_release(release, also=[*claims, *requirements]), run)
@@ -545,6 +546,21 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
             f"What was required does not hold: {asked}. Ask the method for it, or require less.",
             best={finding.name: finding.actual for finding in failed},
         )
+
+
+def _without(table: Table, dropped: Sequence[str]) -> Table:
+    """The table without quasi-identifiers that were not published: they are neither attacked nor measured."""
+    schema = table.schema
+    kept = Schema(
+        quasi_identifiers=[name for name in schema.quasi_identifiers if name not in dropped],
+        sensitive=schema.sensitive,
+        identifiers=schema.identifiers,
+        insensitive=schema.insensitive,
+        columns={name: column for name, column in schema.columns.items() if name not in dropped},
+        missing=schema.missing,
+    )
+    columns = {name: column for name, column in table.columns.items() if name not in dropped}
+    return replace(table, schema=kept, columns=columns)
 
 
 def _private_warnings(table: Table, given: Input, randomness: Randomness) -> list[str]:

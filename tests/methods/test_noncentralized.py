@@ -135,7 +135,7 @@ def test_theorems_3_and_4_and_the_candidates_by_brute_force(seed: int) -> None:
         assert {tuple(row[name] for name in names) for row in found.to_pylist()} == expected
 
 
-def test_columns_others_have_published_are_dropped() -> None:
+def test_columns_others_have_published_are_dropped(tmp_path: Path) -> None:
     people = uc.datasets.census(3000, seed=2)
     first = uc.publish(people, uc.datasets.census_schema(["age", "race"]), NonCentralized(l=20))
     schema = uc.datasets.census_schema(["age", "sex", "education"])
@@ -144,6 +144,12 @@ def test_columns_others_have_published_are_dropped() -> None:
     assert any("left out: `age`" in warning for warning in second.warnings)
     assert uc.joint_risk([first, second]).l >= 10
     assert uc.verify(second.release, original=people, schema=schema).holds
+    # What was dropped is neither attacked nor measured, in memory or read back.
+    uc.save(second, tmp_path / "second")
+    again = uc.load(tmp_path / "second")
+    assert again.schema.quasi_identifiers == ("sex", "education")
+    assert set(uc.measure(people, again).to_dict()["loss"]["arx"]["per_column"]) == {"sex", "education"}
+    assert uc.attack(again, original=people).after.identity.max() == uc.attack(second).after.identity.max()
     with pytest.raises(SchemaError, match="nothing is left to publish"):
         uc.publish(people, uc.datasets.census_schema(["age"]), NonCentralized(l=10, others=[uc.published(first)]))
 

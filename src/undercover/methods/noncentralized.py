@@ -145,6 +145,7 @@ class NonCentralized:
         return Draft(
             tables=(published,),
             groups=recoded.groups,
+            dropped=found.dropped,
             diagnostics={
                 "nodes": found.domain.lattice.size,
                 "passing": int(found.passing.sum()),

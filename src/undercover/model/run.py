@@ -25,6 +25,7 @@ class Draft:
     buckets: NDArray[np.int32] | None = None
     suppressed: int = 0
     kept: NDArray[np.int64] | None = None  # rows of the table that are grouped, where some were suppressed
+    dropped: tuple[str, ...] = ()  # quasi-identifiers that are not published
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     claims: tuple[Any, ...] = ()  # promises that depend on what was made, beyond those of the method
