@@ -269,5 +269,10 @@ def test_bad_input() -> None:
     twice = replace(table, schema=uc.Schema(quasi_identifiers=["x"], sensitive=["s", "t"]))
     with pytest.raises(ParameterError, match="exactly one sensitive column"):
         AlgorithmAware().run(twice, uc.Mondrian(k=2))
+    drawn = uc.PerturbedGeneralization(k=2, p=0.5)
+    with pytest.raises(ParameterError, match="at most 6 people"):
+        attacked(drawn, range(7), (3, 2, 2))
+    with pytest.raises(ParameterError, match="without sampling"):
+        AlgorithmAware().run(people(range(4), (2, 1, 1)), drawn, sample=True)
     with pytest.raises(UnreachableError, match="publishes nothing"):
         attacked(uc.Mondrian(k=5), (0, 1, 2, 3), (2, 1, 1))

@@ -291,6 +291,22 @@ def test_tables_that_cannot_be_promised_anything() -> None:
         uc.publish(EXAMPLE.table, patients(), uc.PerturbedGeneralization(k=2, p=0.25, skew=0.05))
 
 
+def test_a_domain_is_written_like_the_values() -> None:
+    data = pa.table({"x": [1, 2, 3, 4], "s": [0, 1, 0, 1]})
+
+    def published(domain: list[Any]) -> Any:
+        schema = uc.Schema(quasi_identifiers=["x"], sensitive="s", columns={"s": uc.Column(domain=domain)})
+        return uc.publish(data, schema, uc.PerturbedGeneralization(k=2, p=0)).release
+
+    assert pa.types.is_integer(published(["0", "1", "2"]).table()["s"].type)
+    halves = published(["0", "0.5", "1"])
+    assert pa.types.is_floating(halves.table()["s"].type)
+    assert uc.verify(halves).holds
+    for strange in (["0", "1", "2.0"], ["0", "1", "many"]):
+        with pytest.raises(SchemaError, match="written like them"):
+            published(strange)
+
+
 def test_numbers_and_dates_keep_their_type() -> None:
     days = [f"2020-01-{day:02d}" for day in range(1, 8)]
     table = EXAMPLE.table.append_column("day", pa.array(days[:7] + days[:1]).cast(pa.date32()))

@@ -36,6 +36,7 @@ from undercover.randomness import Randomness
 from undercover.theory.multisets import distinct_orders
 
 MOST_PEOPLE = 8
+MOST_DRAWN = 6  # people, where published values are drawn
 STORY = (
     "The attacker knows every person's quasi-identifiers, the list of sensitive values without names, and the method "
     "with its parameters. He goes through every way in which the values may belong to the people and weighs each by "
@@ -155,6 +156,11 @@ class AlgorithmAware:
             raise ParameterError(
                 f"The algorithm-aware attack goes through every table of the same values, which takes at most "
                 f"{MOST_PEOPLE} people. Got {table.n_rows:,}. Give it a few rows that stand for the others."
+            )
+        if isinstance(method, Weighing) and table.n_rows > MOST_DRAWN:
+            raise ParameterError(
+                "Where values are drawn, the algorithm-aware attack goes through every value of every cell as well, "
+                f"which takes at most {MOST_DRAWN} people. Got {table.n_rows}."
             )
         if isinstance(method, Enumerable) and not sample:
             return _enumerated(table, method)

@@ -48,7 +48,7 @@ from undercover.model.perturbation import Perturbation
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
-from undercover.model.table import Table
+from undercover.model.table import Table, write_values
 from undercover.partition.full_domain_partition import full_domain_partition
 from undercover.partition.mondrian import Partition, partition
 from undercover.partition.perturbing import draw_rows, perturbed
@@ -335,6 +335,11 @@ class PerturbedGeneralization:
                 f"PerturbedGeneralization draws values from a declared public domain. Say which values `{sensitive}` "
                 f"can have: domain = [...] under [columns.{sensitive}], or Column(domain=...).{bins}"
             )
+        elif _typed(table, sensitive, settings.domain) is None:
+            problems.append(
+                f"Column `{sensitive}` holds {table[sensitive].domain.kind} values, but its declared domain is not "
+                "written like them: 1.5 and 2, not 1.50 or 2.0; dates as 2020-01-31."
+            )
         if table[sensitive].domain.has_missing:
             problems.append(
                 f"Column `{sensitive}` has missing values, which are no part of its domain. "
@@ -373,11 +378,25 @@ def _published(
         for column in cells
     ]
     columns += [PublishedColumn(sensitive, "sensitive", "value"), PublishedColumn(PEOPLE, "structure", "value")]
-    written = pa.array(noise.domain, pa.string())
-    if table[sensitive].domain.kind in ("numeric", "date"):
-        written = written.cast(table[sensitive].domain.values.type)
+    written = _typed(table, sensitive, noise.domain)
+    assert written is not None
     data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
     return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def _typed(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:
+    """The declared values as numbers or dates where the column has them; ``None`` where they are written otherwise."""
+    texts = pa.array(domain, pa.string())
+    if table[sensitive].domain.kind not in ("numeric", "date"):
+        return texts
+    for kind in dict.fromkeys((table[sensitive].domain.values.type, pa.float64())):
+        try:
+            values = texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if tuple(write_values(values)) == domain:
+            return values
+    return None
 
 
 def _domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
