@@ -65,7 +65,7 @@ def compare(
     own
         A method with its parameters to be compared as well, such as that of a spec.
     queries
-        COUNT queries about each set of columns, and SUM queries.
+        COUNT queries about each set of columns; half as many SUM queries altogether.
     seed
         Of the methods and the queries.
     fresh
@@ -82,11 +82,11 @@ def compare(
     >>> import tempfile, undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = compare(uc.datasets.census(500), schema, Path(folder), methods=["mondrian", "incognito"], queries=5)
+    ...     found = compare(uc.datasets.census(500), schema, Path(folder), methods=["mondrian", "anatomy"], queries=5)
     ...     sorted(path.name for path in Path(folder).iterdir())
     ['cells.jsonl', 'compare.csv', 'compare.html', 'compare.json']
-    >>> found["releases"][0]["title"], found["refused"][0]["method"]
-    ('Mondrian, k=5', 'incognito')
+    >>> found["releases"][0]["title"], len(found["releases"]), found["refused"]
+    ('Mondrian, k=5', 9, [])
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
