@@ -27,8 +27,8 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
 def _about_each(release: Release, queries: int) -> QueryError | None:
     """Queries about every quasi-identifier alone and about all together."""
     names = [column.name for table in release.tables for column in table.columns if column.role == "quasi-identifier"]
-    sets = [[name] for name in names] + ([names] if len(names) > 1 else [])
-    return QueryError(quasi_identifiers=sets, queries=queries) if queries else None
+    sets = [(name,) for name in names] + ([tuple(names)] if len(names) > 1 else [])
+    return QueryError(quasi_identifiers=tuple(sets), queries=queries) if queries else None
 
 
 def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
