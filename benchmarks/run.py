@@ -21,6 +21,7 @@ from benchmarks import plain
 from benchmarks.cross_bucket import cross_bucket
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
+from benchmarks.mutual_cover import mutual_cover
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
 from undercover.attacks.boxes import boxes_of, match
@@ -226,6 +227,7 @@ def main() -> None:
     perturbed_generalization(book, 7 * options.rows // 10, threads)
     cross_bucket(book, options.rows, threads)
     incognito(book, 7 * options.rows // 10, options.data / "adult")
+    mutual_cover(book, options.rows, threads)
     surface(book, options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)
