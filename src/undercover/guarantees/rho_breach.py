@@ -67,7 +67,7 @@ class RhoBreach:
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
-        asked = {name: plain(getattr(self, name)) for name in ("rho1", "rho2", "p", "domain", "skew")}
+        asked = {name: plain(getattr(self, name)) for name in ("rho2", "rho1", "p", "domain", "skew")}
         return asked | {"bound": self.bound} | ({} if self.k is None else {"k": self.k})
 
     def check(self, classes: Classes) -> Finding:

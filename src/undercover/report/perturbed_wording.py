@@ -72,7 +72,7 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str | None:
                 f"Whoever was at most {_number(parameters.get('rho1'))} sure of anything about a person's value is at "
                 f"most {_number(parameters.get('rho2'))} sure after seeing the release (and whoever was at least "
                 f"{_number(1 - exact(parameters.get('rho1', 0)))} sure stays at least "
-                f"{_number(1 - exact(parameters.get('rho2', 0)))} sure)"
+                f"{shown(float(1 - exact(parameters.get('rho2', 0))), 'at least')} sure)"
             )
         else:
             growth = _number(parameters.get("growth"))
