@@ -56,7 +56,7 @@ class Intersections:
         With ``below`` only combinations that leave fewer matter; if there is none, some number from ``below`` on and
         no combination are returned.
         """
-        best = (start.bit_count() + 1 if below is None else below, ())
+        best: tuple[int, tuple[int, ...]] = (start.bit_count() + 1 if below is None else below, ())
 
         def descend(table: int, left: int, path: tuple[int, ...]) -> None:
             nonlocal best

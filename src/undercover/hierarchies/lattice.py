@@ -165,6 +165,58 @@ def passing_nodes(
     return found
 
 
+def every_node(
+    lattice: Lattice,
+    cube_at: Callable[[Levels], CubeType],
+    passes: Callable[[CubeType], bool],
+    within: NodeSet,
+    *,
+    progress: Progress = no_progress,
+) -> NodeSet:
+    """Those of the nodes ``within`` that pass a check without Incognito's properties: each is looked at.
+
+    ``within`` holds with a node everything more general. Cells are filled once per family here, too.
+
+    >>> class Bare:
+    ...     def __init__(self, levels):
+    ...         self.levels = levels
+    ...     def rolled_up(self, axis, level):
+    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
+    >>> whole = np.ones((2, 2), dtype=bool)
+    >>> listed_nodes(every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, whole))
+    [(0, 0), (1, 1)]
+    """
+    found = lattice.none()
+    total, done = int(within.sum()), 0
+    axes = [axis for axis, height in enumerate(lattice.heights) if height]
+
+    def visit(cube: CubeType, free: Sequence[int], first: int) -> None:
+        nonlocal done
+        node = cube.levels
+        if within[node]:
+            found[node] = passes(cube)
+            done += 1
+        for position in range(first, len(free)):
+            axis = free[position]
+            top = tuple(
+                lattice.heights[other] if other in free[position:] else level for other, level in enumerate(node)
+            )
+            if node[axis] < lattice.heights[axis] and within[top]:
+                visit(cube.rolled_up(axis, node[axis] + 1), free, position)  # type: ignore[arg-type]
+
+    for size in range(len(axes) + 1):
+        for kept in combinations(axes, size):
+            free = [axis for axis in axes if axis not in kept]
+            region = tuple(slice(1, None) if axis in free else slice(0, 1) for axis in range(len(lattice.heights)))
+            inside = np.argwhere(within[region])
+            if len(inside):
+                least = inside.min(axis=0).tolist()
+                base = tuple(level + 1 if axis in free else 0 for axis, level in enumerate(least))
+                visit(cube_at(base), free, 0)
+                progress("searching the lattice", done / total)
+    return found
+
+
 class _Family(Generic[CubeType]):
     """The nodes in which exactly the columns ``kept`` stay on level 0."""
 

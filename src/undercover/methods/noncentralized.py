@@ -136,7 +136,7 @@ class NonCentralized:
         recoded = recode(found.domain, found.chosen.levels)
         published = generalized_table(table, recoded.groups, recoded.cells, randomness)
         figures = found.figures
-        warnings = [*two_level_warning(found.domain), _says(figures, self.l)]
+        warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others))]
         if found.dropped:
             warnings.append(
                 f"Published by others already and therefore left out: {listed(found.dropped)}. Whoever joins the "
@@ -227,8 +227,14 @@ class _Found:
     figures: JointFigures
 
 
-def _says(figures: JointFigures, l: int) -> str:  # noqa: E741
+def _says(figures: JointFigures, l: int, beside: bool) -> str:  # noqa: E741
+    """What is left to an adversary, for the holder."""
     sure = "" if figures.surest is None else f", and one of them can be up to {figures.surest:.1%} sure"
+    if not beside:
+        return (
+            f"Whoever is first: at least {figures.least or l} values (asked: {l}) are left in every class{sure}. What "
+            "others publish about the same people must be checked against this table."
+        )
     return (
         f"Next to the others' tables at least {figures.least or l} values (asked: {l}) are left to whoever joins "
         f"them{sure}. All combinations of classes count, also those nobody is in."

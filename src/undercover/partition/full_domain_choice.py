@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, listed
-from undercover.hierarchies.lattice import Levels, NodeSet, listed_nodes, minimal, passing_nodes
+from undercover.hierarchies.lattice import Levels, NodeSet, every_node, listed_nodes, minimal, passing_nodes
 from undercover.model.protocols import Progress, no_progress
 from undercover.partition.full_domain import CellCube, FullDomain
 from undercover.partition.full_domain_checks import CellCondition, Condition
@@ -187,9 +187,10 @@ def search(domain: FullDomain, condition: Condition, *, progress: Progress = no_
     # Rows of small cells are suppressed whatever else is asked, and of those fewer and fewer fail.
     large = CellCondition(condition.table, condition.k, (), condition.limit)
     within = search(domain, large, progress=progress)
-    found = domain.lattice.none()
-    nodes = listed_nodes(within)
-    for done, node in enumerate(nodes):
-        found[node] = condition.passes(domain.cube(node, condition.payloads))
-        progress("searching the lattice", done / len(nodes))
-    return found
+    return every_node(
+        domain.lattice,
+        lambda node: domain.cube(node, condition.payloads),
+        condition.passes,
+        within,
+        progress=progress,
+    )
