@@ -11,6 +11,7 @@ from undercover.studies.experiments.mutual_cover import QUASI_IDENTIFIERS, build
 from undercover.studies.experiments.mutual_cover_bench import (
     ABOVE_DELTA,
     ALIKE,
+    ALONE,
     ANATOMY,
     COVER,
     ERROR,
@@ -39,18 +40,23 @@ def bench(rows: int = 600) -> Bench:
 
 def test_a_cell_measures_everything_of_a_release():
     small = bench()
-    found = {method: small.measure(method, "1/5", 5, seed=3) for method in (COVER, RESAMPLED, MONDRIAN, ANATOMY)}
+    methods = (COVER, RESAMPLED, ALONE, MONDRIAN, ANATOMY)
+    found = {method: small.measure(method, "1/5", 5, seed=3) for method in methods}
     for figures in found.values():
         assert all(0 <= figures[name(p)] <= 1 for p in PAPERS for name in (identity_at, attribute_at))
         assert figures[ERROR] > 0
     assert ILOSS not in found[ANATOMY]
     assert KNOWS_ROW not in found[MONDRIAN]
     assert found[COVER][KNOWS_ROW] > found[COVER][IN_GROUP]
+    assert found[ALONE][ILOSS] < found[RESAMPLED][ILOSS]
+    assert found[ALONE][ABOVE_DELTA] == 0 < found[COVER][ABOVE_DELTA] <= 1
     assert small.measure(COVER, "1/5", 5, seed=3) == found[COVER]
     assert small.measure(COVER, "1/5", 5, seed=4) != found[COVER]
 
 
-def measured(by_delta: dict[str, dict[str, tuple[float, float]]], by_l: dict[str, tuple[float, float]]) -> Rows:
+def measured(
+    by_delta: dict[str, dict[str, tuple[float, float]]], by_l: dict[str, dict[str, tuple[float, float]]]
+) -> Rows:
     """Two places each: 1/δ = 5 and 10, l = 10 and 20."""
     rows = [
         Row("mutual-cover", BY_DELTA, series, x, measure, value)
@@ -59,8 +65,9 @@ def measured(by_delta: dict[str, dict[str, tuple[float, float]]], by_l: dict[str
         for x, value in zip((5, 10), values, strict=True)
     ]
     rows += [
-        Row("mutual-cover", BY_L, COVER, x, measure, value)
-        for measure, values in by_l.items()
+        Row("mutual-cover", BY_L, series, x, measure, value)
+        for series, figures in by_l.items()
+        for measure, values in figures.items()
         for x, value in zip((10, 20), values, strict=True)
     ]
     return Rows(tuple(rows))
@@ -81,10 +88,11 @@ def as_the_paper_says() -> Rows:
         {
             COVER: cover,
             RESAMPLED: {ILOSS: (8.0, 18.0), ABOVE_DELTA: (0.3, 0.3)},
+            ALONE: {ILOSS: (5.0, 15.0)},
             MONDRIAN: {**others, ILOSS: (50.0, 90.0), ERROR: (5.0, 9.0)},
             ANATOMY: {ERROR: (1.0, 2.0)},
         },
-        {ILOSS: (15.0, 10.0), ERROR: (0.20, 0.22)},
+        {COVER: {ILOSS: (15.0, 10.0), ERROR: (0.20, 0.22)}, ALONE: {ILOSS: (8.0, 4.0)}},
     )
 
 
@@ -116,6 +124,8 @@ def test_all_claims_hold_where_all_is_as_the_paper_says():
         ("answers-better", BY_DELTA, ANATOMY, ERROR, 10, 0.3),
         ("error-flat-in-delta", BY_DELTA, COVER, ERROR, 10, 0.5),
         ("larger-l-less-loss", BY_L, COVER, ILOSS, 20, 16.0),
+        ("tables-alone-lose-less", BY_L, ALONE, ILOSS, 20, 9.0),
+        ("tables-alone-lose-less", BY_DELTA, ALONE, ILOSS, 10, 4.0),
         ("larger-l-more-error", BY_L, COVER, ERROR, 20, 0.1),
         ("l-costs-little", BY_L, COVER, ERROR, 20, 0.4),
         ("hidden-process", BY_DELTA, COVER, KNOWS_ROW, 10, 0.05),

@@ -8,8 +8,8 @@ Deviations: the built-in census stands for the paper's (same columns; 17 schooli
 computed over all subsets of the quasi-identifiers instead of by sampling them. The paper does not say with which l
 Mondrian and Anatomy stand beside which δ: here l = 1/δ, so that both promise the same of identities, the last one being
 the l of mutual cover's groups. Without hierarchies (the paper's are not printed) categories are 0 or 1 apart. The
-paper's Algorithm 3 stands beside our way to deal with unchanged rows, its attacker beside one who knows groups and
-tables.
+paper's Algorithm 3 stands beside our way to deal with unchanged rows and beside the tables alone, its attacker beside
+one who knows groups and tables.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from itertools import product
 from undercover.attacks.p_match import PAPERS
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError, unknown
+from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
 from undercover.studies.experiments.mutual_cover_bench import (
+    ALONE,
     ANATOMY,
     COVER,
+    COVERS,
     ERROR,
     ILOSS,
     KNOWS_ROW,
@@ -43,7 +46,7 @@ OPTIONS = ("hierarchies",)
 QUASI_IDENTIFIERS = ("sex", "age", "relationship", "marital_status", "race", "education", "hours")
 _PAPER = "Li, Wang & He, “Privacy-Preserving Data Publishing via Mutual Cover”, Section 5."
 _L, _DELTA = 10, 6  # l where δ varies, 1/δ where l varies
-_COST = {COVER: 3.0, RESAMPLED: 3.0, MONDRIAN: 4.0, ANATOMY: 3.0}
+_COST = {COVER: 3.0, RESAMPLED: 3.0, ALONE: 3.0, MONDRIAN: 4.0, ANATOMY: 3.0}
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def build(request: Request) -> Experiment:
     --------
     >>> experiment = build(Request(quick=True))
     >>> experiment.name, len(experiment.cells), dict(experiment.data)["generator"]["rows"]
-    ('mutual-cover', 10, 2000)
+    ('mutual-cover', 16, 2000)
     >>> build(Request(options={"hierarchies": "some"}))
     Traceback (most recent call last):
     undercover.errors.ParameterError: Option hierarchies `some` is not known. There are: `no`, `yes`.
@@ -81,7 +84,7 @@ def build(request: Request) -> Experiment:
     source = request.source(
         lambda: census(rows, request.seed),
         {"name": "built-in census", "rows": rows, "seed": request.seed, "hierarchies": hierarchies},
-        census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=hierarchies == "yes"),
+        _schema(hierarchies=hierarchies == "yes"),
     )
     sensitive = one_sensitive(source.schema)
     bench = Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
@@ -91,7 +94,7 @@ def build(request: Request) -> Experiment:
         name="mutual-cover",
         title="Mutual cover",
         paper=_PAPER,
-        version=1,
+        version=2,
         data=source.identity,
         private=source.private,
         cells=_cells(bench, size, repetitions, request.seed, n_rows),
@@ -104,8 +107,8 @@ def build(request: Request) -> Experiment:
             ("Sensitive", sensitive),
             (
                 "Mutual cover",
-                f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, and "
-                "unchanged rows drawn again instead",
+                f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, unchanged "
+                "rows drawn again instead, and the tables alone",
             ),
             ("Mondrian and Anatomy", "l = 1/δ; Mondrian cuts at the median and publishes the tightest box"),
             ("Attack", f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}"),
@@ -115,6 +118,15 @@ def build(request: Request) -> Experiment:
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
+
+
+def _schema(*, hierarchies: bool) -> Schema:
+    """Education is a category, as in the paper's Table 1."""
+    schema = census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=hierarchies)
+    if hierarchies:
+        return schema
+    columns = {**schema.columns, "education": Column(kind="categorical")}
+    return Schema(quasi_identifiers=schema.quasi_identifiers, sensitive=schema.sensitive, columns=columns)
 
 
 def _cells(bench: Bench, size: _Size, repetitions: int, seed: int, n_rows: int) -> list[Cell]:
@@ -133,10 +145,13 @@ def _cells(bench: Bench, size: _Size, repetitions: int, seed: int, n_rows: int) 
 
     again = range(repetitions)
     cells = [
-        cell(BY_DELTA, series, delta, delta, _L if series in (COVER, RESAMPLED) else delta, repetition)
-        for delta, repetition, series in product(size.deltas, again, (COVER, RESAMPLED, MONDRIAN, ANATOMY))
+        cell(BY_DELTA, series, delta, delta, _L if series in COVERS else delta, repetition)
+        for delta, repetition, series in product(size.deltas, again, (*COVERS, MONDRIAN, ANATOMY))
     ]
-    return cells + [cell(BY_L, COVER, l, _DELTA, l, repetition) for l, repetition in product(size.ls, again)]  # noqa: E741
+    return cells + [
+        cell(BY_L, series, l, _DELTA, l, repetition)
+        for l, repetition, series in product(size.ls, again, COVERS)  # noqa: E741
+    ]
 
 
 def _plots(rows: Rows) -> list[Plot]:

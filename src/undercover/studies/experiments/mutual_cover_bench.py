@@ -13,6 +13,7 @@ from undercover.attacks.p_match import PAPERS, profile
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError
 from undercover.guarantees import Checkable, verify, verify_private
+from undercover.guarantees.encoding import written
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
@@ -25,7 +26,9 @@ from undercover.randomness import Randomness
 from undercover.utility.displacement import papers_iloss
 from undercover.utility.sum_error import SumError
 
-COVER, RESAMPLED, MONDRIAN, ANATOMY = "mutual cover", "mutual cover (drawn again)", "mondrian", "anatomy"
+COVER, RESAMPLED, ALONE = "mutual cover", "mutual cover (drawn again)", "mutual cover (tables alone)"
+MONDRIAN, ANATOMY = "mondrian", "anatomy"
+COVERS = {COVER: "paper", RESAMPLED: "resample", ALONE: "off"}  # what becomes of unchanged rows
 
 ILOSS, ILOSS_CELL, ERROR, MEDIAN = "ILoss", "ILoss per cell", "SUM error", "median SUM error"
 KNOWS_ROW, KNOWS_VALUE, IN_GROUP = "informed identity", "informed attribute", "guessing in the group"
@@ -98,7 +101,7 @@ class Bench:
                 KNOWS_ROW: float(informed.identity.mean()),
                 KNOWS_VALUE: float(informed.attribute.mean()),
                 IN_GROUP: float((1 / informed.sizes).mean()),
-                ABOVE_DELTA: float(run.diagnostics["effective_share"]["tables_above_delta"]),
+                ABOVE_DELTA: _above_delta(run, len(table.schema.quasi_identifiers)),
                 EFFECTIVE: float(run.diagnostics["effective_share"]["max"]),
                 ALIKE: float(run.diagnostics["rows_left_unchanged"]),
             }
@@ -143,7 +146,18 @@ def method_of(name: str, delta: str, l: int) -> Method:  # noqa: E741
         return Mondrian(k=l, l=l, cut="median")
     if name == ANATOMY:
         return Anatomy(l=l)
-    return MutualCover(delta=delta, l=l, unchanged="paper" if name == COVER else "resample")
+    return MutualCover(delta=delta, l=l, unchanged=COVERS[name])  # type: ignore[arg-type]
+
+
+def _above_delta(run: Run, n_attributes: int) -> float:
+    """Of the tables with more than one output value, the share in which somebody has more than delta after all."""
+    frame = run.frames["output_tables"]
+    attribute, output = (written(frame.column(name)) for name in ("attribute", "output"))
+    table = attribute.codes * run.groups.count + frame.column("group").to_numpy()
+    pairs = np.unique(table * len(output.labels) + output.codes)
+    several = int((np.bincount(pairs // len(output.labels)) > 1).sum())
+    above = float(run.diagnostics["effective_share"]["tables_above_delta"]) * run.groups.count * n_attributes
+    return above / max(several, 1)
 
 
 def spread(values: list[float]) -> float:
