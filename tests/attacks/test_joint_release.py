@@ -12,9 +12,9 @@ import undercover as uc
 from undercover.attacks.centralized import centralized_join
 from undercover.attacks.joint_release import JointRelease
 from undercover.attacks.known_correlation import bounds, known_correlation, least_possible_values
-from undercover.attacks.shared_columns import shared_cells
 from undercover.errors import DataError, ParameterError
 from undercover.guarantees import Published, foreign_table, together
+from undercover.guarantees.shared_columns import shared_cells
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"
 
@@ -208,6 +208,35 @@ def test_a_cycle_of_shared_columns_is_refused() -> None:
     ]
     with pytest.raises(DataError, match="in a cycle"):
         shared_cells(together(tables), nested=True)
+
+
+def test_overlapping_cells_of_one_table_are_refused() -> None:
+    # People of [0, 9] less its women are its men, though the men are published as [0, 19] only.
+    values = [HIGH, LOW, LOW, HIGH]
+    local = pa.table({"age": ["[0, 19]", "[0, 19]", "[0, 9]", "[10, 19]"], "sex": list("mmff"), "salary": values})
+    other = pa.table({"age": ["[0, 9]", "[10, 19]", "[0, 9]", "[10, 19]"], "zip": ["1"] * 4, "salary": values})
+    tables = [foreign_table(local, "local", sensitive="salary"), foreign_table(other, "other", sensitive="salary")]
+    with pytest.raises(DataError, match="overlap within `local`"):
+        JointRelease(shared="nested").run(tables)
+
+
+def test_a_cycle_of_levels_is_refused_though_the_columns_form_none() -> None:
+    values = [HIGH, LOW] * 4
+    fine = {
+        name: [f"[{2 * (i >> bit & 1)}, {2 * (i >> bit & 1) + 1}]" for i in range(8)] for bit, name in enumerate("abc")
+    }
+    coarse = {name: ["[0, 3]"] * 8 for name in "abc"}
+
+    def table_with(levels: str) -> Published:
+        columns = {name: (fine if level == "f" else coarse)[name] for name, level in zip("abc", levels, strict=True)}
+        return foreign_table(pa.table({**columns, "salary": values}), levels, sensitive="salary")
+
+    two = [table_with("ffc"), table_with("cff")]
+    assert shared_cells(together(two), nested=True).names == ("a", "b", "c")
+    with pytest.raises(DataError, match="in a cycle"):
+        shared_cells(together([*two, table_with("fcf")]), nested=True)
+    # A table that knows all three fine columns closes the cycle again.
+    assert shared_cells(together([*two, table_with("fcf"), table_with("fff")]), nested=True).names
 
 
 def test_anatomy_and_generalised_tables_go_together() -> None:

@@ -200,6 +200,28 @@ def test_nested_refuses_what_may_cross() -> None:
         uc.publish(people, bare, NonCentralized(l=2, others=others, shared="nested"))
 
 
+def test_others_that_can_be_subtracted_from_each_other_are_refused() -> None:
+    data, schema, _ = random_world(np.random.default_rng(4))
+    ages = np.random.default_rng(4).integers(20, 60, 60)
+
+    def cut(at: int, name: str) -> Published:
+        cells = [f"[20, {at - 1}]" if age < at else f"[{at}, 60]" for age in ages]
+        return foreign_table(pa.table({"age": cells, "salary": data["salary"]}), name, sensitive="salary")
+
+    table = Table.from_arrow(data, schema)
+    with pytest.raises(DataError, match="cross"):
+        draft_of(table, NonCentralized(l=2, others=[cut(30, "first"), cut(45, "second")]))
+    same = NonCentralized(l=1, others=[cut(45, "first"), cut(45, "second")])
+    assert draft_of(table, same).diagnostics["passing"] >= 1
+    everybody = ["[20, 60]"] * 60
+    first = foreign_table(pa.table({"age": everybody, "salary": data["salary"]}), "first", sensitive="salary")
+    third = foreign_table(
+        pa.table({"a": ["*"] * 60, "age": everybody, "salary": data["salary"]}), "third", sensitive="salary"
+    )
+    with pytest.raises(DataError, match="share `age` among themselves"):
+        draft_of(table, NonCentralized(l=1, others=[first, third], shared="nested"))
+
+
 def test_strict_publishes_what_stays_possible() -> None:
     # N = (2, 2): the other table has H twice and L once in a class. Next to it a cell of two H and one L is not enough.
     other = foreign_table(

@@ -28,10 +28,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.attacks.known_correlation import CorrelationResult, bounds, known_correlation
-from undercover.attacks.shared_columns import SharedCells, shared_cells
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint_sets import least_intersection
 from undercover.guarantees.joint_tables import Published, Together, set_bits, together
+from undercover.guarantees.shared_columns import SharedCells, shared_cells
 
 STORY = (
     "The attacker has every one of these tables and knows the quasi-identifiers of a person who is in all of them. He "

@@ -93,8 +93,11 @@ def parameters_of(spec: Spec) -> dict[str, Any]:
     """The method's parameters; paths of others' tables are relative to the spec."""
     parameters = dict(spec.method_parameters)
     others = parameters.get("others")
-    if spec.path is not None and isinstance(others, list):
-        parameters["others"] = [str(spec.path.parent / other) if isinstance(other, str) else other for other in others]
+    if spec.path is not None and isinstance(others, list | str):
+        listed_others = [others] if isinstance(others, str) else others
+        parameters["others"] = [
+            str(spec.path.parent / other) if isinstance(other, str) else other for other in listed_others
+        ]
     return parameters
 
 

@@ -28,7 +28,7 @@ from undercover.model.release import Release
 PERTURBED = ("mutual-cover", "perturbed-generalization")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Published:
     """One published table: its classes and their sensitive values.
 

@@ -2,7 +2,8 @@
 
 Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Section 5.2. Shared columns (a deviation, see
 docs/theory): dropped from the new table, or kept where every cell of the others is a node of the same hierarchy and the
-tables hang together without a cycle; classes whose shared cells exclude each other are then no combination.
+others share nothing among themselves; classes whose shared cells exclude each other are then no combination. Others
+whose cells cross among themselves are refused either way.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -18,12 +20,12 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, SchemaError, UnreachableError, listed
 from undercover.guarantees.joint_diversity import CellReader
 from undercover.guarantees.joint_sets import least_intersection
-from undercover.guarantees.joint_tables import Published, set_bits
+from undercover.guarantees.joint_tables import Published, set_bits, together
+from undercover.guarantees.shared_columns import shared_cells
 from undercover.hierarchies.lattice import Levels
 from undercover.model.table import Table
 from undercover.partition.full_domain import CellCube, FullDomain, Payload
 from undercover.partition.full_domain_checks import JointCondition, other_sets
-from undercover.theory.acyclic import is_acyclic
 
 Shared = Literal["discard", "nested"]
 
@@ -82,6 +84,8 @@ def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int
         inside = np.zeros((other.classes.count, -(-len(labels) // 64) * 64), dtype=bool)
         inside[:, [place[label] for label in other.values]] = other.counts > 0
         bits.append(np.packbits(inside, axis=1, bitorder="little").view(np.uint64))
+    if others:
+        shared_cells(together(others), nested=True)  # raises where the others can be subtracted from each other
     _require_room(others, l)
     return Neighbours(tuple(others), tuple(bits))
 
@@ -142,18 +146,24 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
             if other.classes.boxes is not None:
                 problems.append(f"`{other.name}` publishes `{name}` in a table of its own; it cannot be nested.")
                 continue
-            strange = [cell for cell in other.cells[name].labels if not reader.is_node(cell)]
+            cells = other.cells[name].labels
+            if any(reader.leaves(a) & reader.leaves(b) for a, b in combinations(cells, 2)):
+                problems.append(
+                    f"`{name}`: cells of `{other.name}` overlap; differences of its classes tell more than it shows."
+                )
+            strange = [cell for cell in cells if not reader.is_node(cell)]
             if strange:
                 problems.append(
                     f"`{name}`: the cells {listed(strange, limit=3)} of `{other.name}` are no nodes of its hierarchy, "
                     "so cells may cross and the tables be subtracted from each other."
                 )
-    edges = [set(table.schema.quasi_identifiers), *(set(other.quasi_identifiers) for other in beside.tables)]
-    if not is_acyclic(edges):
-        problems.append(
-            f"The tables share columns ({listed(common)}) in a cycle, so that more follows from them than "
-            "intersections show."
-        )
+    for first, second in combinations(beside.tables, 2):
+        both = sorted(set(first.quasi_identifiers) & set(second.quasi_identifiers))
+        if both:
+            problems.append(
+                f"`{first.name}` and `{second.name}` share {listed(both)} among themselves; with shared columns here, "
+                "too, more may follow from all of them than intersections show."
+            )
     if problems:
         raise DataError([*problems, 'Drop the shared columns instead: shared = "discard".'])
 

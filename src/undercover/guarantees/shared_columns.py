@@ -4,7 +4,9 @@ Cheong, Wu & Wong 2012, Section 3.2, discards such columns without saying what h
 one table cross those of another, whoever has both can subtract: with rows (30, H), (45, M), (60, H), (60, M), (30, M),
 one table cut at 40 and one at 50, everybody between 40 and 50 has M, although every intersection has two values. Where
 cells are nested in each other and the tables hang together without a cycle, given the shared cells the tables are
-conditionally independent and the intersection is all that is left.
+conditionally independent and the intersection is all that is left. Without a cycle means: of the variables "lies in
+cell c", for every cell of a shared column, each table knows those that are unions of its own cells; these sets of
+variables must be an acyclic scheme. Nested cells within one table (a local recoding) could be subtracted, too.
 
 What a word stands for is not known here: it may be a value or a node above others. So words are accepted only where the
 other table has them, too.
@@ -75,12 +77,8 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
             ]
             + ["If the cells of one table lie in those of the other, say so: --shared nested."]
         )
-    if not is_acyclic([set(table.quasi_identifiers) for table in tables]):
-        raise DataError(
-            f"The tables share {listed(names)} in a cycle, so that more follows from them than from each pair. They "
-            "cannot be judged by intersections."
-        )
     cells, overlaps = [], []
+    known_cells: list[set[str]] = [set() for _ in tables]
     problems = [
         f"`{table.name}` publishes `{name}` in a table of its own beside the sensitive values; it cannot be nested."
         for table in tables
@@ -97,6 +95,7 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
                 for a, x in zip(covered, labels, strict=True)
             ]
         )
+        problems += _overlapping(joined, name, column, meet)
         crossing = [
             (labels[i], labels[j])
             for i, j in combinations(range(len(labels)), 2)
@@ -108,8 +107,20 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
             )
         cells.append(column)
         overlaps.append(meet)
+        for table, own in zip(known_cells, column, strict=True):
+            mine = sorted(set(own[own >= 0].tolist()))
+            table |= {
+                f"{name} in {labels[cell]}"
+                for cell in range(len(labels))
+                if mine and all(_contains(covered[cell], covered[part]) for part in mine if meet[cell, part])
+            }
     if problems:
         raise DataError([*problems, "Joining tables whose cells cross is not sound."])
+    if not is_acyclic(known_cells):
+        raise DataError(
+            f"The tables share {listed(names)} in a cycle, so that more follows from them than from each pair. They "
+            "cannot be judged by intersections."
+        )
     widest = max(len(meet) for meet in overlaps)
     overlap = np.zeros((len(names), widest, widest), dtype=bool)
     for number, meet in enumerate(overlaps):
@@ -137,6 +148,18 @@ def _unplaced(joined: Together, name: str) -> list[str]:
                     f"`{name}`: `{second.name}` does not know the cells {listed(strange, limit=3)} of `{first.name}`, "
                     "so nobody can tell which of its own they meet."
                 )
+    return problems
+
+
+def _overlapping(
+    joined: Together, name: str, cells: tuple[NDArray[np.int64], ...], meet: NDArray[np.bool_]
+) -> list[str]:
+    """Tables whose own cells of a column overlap."""
+    problems = []
+    for table, own in zip(joined.tables, cells, strict=True):
+        mine = sorted(set(own[own >= 0].tolist()))
+        if any(meet[first, second] for first, second in combinations(mine, 2)):
+            problems.append(f"Cells of `{name}` overlap within `{table.name}`; differences of its classes tell more.")
     return problems
 
 
@@ -187,10 +210,14 @@ def _overlap(first: Covered, second: Covered, same: bool) -> bool:
 
 
 def _nested(first: Covered, second: Covered) -> bool:
-    if first is None or second is None:
+    return _contains(first, second) or _contains(second, first)
+
+
+def _contains(whole: Covered, part: Covered) -> bool:
+    if whole is None:
         return True
-    if isinstance(first, tuple) and isinstance(second, tuple):
-        return (first[0] <= second[0] and second[1] <= first[1]) or (second[0] <= first[0] and first[1] <= second[1])
-    if isinstance(first, frozenset) and isinstance(second, frozenset):
-        return first <= second or second <= first
+    if isinstance(whole, tuple) and isinstance(part, tuple):
+        return whole[0] <= part[0] and part[1] <= whole[1]
+    if isinstance(whole, frozenset) and isinstance(part, frozenset):
+        return part <= whole
     return False
