@@ -160,8 +160,30 @@ def test_what_makes_a_claim_of_joint_diversity_fail() -> None:
     assert "publishes `zip`, too" in JointDiversity(l=1, others=[shared]).check(ZIP.classes).note
     with pytest.raises(ParameterError, match="int in"):
         JointDiversity(l=0)
-    with pytest.raises(ParameterError, match="published tables or what was recorded"):
-        JointDiversity(l=1, others=[{"name": "x"}])
+    good = JointDiversity(l=1, others=[AGE]).parameters()["others"][0]
+    for wrong in (
+        {"name": "x"},
+        good | {"sets": [{"values": "not hexadecimal"}]},
+        good | {"sets": [{"values": "ff"}]},  # more values than there are
+        good | {"sets": []},
+        good | {"rows": 7},
+    ):
+        with pytest.raises(ParameterError, match="published tables or what was recorded"):
+            JointDiversity(l=1, others=[wrong])
+
+
+def test_a_manifest_with_changed_evidence_fails() -> None:
+    table = uc.datasets.census(2000, seed=1)
+    first = uc.publish(table, uc.datasets.census_schema(["race"]), uc.NonCentralized(l=20))
+    others = [uc.published(first, name="first")]
+    second = uc.publish(table, uc.datasets.census_schema(["sex"]), uc.NonCentralized(l=10, others=others))
+    claim = dict(second.release.guarantees[0])
+    evidence = dict(claim["others"][0])
+    small = evidence | {"sets": [{"values": "3"}]}
+    for changed in (small, evidence | {"sets": "?"}, evidence | {"rows": {"1": 2}}):
+        release = second.release.with_guarantees((claim | {"others": [changed]},))
+        assert not uc.verify(release).holds
+    assert uc.verify(second.release).holds
 
 
 def test_shared_columns_under_one_tree_part_the_combinations() -> None:

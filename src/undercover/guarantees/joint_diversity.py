@@ -75,7 +75,7 @@ class JointDiversity:
         problems = [
             f"The 'others' of JointDiversity are published tables or what was recorded of them. Got {other!r} instead."
             for other in self.others
-            if not {"name", "columns", "rows", "sets"} <= set(other)  # type: ignore[arg-type]
+            if not _is_evidence(other)
         ]
         if problems:
             raise ParameterError(problems)
@@ -205,6 +205,17 @@ def evidence_of(table: Published, shared: Sequence[str] = ()) -> dict[str, Any]:
         "rows": dict(zip(joined.values, joined.totals.tolist(), strict=True)),
         "sets": sets,
     }
+
+
+def _is_evidence(other: Any) -> bool:
+    """Whether something has the form of what :func:`evidence_of` records; a manifest may have been changed."""
+    try:
+        rows = dict(other["rows"])
+        bits = [int(str(entry["values"]), 16) for entry in other["sets"]]
+        named = isinstance(other["name"], str) and all(isinstance(column, str) for column in other["columns"])
+    except (KeyError, TypeError, ValueError):
+        return False
+    return named and bool(bits) and all(0 <= number < 1 << len(rows) for number in bits)
 
 
 def _sets(other: Evidence, labels: tuple[str, ...]) -> list[tuple[int, Mapping[str, str]]]:

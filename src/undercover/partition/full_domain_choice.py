@@ -180,6 +180,11 @@ def search(domain: FullDomain, condition: Condition, *, progress: Progress = no_
             f"The hierarchies of {listed(domain.names)} give {domain.lattice.size:,} combinations of levels, more than "
             f"{MOST_NODES:,} that can be searched. Leave out levels or columns."
         )
+    from undercover.kernels.compilation import needs_compiling
+    from undercover.kernels.lattice import cell_keys
+
+    if needs_compiling(cell_keys):
+        progress("compiling the kernels of the search (once on this machine, some seconds)", 0.0)
     if condition.monotone or not isinstance(condition, CellCondition):
         return passing_nodes(
             domain.lattice, lambda node: domain.cube(node, condition.payloads), condition.passes, progress=progress
