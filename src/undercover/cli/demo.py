@@ -12,6 +12,7 @@ from undercover.report.figures import baseline, cost, risk
 from undercover.studies.demo import OVERVIEW, Stop, tour
 
 _STRUCTURE = ("disjoint-cells",)  # promises without a number
+_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter
 
 
 def run(out: Path, rows: int, *, force: bool) -> None:
@@ -78,7 +79,7 @@ def _found(finding: Mapping[str, Any]) -> str:
     >>> _found({"name": "delta-probability", "parameters": {"delta": "1/5"}, "shown": "", "holds": None})
     'delta: private'
     """
-    name = next(iter(finding["parameters"]), finding["name"])
+    name = _NUMBERS.get(finding["name"]) or next(iter(finding["parameters"]), finding["name"])
     if finding["holds"] is None:
         return f"{name}: private"
     return f"{name}={finding['shown']}" + ("" if finding["holds"] else " FAILS")
