@@ -236,6 +236,15 @@ def test_a_bug_is_not_taken_for_a_refusal(census, tmp_path, monkeypatch):
         compare(*census, tmp_path / "out", methods=["anatomy"], **QUICK)
 
 
+def test_what_would_take_too_long_has_a_reason(census, tmp_path, monkeypatch):
+    monkeypatch.setattr(compare_bench, "MOST_PAIRS", 10)
+    monkeypatch.setattr(compare_bench, "MOST_SUBSETS", 2)
+    results = compare(*census, tmp_path / "out", methods=["mutual-cover"], **QUICK)
+    first = results["releases"][0]
+    assert {"informed", "partial-linkage"} <= set(first["notes"])
+    assert first["privacy"]["identity"]["attack"] == "linkage"
+
+
 def test_parameters_are_checked(census, tmp_path):
     with pytest.raises(ParameterError, match="Did you mean `mondrian`"):
         compare(*census, tmp_path / "out", methods=["mondrain"])

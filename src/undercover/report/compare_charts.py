@@ -69,9 +69,8 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
     ]
     drawn = looks(series)
     present = [name for name in series if name in {row["series"] for row in rows}]
-    scale = {"domain": present}
-    colors = alt.Scale(**scale, range=[drawn[name][0] for name in present])
-    shapes = alt.Scale(**scale, range=[drawn[name][1] for name in present])
+    colors = alt.Scale(domain=present, range=[drawn[name][0] for name in present])
+    shapes = alt.Scale(domain=present, range=[drawn[name][1] for name in present])
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
     axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)

@@ -40,6 +40,7 @@ Figures = dict[str, Any]
 WHY = "why."
 SMALL = 2000  # rows on which a method is tried so that it is compiled before it is timed
 MOST_SUBSETS = 10  # known columns up to which an attacker who matches on some of them is tried
+MOST_PAIRS = 4_000_000  # of people and rows of their group up to which the informed adversary is tried
 _DRAWN = "Quasi-identifiers are drawn, not generalised: no cell is wider than a value, which says nothing of the loss."
 
 
@@ -132,6 +133,11 @@ class Bench:
             return values
 
         def informed() -> Figures:
+            if int((made.groups.sizes**2).sum()) > MOST_PAIRS:
+                raise SchemaError(
+                    f"The groups are too large (up to {int(made.groups.sizes.max()):,} people) to work out for "
+                    "everybody who of his group released which row. The figures are those of outsiders."
+                )
             result = Informed().run(table, made, threads=threads)
             values = {f"identity.informed.{name}": value for name, value in _spread_of([result.identity]).items()}
             return values | {f"attribute.informed.{n}": value for n, value in _spread_of([result.attribute]).items()}

@@ -57,7 +57,8 @@ class Shown:
         """(n_groups, n_classes) the same for groups of boxes, such as those with equal cells in one column."""
         groups = np.repeat(group_of, np.diff(self.starts))
         keys = groups * n_classes + class_of[self.values]
-        found = np.bincount(keys, weights=self.weights, minlength=n_groups * n_classes).reshape(n_groups, n_classes)
+        counts: Floats = np.bincount(keys, weights=self.weights, minlength=n_groups * n_classes).astype(np.float64)
+        found = counts.reshape(n_groups, n_classes)
         if self.evenly is not None:
             evenly = np.bincount(group_of, weights=self.evenly, minlength=n_groups)
             found = found + np.outer(evenly, np.bincount(class_of, minlength=n_classes))
@@ -125,7 +126,7 @@ def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
     """Spreads of several sensitive columns have the same boxes in the same order."""
     first = next(iter(spreads.values()))
     n_boxes = 1 + int(first.pair_box.max(initial=-1))
-    people = np.bincount(first.pair_box, weights=first.pair_weight, minlength=n_boxes)
+    people: Floats = np.bincount(first.pair_box, weights=first.pair_weight, minlength=n_boxes).astype(np.float64)
     return Estimates(
         first.coverage,
         first.cells,
