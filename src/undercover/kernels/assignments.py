@@ -17,7 +17,7 @@ import numpy as np
 from undercover.kernels.jit import internal, kernel
 
 _MOST_ROWS = 63  # bits of a set
-_SWEEPS = 500
+_SWEEPS, _LEAST_SWEEPS, _UPDATES = 500, 20, 20_000_000  # fewer sweeps where there are many pairs to update
 _BETWEEN_LOOKS = 10
 _SETTLED = 1e-4  # largest change of a marginal between two looks
 _LARGEST = 1e100
@@ -259,7 +259,7 @@ def _by_propagation(block: Any) -> Any:
                 at += 1
     u, v = np.ones(n_pairs), np.ones(n_pairs)
     chances, earlier = np.zeros(n_pairs), np.zeros(n_pairs)
-    for sweep in range(_SWEEPS):
+    for sweep in range(max(_LEAST_SWEEPS, min(_SWEEPS, _UPDATES // n_pairs)) + 1):
         _move(row_starts, by_row, weight, v, u)
         _move(column_starts, by_column, weight, u, v)
         if sweep % _BETWEEN_LOOKS:

@@ -14,6 +14,9 @@ from undercover.kernels.assignments import assignment_marginals
 from undercover.kernels.cover_sampling import OFF, RESAMPLE
 from undercover.kernels.jit import internal, kernel
 
+_MOST_PEOPLE = 5_000  # of a group whose assignments are weighed; in larger ones people are looked at one by one
+_BLOCK = 64
+
 
 @kernel
 def group_beliefs(
@@ -43,49 +46,65 @@ def group_beliefs(
     for g in groups:
         people = order[offsets[g] : offsets[g + 1]]
         m = len(people)
-        likelihood = _likelihoods(
-            g, n_groups, people, codes, released, row_starts, originals, column_starts, outputs, cell_starts,
-            probabilities, weights, unchanged, perturb,
-        )  # fmt: skip
-        beliefs, done = assignment_marginals(likelihood, most_sets)
-        for i in range(m):
-            person = people[i]
-            identity[person] = beliefs[i, i]
-            highest = beliefs[i].max()
-            ties = 0
-            for r in range(m):
-                ties += beliefs[i, r] >= highest * (1.0 - 1e-9)
-            best[person] = 1.0 / ties if beliefs[i, i] >= highest * (1.0 - 1e-9) else 0.0
-            mine, most, equal = 0.0, 0.0, 0
-            for r in range(m):
-                value = secrets[people[r]]
-                share, first = 0.0, True
-                for s in range(m):
-                    if secrets[people[s]] == value:
-                        first = first and s >= r
-                        share += beliefs[i, s]
-                if not first:
-                    continue
-                if value == secrets[person]:
-                    mine = share
-                if share > most * (1.0 + 1e-9):
-                    most, equal = share, 1
-                elif share >= most * (1.0 - 1e-9):
-                    equal += 1
-            attribute[person] = min(mine, 1.0)
-            hit[person] = 1.0 / equal if mine >= most * (1.0 - 1e-9) else 0.0
-            exact[person] = done[i]
+        value_of, n_values = _numbered(secrets[people])
+        block = m if m <= _MOST_PEOPLE else _BLOCK
+        for first in range(0, m, block):
+            last = min(first + block, m)
+            beliefs = _likelihoods(
+                g, n_groups, people, first, last, codes, released, row_starts, originals, column_starts, outputs,
+                cell_starts, probabilities, weights, unchanged, perturb,
+            )  # fmt: skip
+            done = np.zeros(last - first, np.bool_)
+            if block == m:
+                beliefs, done = assignment_marginals(beliefs, most_sets)
+            for i in range(first, last):
+                belief = beliefs[i - first]
+                if block < m:
+                    belief = belief / belief.sum()
+                person = people[i]
+                exact[person] = done[i - first]
+                identity[person] = belief[i]
+                best[person] = _hits(belief, i)
+                share = np.zeros(n_values)
+                for r in range(m):
+                    share[value_of[r]] += belief[r]
+                attribute[person] = min(share[value_of[i]], 1.0)
+                hit[person] = _hits(share, value_of[i])
+
+
+@internal
+def _hits(beliefs: Any, truth: int) -> float:
+    """Whether the truth is believed most; where several are, one of them is guessed by chance."""
+    most = beliefs.max() * (1.0 - 1e-9)
+    equal = 0
+    for belief in beliefs:
+        equal += belief >= most
+    return 1.0 / equal if beliefs[truth] >= most else 0.0
+
+
+@internal
+def _numbered(values: Any) -> Any:
+    """Number the distinct values: (number of each, how many there are)."""
+    numbers = np.empty(len(values), np.int64)
+    count = 0
+    previous = values[0]
+    for i in np.argsort(values):
+        if count == 0 or values[i] != previous:
+            count += 1
+            previous = values[i]
+        numbers[i] = count - 1
+    return numbers, count
 
 
 @internal
 def _likelihoods(
-    g: int, n_groups: int, people: Any, codes: Any, released: Any, row_starts: Any, originals: Any,
+    g: int, n_groups: int, people: Any, begin: int, end: int, codes: Any, released: Any, row_starts: Any, originals: Any,
     column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any, unchanged: int, perturb: int,
 ) -> Any:  # fmt: skip
-    """(m, m) probability that person i of the group releases the values of row r."""
+    """(end - begin, m) probability that some people of the group release the values of row r."""
     m, d = len(people), codes.shape[1]
-    found = np.ones((m, m))
-    stays = np.ones(m)
+    found = np.ones((end - begin, m))
+    stays = np.ones(end - begin)
     shown = np.empty(m, np.int64)  # column of each row's value
     chance = np.zeros(d)
     others = np.zeros(d)
@@ -96,28 +115,29 @@ def _likelihoods(
         chance[a] = weights[p] * (1.0 - 1.0 / n) if n > 1 else 0.0
         for r in range(m):
             shown[r] = _position(outputs, column_starts[p], column_starts[p + 1], released[people[r], a])
-        for i in range(m):
-            line = _position(originals, row_starts[p], row_starts[p + 1], codes[people[i], a])
-            first = cell_starts[p] + line * n
-            own = _position(outputs, column_starts[p], column_starts[p + 1], codes[people[i], a])
+        for i in range(end - begin):
+            code = codes[people[begin + i], a]
+            first = cell_starts[p] + _position(originals, row_starts[p], row_starts[p + 1], code) * n
+            own = _position(outputs, column_starts[p], column_starts[p + 1], code)
             stays[i] *= probabilities[first + own] if own >= 0 else 0.0
             for r in range(m):
                 found[i, r] *= probabilities[first + shown[r]]
     if unchanged == OFF:
         return found
     changes = min(perturb, (chance > 0.0).sum())
-    for i in range(m):
+    for i in range(end - begin):
+        mine = codes[people[begin + i]]
         again = unchanged == RESAMPLE and stays[i] < 1.0
         for r in range(m):
             differs = 0
             for a in range(d):
-                differs += codes[people[i], a] != released[people[r], a]
+                differs += mine[a] != released[people[r], a]
             if again:
                 found[i, r] = found[i, r] / (1.0 - stays[i]) if differs else 0.0
             elif differs == 0:
                 found[i, r] = found[i, r] if changes == 0 else 0.0
             elif differs == changes:
-                found[i, r] += stays[i] * _replaced(codes[people[i]], released[people[r]], chance, others)
+                found[i, r] += stays[i] * _replaced(mine, released[people[r]], chance, others)
     return found
 
 
