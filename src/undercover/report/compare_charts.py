@@ -24,6 +24,7 @@ COSTS = {
 }
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _WIDTH, _HEIGHT = 470, 330
+_FINE = 0.005  # from here on there is room for labels between the powers of ten
 _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 
@@ -73,11 +74,12 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
     shapes = alt.Scale(domain=present, range=[drawn[name][1] for name in present])
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
+    greatest = max(row["shown"] for row in rows)
     axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
     x = alt.X("cost:Q", title=COSTS[picture["utility"]], axis=alt.Axis(format="~%", tickCount=6, grid=False),
-              scale=alt.Scale(zero=True, nice=True))  # fmt: skip
+              scale=alt.Scale(zero=picture["utility"] != "classification", nice=True))  # fmt: skip
     y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis,
-              scale=alt.Scale(type="log", domain=[least * 0.75, 1.15], nice=False))  # fmt: skip
+              scale=alt.Scale(type="log", domain=[least * 0.75, min(1.15, greatest * 1.5)], nice=False))  # fmt: skip
     lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(
         x=x, y=y, order="place:Q", color=alt.Color("series:N", scale=colors, legend=None)
     )
@@ -109,13 +111,14 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
 def _decades(least: float) -> list[float]:
     """Where a logarithmic axis from ``least`` to 1 is labelled.
 
-    >>> _decades(0.02)
-    [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]
+    >>> _decades(0.09), _decades(0.001)
+    ([0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0], [0.0001, 0.001, 0.01, 0.1, 1.0])
     """
-    ticks = [1.0]
-    steps = (0.5, 0.4, 0.5) if least >= 0.005 else (0.1,)
-    place = 0
-    while ticks[-1] > least * 0.8:
-        ticks.append(float(f"{ticks[-1] * steps[place % len(steps)]:.6g}"))
-        place += 1
-    return ticks[::-1]
+    within = (1.0, 0.7, 0.5, 0.3, 0.2, 0.15) if least >= _FINE else (1.0,)
+    ticks: list[float] = []
+    decade = 1.0
+    while not ticks or ticks[-1] > least * 0.8:
+        ticks += [float(f"{decade * step:.6g}") for step in within]
+        decade /= 10
+    kept = [tick for tick in ticks if tick > least * 0.8]
+    return [*kept, *(tick for tick in ticks[len(kept) :][:1])][::-1]

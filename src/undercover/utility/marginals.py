@@ -31,6 +31,7 @@ from undercover.utility.estimates import Estimates, Shown, estimates_of
 from undercover.utility.spreads import positions_of_codes
 
 Floats = NDArray[np.float64]
+_ROUNDING = 1e-10  # what adding up shares of buckets leaves where nothing differs
 _LARGEST_TABLE = 1 << 20  # pairs of distinct cells that are counted before they are spread over values
 _BLOCK = 1 << 15  # boxes at a time where there are more
 
@@ -204,4 +205,5 @@ def _distance(true: NDArray[np.int64], estimated: Floats) -> float:
     kept = np.clip(estimated, 0.0, None)
     if not kept.sum():
         return 1.0
-    return float(np.abs(true / true.sum() - kept / kept.sum()).sum() / 2)
+    found = float(np.abs(true / true.sum() - kept / kept.sum()).sum() / 2)
+    return found if found > _ROUNDING else 0.0
