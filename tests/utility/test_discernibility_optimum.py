@@ -108,5 +108,5 @@ def test_report_and_command_line_show_it(tmp_path, capsys):
     assert "(optimum 2,000, ratio" in page
     csv.write_csv(people, tmp_path / "people.csv")
     uc.save(run, tmp_path / "out")
-    command(tmp_path / "out", original=str(tmp_path / "people.csv"), spec=None, as_json=False)
+    command(tmp_path / "out", original=str(tmp_path / "people.csv"), spec=None, queries=0, as_json=False)
     assert "(optimum 2,000, ratio" in capsys.readouterr().out
