@@ -24,8 +24,8 @@ demo: $(READY)
 test: $(READY) lint types imports unit
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks examples
+	$(BIN)/ruff format --check src tests benchmarks examples
 
 types: $(READY)
 	$(BIN)/mypy

@@ -1,4 +1,4 @@
-"""Compiling ahead: everything the tour needs, in a process that ends with it."""
+"""Compiling ahead: what the tour needs last, in a process that ends with it."""
 
 import subprocess
 import sys
@@ -8,31 +8,56 @@ import pytest
 
 from undercover.kernels import compilation
 from undercover.studies import warm_up
-from undercover.studies.demo import TOUR
+from undercover.studies.demo import COMPILED_AHEAD, TOUR
+
+HONEST = "print('a', flush=True); print('b', flush=True); import time; time.sleep(600)"
+BROKEN = "print('a', flush=True)"
 
 
-def test_every_release_of_the_tour_is_compiled() -> None:
-    assert warm_up.compile_tour() == len(TOUR)
-
-
-def test_the_other_process_ends_with_the_tour(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def other(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a program of the test's own instead of the compiling one, and keep hold of it."""
     started: list[Any] = []
-
-    def waiting(command: list[str], **given: Any) -> Any:
-        assert command[1:] == ["-m", "undercover.studies.warm_up"]
-        started.append(real([sys.executable, "-c", "import time; time.sleep(600)"], **given))
-        return started[0]
-
     real = subprocess.Popen
-    monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: True)
-    monkeypatch.setattr(subprocess, "Popen", waiting)
-    with warm_up.compiling_ahead():
+
+    def prepare(program: str) -> list[Any]:
+        def start(command: list[str], **given: Any) -> Any:
+            assert command[1:3] == ["-m", "undercover.studies.warm_up"]
+            started.append(real([sys.executable, "-c", program], **given))
+            return started[0]
+
+        monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: True)
+        monkeypatch.setattr(subprocess, "Popen", start)
+        return started
+
+    return prepare
+
+
+def test_every_release_it_is_asked_for_is_compiled() -> None:
+    assert COMPILED_AHEAD
+    assert set(COMPILED_AHEAD) < {planned.folder for planned in TOUR}
+    assert tuple(warm_up.compile_for(COMPILED_AHEAD)) == COMPILED_AHEAD
+
+
+def test_it_is_waited_for_and_ends_with_the_tour(other: Any) -> None:
+    started = other(HONEST)
+    with warm_up.compiling_ahead(["a", "b"]) as compiled:
+        compiled("somebody else's")
+        compiled("b")
+        compiled("a")
         assert started[0].poll() is None
     assert started[0].poll() is not None
+
+
+def test_nobody_waits_for_one_that_failed(other: Any) -> None:
+    other(BROKEN)
+    with warm_up.compiling_ahead(["a", "b"]) as compiled:
+        compiled("b")
+        compiled("a")
 
 
 def test_nothing_is_started_where_all_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: pytest.fail("started"))
-    with warm_up.compiling_ahead():
-        pass
+    with warm_up.compiling_ahead(COMPILED_AHEAD) as compiled:
+        compiled(COMPILED_AHEAD[0])

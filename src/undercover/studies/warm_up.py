@@ -1,59 +1,75 @@
 """Compiling ahead: a second process compiles what the tour needs last while this one begins with what it needs first.
 
-Compiled kernels are cached on the disk, so what the other process compiled is only loaded here. Nothing else passes
-between the two; if the other one fails, this one compiles for itself.
+Compiled kernels are cached on the disk, so what the other process compiled is only loaded here. It names every release
+it is done with; before this process makes that release, it waits for its name, lest both compile the same. If the other
+one ends or fails, this one compiles for itself.
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 _ROWS = 600
 
 
 @contextmanager
-def compiling_ahead() -> Iterator[None]:
-    """Compile in the background as long as the block runs; only where there is something left to compile."""
+def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
+    """Compile for some releases of the tour in the background, where there is something left to compile at all.
+
+    Yields a function that waits until a release, by its folder, is compiled; at once for those of this process.
+    """
     from undercover.kernels.compilation import needs_compiling
     from undercover.kernels.splits import refine
 
-    if not needs_compiling(refine):
-        yield
+    if not folders or not needs_compiling(refine):
+        yield lambda folder: None
         return
     other = subprocess.Popen(
-        [sys.executable, "-m", "undercover.studies.warm_up"],
+        [sys.executable, "-m", "undercover.studies.warm_up", *folders],
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        text=True,
     )
+    waiting = set(folders)
+
+    def wait(folder: str) -> None:
+        while folder in waiting:
+            line = other.stdout.readline() if other.stdout else ""
+            if not line:
+                waiting.clear()
+            waiting.discard(line.strip())
+
     try:
-        yield
+        yield wait
     finally:
         other.terminate()
         other.wait()
+        if other.stdout:
+            other.stdout.close()
 
 
-def compile_tour() -> int:
-    """Make every release of the tour of a few people, the last one first; returns how many could be made."""
+def compile_for(folders: Sequence[str]) -> Iterator[str]:
+    """Make some releases of the tour, of a few people, and name each by its folder when it is done."""
     from undercover import api
     from undercover.datasets import census, census_schema
     from undercover.errors import UndercoverError
     from undercover.studies.demo import TOUR
 
     people = census(_ROWS)
-    made = 0
-    for planned in reversed(TOUR):
-        schema = census_schema(hierarchies=planned.hierarchies)
-        try:
-            api.summarize(api.publish(people, schema, planned.method))
-        except UndercoverError:
-            continue  # so few people cannot be protected by this one; what it got to is compiled
-        made += 1
-    return made
+    for planned in TOUR:
+        if planned.folder in folders:
+            try:
+                api.summarize(api.publish(people, census_schema(hierarchies=planned.hierarchies), planned.method))
+            except UndercoverError:
+                continue  # so few people cannot be protected by this one; what it got to is compiled
+            yield planned.folder
 
 
 if __name__ == "__main__":
-    compile_tour()
+    for done in compile_for(sys.argv[1:]):
+        sys.stdout.write(f"{done}\n")
+        sys.stdout.flush()
