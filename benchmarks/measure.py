@@ -34,7 +34,7 @@ class Book:
         self.figures: list[Figure] = []
 
     def add(self, name: str, value: float, unit: str, limit: float | None = None, *, note: str = "") -> None:
-        figure = Figure(name, round(value, 6), unit, limit)
+        figure = Figure(name, round(float(value), 6), unit, limit)
         self.figures.append(figure)
         verdict = {None: "", True: "holds", False: "MISSED"}[figure.holds]
         shown = f"{value:.4f}" if abs(value) < 0.1 else f"{value:,.2f}"
