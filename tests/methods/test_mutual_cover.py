@@ -155,6 +155,16 @@ def test_diagnostics_say_what_delta_does_not() -> None:
     assert 0 < figures["reidentification_by_one_value"]["mean"] <= figures["reidentification_by_one_value"]["max"] <= 1
 
 
+def test_every_table_has_a_certificate() -> None:
+    run = uc.publish(people(400, 7), SCHEMA, uc.MutualCover(delta="1/5", l=5), seed=1)
+    certificates = run.frames["certificates"]
+    assert certificates.num_rows == 3 * run.groups.count
+    objective, bound = (certificates[name].to_numpy() for name in ("objective", "bound"))
+    assert (bound <= objective + 1e-12).all()
+    assert (objective - bound <= 1e-6 * np.maximum(objective, 1e-3)).all()
+    assert set(certificates["attribute"].to_pylist()) == set(SCHEMA.quasi_identifiers)
+
+
 def test_nothing_private_is_published(tmp_path: Any) -> None:
     run = uc.publish(people(200, 6), SCHEMA, uc.MutualCover(delta="1/4", l=4))
     uc.save(run, tmp_path / "out")

@@ -209,7 +209,11 @@ class MutualCover:
             tables=(_published(table, found, drawn.released[rows], rows),),
             groups=groups,
             diagnostics=diagnostics,
-            frames={"output_tables": _frame(table, found), "published_rows": _positions(table, position)},
+            frames={
+                "output_tables": _frame(table, found),
+                "published_rows": _positions(table, position),
+                "certificates": _certificates(found),
+            },
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -300,6 +304,21 @@ def _frame(table: Table, found: OutputTables) -> pa.Table:
             )
         )
     return pa.concat_tables(parts).unify_dictionaries()
+
+
+def _certificates(found: OutputTables) -> pa.Table:
+    """What every output table costs, and the least any table could cost (its dual bound). Private."""
+    groups = np.tile(np.arange(found.n_groups, dtype=np.int32), len(found.attributes))
+    attributes = np.repeat(np.arange(len(found.attributes), dtype=np.int8), found.n_groups)
+    return pa.table(
+        {
+            "group": groups,
+            "attribute": pa.DictionaryArray.from_arrays(attributes, pa.array(found.attributes)),
+            "objective": found.objectives,
+            "bound": found.bounds,
+            "origin": pa.DictionaryArray.from_arrays(found.origins.astype(np.int8), pa.array(ORIGINS)),
+        }
+    )
 
 
 def _as_text(labels: tuple[str, ...], codes: Any) -> pa.Array:
