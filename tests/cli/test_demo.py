@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,9 @@ def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
         assert f"{planned.title} holds {' '.join(figures)}" in page
         assert re.search(rf"{re.escape(planned.title)} +\w+=", line)
     assert max(len(line) for line in done.out.splitlines() if str(out) not in line) <= 110
+    # On a machine that has compiled nothing yet, a release says so and is named once more when it goes on.
     stages = [line for line in done.err.splitlines() if "compiling" not in line]
-    assert stages == [f"{planned.title} …" for planned in TOUR]
+    assert [line for line, _ in groupby(stages)] == [f"{planned.title} …" for planned in TOUR]
     assert undercover("inspect", out / "people.csv").code == 0
 
     refused = undercover("demo", "--out", out, "--rows", 1000)
