@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from undercover.kernels.jit import internal, kernel
+from undercover.kernels.searching import place_of
 
 _MOST_ROWS = 63  # bits of a set
 _SWEEPS, _LEAST_SWEEPS, _UPDATES = 500, 20, 20_000_000  # fewer sweeps where there are many pairs to update
@@ -146,7 +147,7 @@ def _exactly(block: Any, most_sets: int) -> Any:
                 chance = block[i, sample[k]]
                 free = members[k] & ~sets[s]
                 if chance > 0.0 and free != 0:
-                    at = _place(sets, end, last, sets[s] | (free & (~free + np.uint64(1))))
+                    at = place_of(sets, end, last, sets[s] | (free & (~free + np.uint64(1))))
                     if at >= 0:
                         ways = chance * _ones(free) * following[at - end]
                         here[s - begin] += ways
@@ -220,18 +221,6 @@ def _ones(word: Any) -> int:
         word &= word - np.uint64(1)
         count += 1
     return count
-
-
-@internal
-def _place(sets: Any, start: int, end: int, wanted: Any) -> Any:
-    low, high = start, end
-    while low < high:
-        middle = (low + high) // 2
-        if sets[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and sets[low] == wanted else np.int64(-1)
 
 
 @internal

@@ -13,6 +13,7 @@ import numpy as np
 from undercover.kernels.assignments import assignment_marginals
 from undercover.kernels.cover_sampling import OFF, RESAMPLE
 from undercover.kernels.jit import internal, kernel
+from undercover.kernels.searching import place_of
 
 _MOST_PEOPLE = 5_000  # of a group whose assignments are weighed; in larger ones people are looked at one by one
 _BLOCK = 64
@@ -162,11 +163,5 @@ def _replaced(mine: Any, theirs: Any, chance: Any, others: Any) -> float:
 @internal
 def _position(codes: Any, start: int, end: int, code: int) -> Any:
     """Where ``code`` stands in a sorted run, counted from its start, or -1."""
-    low, high = start, end
-    while low < high:
-        middle = (low + high) // 2
-        if codes[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low - start if low < end and codes[low] == code else np.int64(-1)
+    at = place_of(codes, start, end, code)
+    return at - start if at >= 0 else at

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from undercover.kernels.jit import internal, kernel
+from undercover.kernels.searching import place_of
 
 OFF, PAPER, RESAMPLE = range(3)
 _UNIT = 1.0 / (1 << 53)
@@ -21,19 +22,6 @@ def _number(words: Any, at: int) -> float:
     """A uniform number in [0, 1) of 53 bits from two words."""
     high, low = np.uint64(words[at]), np.uint64(words[at + 1])
     return np.float64(((high << np.uint64(32)) | low) >> np.uint64(11)) * _UNIT
-
-
-@internal
-def _place(codes: Any, start: int, end: int, code: int) -> Any:
-    """Where ``code`` stands in a sorted run, or -1."""
-    low, high = start, end
-    while low < high:
-        middle = (low + high) // 2
-        if codes[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and codes[low] == code else np.int64(-1)
 
 
 @internal
@@ -90,7 +78,7 @@ def sample_rows(
             all_same = True
             for a in range(d):
                 p = a * n_groups + g
-                line = _place(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
                 n = column_starts[p + 1] - column_starts[p]
                 j = _draw(probabilities, cell_starts[p] + line * n, n, _number(words[row], 2 * a), -1)
                 value = outputs[column_starts[p] + j]
@@ -134,11 +122,11 @@ def change_rows(
         g = labels[row]
         for a in range(d):
             p = a * n_groups + g
-            line = _place(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+            line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
             n = column_starts[p + 1] - column_starts[p]
             first_cell[a], n_columns[a] = cell_starts[p] + line * n, n
             mine = as_output[output_starts[a] + codes[row, a]]
-            kept_at[a] = _place(outputs, column_starts[p], column_starts[p + 1], mine) - column_starts[p]
+            kept_at[a] = place_of(outputs, column_starts[p], column_starts[p + 1], mine) - column_starts[p]
             keep[a] = probabilities[first_cell[a] + kept_at[a]]
         tail[d] = 1.0
         for a in range(d - 1, -1, -1):
@@ -221,9 +209,9 @@ def effective_shares(
             stays[i] = 1.0
             for a in range(d):
                 p = a * n_groups + g
-                line = _place(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
                 n = column_starts[p + 1] - column_starts[p]
-                at = _place(
+                at = place_of(
                     outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + codes[row, a]]
                 )
                 lines[i, a] = line
@@ -252,7 +240,7 @@ def effective_shares(
             shares[p] = largest
             for line in range(row_starts[p + 1] - row_starts[p]):
                 code = originals[row_starts[p] + line]
-                at = _place(outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + code])
+                at = place_of(outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + code])
                 found = 0.0
                 if at >= 0:
                     table = probabilities[cell_starts[p] : cell_starts[p + 1]]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,10 +13,10 @@ from undercover.guarantees import Checkable, verify
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.mondrian import Mondrian
-from undercover.model.protocols import Method, Progress
+from undercover.model.protocols import Method
 from undercover.model.release import Release
-from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.studies.experiments.table_bench import TableBench
 from undercover.utility.sum_error import SumError
 
 MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian (loss)", "anatomy", "cross-bucket"
@@ -28,33 +26,8 @@ BREACH, WORST, IDENTITY, ABOVE = "breach", "worst breach", "worst identity", "br
 DM, ERROR, MEDIAN, HOLDS = "DM", "SUM error", "median SUM error", "promise holds"
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """A table and what is measured on it.
-
-    Parameters
-    ----------
-    load
-        Makes the encoded table; called once.
-    queries
-        Sums each release is asked for.
-    """
-
-    load: Callable[[], Table]
-    queries: int
-    _kept: dict[str, Table] = field(default_factory=dict)
-
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "table" not in self._kept:
-            self._kept["table"] = self.load()
-        return self._kept["table"]
-
-    def prepare(self, progress: Progress) -> None:
-        """Encode the table before anything is measured."""
-        progress("reading and encoding", 0.0)
-        assert self.table is not None
+class Bench(TableBench):
+    """A table and what is measured on it."""
 
     def measure(self, method: str, k: int, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row and ask for sums; the same queries for every release of a seed.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,11 @@ from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.model.drawn import own_rows
-from undercover.model.protocols import Method, Progress
+from undercover.model.protocols import Method
 from undercover.model.release import Release
 from undercover.model.run import Run
-from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.studies.experiments.table_bench import TableBench
 from undercover.utility.displacement import papers_iloss
 from undercover.utility.sum_error import SumError
 
@@ -49,33 +48,8 @@ def attribute_at(p: float) -> str:
     return f"attribute, P = {p:g}"
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """A table and what is measured on it.
-
-    Parameters
-    ----------
-    load
-        Makes the encoded table; called once.
-    queries
-        Sums each release is asked for.
-    """
-
-    load: Callable[[], Table]
-    queries: int
-    _kept: dict[str, Table] = field(default_factory=dict)
-
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "table" not in self._kept:
-            self._kept["table"] = self.load()
-        return self._kept["table"]
-
-    def prepare(self, progress: Progress) -> None:
-        """Encode the table before anything is measured."""
-        progress("reading and encoding", 0.0)
-        assert self.table is not None
+class Bench(TableBench):
+    """A table and what is measured on it."""
 
     def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""
