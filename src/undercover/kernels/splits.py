@@ -295,6 +295,7 @@ def _move(
 def refine(
     codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, begin: int, end: int, begin_bounds: Any,
     columns: Any, tree: Any, k: int, rule: int, regions: bool, sensitive: Any, checks: Any, big: int,
+    tried: Any = None, n_tried: Any = None,
 ) -> Any:  # fmt: skip
     """Cut rows begin..end; a node larger than ``big`` is cut once and its parts handed back.
 
@@ -313,6 +314,9 @@ def refine(
         first, last, parent, child starts, children and leaf nodes of all TREE columns, one behind the other.
     checks
         the arrays of :func:`undercover.kernels.predicates.all_hold` behind ``size``.
+    tried, n_tried
+        where somebody follows the cuts of one node (``big`` = 0): (room, rows) the part of each row in every cut that
+        is tried, in turn, and (1,) how many there were, even if they did not fit.
 
     Returns
     -------
@@ -647,6 +651,11 @@ def refine(
                         part_of_slot[i] = n_parts
                         i += 1
                     n_parts += 1
+            if tried is not None:
+                if n_tried[0] < tried.shape[0]:
+                    for p in range(s, e):
+                        tried[n_tried[0], p - s] = part_of_slot[slots[starts[j] + codes[p, j]]]
+                n_tried[0] += 1
             allowed = not checking or _parts_hold(
                 codes, ids, sensitive, checks, counts, work, part_of_slot, slots, starts[j], j, s, e, n_parts
             )

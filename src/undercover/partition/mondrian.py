@@ -91,6 +91,22 @@ def partition(
     if needs_compiling(refine):
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
+    columns, shared, settings, everything = kernel_arguments(
+        table, k=k, checks=checks, cut=cut, recoding=recoding, one_at_a_time=one_at_a_time
+    )
+    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
+    order = np.argsort(leaves[:, 0])
+    offsets = np.append(leaves[order, 0], table.n_rows)
+    bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
+    return Partition(Groups.from_order(shared[2], offsets), tuple(columns), bounds)
+
+
+def kernel_arguments(
+    table: Table, *, k: int, checks: Sequence[Check], cut: Rule, recoding: Recoding, one_at_a_time: bool = False
+) -> tuple[list[CutColumn], tuple[Any, ...], tuple[Any, ...], NDArray[np.int64]]:
+    """What :func:`undercover.kernels.splits.refine` takes: its columns, rows, settings, and the bounds of everything."""
+    from undercover.kernels import splits
+
     rules = {
         "loss": splits.BY_LOSS,
         "median": splits.MEDIAN,
@@ -105,11 +121,7 @@ def partition(
     if not one_at_a_time:
         settings += (rules[cut], recoding == "regions", *kernel_checks(table, checks))
     everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
-    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
-    order = np.argsort(leaves[:, 0])
-    offsets = np.append(leaves[order, 0], table.n_rows)
-    bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
-    return Partition(Groups.from_order(ids, offsets), tuple(columns), bounds)
+    return columns, shared, settings, everything
 
 
 def _serve(
