@@ -56,6 +56,7 @@ from undercover.randomness import Randomness
 from undercover.report.cards import register as register_cards
 from undercover.utility import Measures, QueryError
 from undercover.utility import measure as measure_release
+from undercover.utility.query_error import about_each
 from undercover.version import VERSION
 
 ENGINES = {"local": LocalEngine}
@@ -151,7 +152,7 @@ def publish(
         source={
             **given.source,
             "columns": given.data.column_names,
-            "kinds": {name: column.domain.kind for name, column in table.columns.items()},
+            "kinds": {name: column.settings.kind or column.domain.kind for name, column in table.columns.items()},
             "options": asdict(options or ReadOptions()),
         },
         randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
@@ -290,9 +291,13 @@ def attack(
 
 
 def measure(
-    original: Any, release: Release | Run, *, schema: Schema | None = None, query_error: QueryError | None = None
+    original: Any,
+    release: Release | Run,
+    *,
+    schema: Schema | None = None,
+    query_error: QueryError | Sequence[QueryError] = (),
 ) -> Measures:
-    """What the release costs: discernibility, class sizes and loss per column.
+    """What the release costs: discernibility, class sizes, loss per column, distributions before and after.
 
     Parameters
     ----------
@@ -303,7 +308,7 @@ def measure(
     schema
         Kinds and hierarchies of the columns; taken from a run where one is given.
     query_error
-        Also ask random COUNT queries and measure how far off the answers are.
+        Also ask random COUNT queries, one workload or several, and measure how far off the answers are.
 
     Examples
     --------
@@ -424,7 +429,7 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
                 attacks.append(attack(run, Linkage(p_match=0.7)).to_dict() | {"attack": "p-match"})
             attacks.append(attack(run, Informed()).to_dict())
         progress("measuring", 0.0)
-        measures = measure(run.original, run).to_dict()
+        measures = measure(run.original, run, query_error=about_each(run.release)).to_dict()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
 
 

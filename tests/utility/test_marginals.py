@@ -8,7 +8,7 @@ from plain_marginals import plain_distances
 import undercover as uc
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
-from undercover.utility import marginals
+from undercover.utility import binned_tables
 from undercover.utility.bins import bins_of
 from undercover.utility.marginals import distances
 
@@ -87,10 +87,10 @@ def test_without_a_sensitive_column():
 
 
 @pytest.mark.parametrize("name", FORMS)
-@pytest.mark.parametrize("largest", [marginals._LARGEST_TABLE, 0])
+@pytest.mark.parametrize("largest", [binned_tables._LARGEST_TABLE, 0])
 def test_every_form_against_plain_loops(name, largest, monkeypatch):
-    monkeypatch.setattr(marginals, "_LARGEST_TABLE", largest)
-    monkeypatch.setattr(marginals, "_BLOCK", 7)
+    monkeypatch.setattr(binned_tables, "_LARGEST_TABLE", largest)
+    monkeypatch.setattr(binned_tables, "_BLOCK", 7)
     data, schema = small_table()
     run = uc.publish(data, schema, FORMS[name], seed=5)
     found = distances(run.original, run.release)

@@ -158,6 +158,13 @@ def test_the_error_of_an_answer():
         "queries": 4,
         "mean": pytest.approx(0.2),
         "median": pytest.approx(0.2),
+        "p90": pytest.approx(0.34),
+        "by_answer": [
+            {"from": 0.0, "to": 0.001, "queries": 1, "median": 0.2, "p90": 0.2},
+            {"from": 0.001, "to": 0.005, "queries": 1, "median": 0.4, "p90": 0.4},
+            {"from": 0.01, "to": 0.05, "queries": 1, "median": 0.2, "p90": 0.2},
+            {"from": 0.05, "to": 0.2, "queries": 1, "median": 0.0, "p90": 0.0},
+        ],
     }
 
 

@@ -11,7 +11,7 @@ from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.manifest import load_release
 from undercover.model.release import Release
-from undercover.utility import QueryError
+from undercover.utility.query_error import QueryError, about_each
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,22 +24,15 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
     return f"{shown} (optimum {found['discernibility_optimum']:,}, ratio {found['discernibility_ratio']:.3f})"
 
 
-def _about_each(release: Release, queries: int) -> QueryError | None:
-    """Queries about every quasi-identifier alone and about all together."""
-    names = [column.name for table in release.tables for column in table.columns if column.role == "quasi-identifier"]
-    sets = [(name,) for name in names] + ([tuple(names)] if len(names) > 1 else [])
-    return QueryError(quasi_identifiers=tuple(sets), queries=queries) if queries else None
-
-
 def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
     """Measure a release against its original."""
     if spec is None and (directory / "private").is_dir():
         made = api.load(directory)
-        found = api.measure(original, made, query_error=_about_each(made.release, queries)).to_dict()
+        found = api.measure(original, made, query_error=_queries(made.release, queries)).to_dict()
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
-        found = api.measure(given, release, schema=schema, query_error=_about_each(release, queries)).to_dict()
+        found = api.measure(given, release, schema=schema, query_error=_queries(release, queries)).to_dict()
     if as_json:
         print_json(found)
         return
@@ -47,6 +40,7 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
     loss = found["loss"]
     if found["classes"] is None:
         _print_moved(screen, found)
+        _print_kept(screen, found)
         _print_queries(screen, found, queries)
         return
     rows = [
@@ -65,7 +59,29 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         for name, value in loss["arx"]["per_column"].items()
     ]
     print_table(screen, "By column (0 = as it was, 1 = nothing left)", columns, per_column)
+    _print_kept(screen, found)
     _print_queries(screen, found, queries)
+
+
+def _queries(release: Release, queries: int) -> tuple[QueryError, ...]:
+    return about_each(release, queries) if queries else ()
+
+
+def _print_kept(screen: Console, found: Mapping[str, Any]) -> None:
+    """How much of the distributions a recipient sees."""
+    each = found["distances"]["columns"]["each"]
+    rows = [[name, f"{distance:.4f}"] for name, distance in each.items()]
+    print_table(screen, "Distributions (0 = as they were, 1 = nothing in common)", ["column", "distance"], rows)
+    pairs = [
+        [" × ".join(one["columns"]), one["kind"], _signed(one["before"]), _signed(one["after"])]
+        for one in found["associations"]
+    ]
+    if pairs:
+        print_table(screen, "How columns go together", ["columns", "measure", "before", "after"], pairs)
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
 
 
 def _print_moved(screen: Console, found: Mapping[str, Any]) -> None:
@@ -92,8 +108,8 @@ def _print_moved(screen: Console, found: Mapping[str, Any]) -> None:
 def _print_queries(screen: Console, found: Mapping[str, Any], queries: int) -> None:
     if queries:
         asked = [
-            [", ".join(one["quasi_identifiers"]), f"{one['mean']:.3%}", f"{one['median']:.3%}"]
+            [", ".join(one["quasi_identifiers"]), one["sensitive"], f"{one['mean']:.3%}", f"{one['median']:.3%}"]
             for one in found["query_errors"]
         ]
         title = f"Relative error of {queries:,} random COUNT queries each, with one sensitive value"
-        print_table(screen, title, ["about", "mean", "median"], asked)
+        print_table(screen, title, ["about", "with", "mean", "median"], asked)

@@ -30,8 +30,8 @@ from undercover.guarantees.meaning import Values, leaf_values
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness
+from undercover.utility.binned_tables import label_bins
 from undercover.utility.estimates import Estimates, estimates_of, estimates_of_rows
-from undercover.utility.marginals import label_bins
 from undercover.utility.spreads import positions_of_codes
 
 Floats = NDArray[np.float64]

@@ -16,24 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.coverage import Coverage, Positions
-from undercover.guarantees.meaning import leaf_values
 from undercover.model.release import Release
-from undercover.model.table import EncodedColumn, Table
-from undercover.utility.bins import CATEGORIES, RANGES, bins_of
-from undercover.utility.estimates import Estimates, Shown, estimates_of
-from undercover.utility.spreads import positions_of_codes
+from undercover.model.table import Table
+from undercover.utility.binned_tables import BinnedTables, tables_of
+from undercover.utility.estimates import Estimates, estimates_of
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-10  # what adding up shares of buckets leaves where nothing differs
-_LARGEST_TABLE = 1 << 20  # pairs of distinct cells that are counted before they are spread over values
-_BLOCK = 1 << 15  # boxes at a time where there are more
 
 
 @dataclass(frozen=True)
@@ -106,98 +100,15 @@ def distances(original: Table, release: Release) -> Distances:
 
 def distances_of(original: Table, shown: Estimates) -> Distances:
     """The same where a release has been read before."""
-    quasi = tuple(shown.coverage)
-    binned = {name: _bins(original[name]) for name in quasi}
-    kinds = {name: _sensitive_bins(original[name], of) for name, of in shown.sensitive.items()}
-    true = {name: of_code[original[name].codes] for name, (_, of_code, _) in {**binned, **kinds}.items()}
-    size = {name: count for name, (_, _, count) in {**binned, **kinds}.items()}
-    shares = {name: _cell_shares(shown.coverage[name], binned[name][0], size[name]) for name in quasi}
-    sums: dict[str, Floats] = {}
-    joint: dict[tuple[str, str], Floats] = {}
-    for name in quasi:
-        people = np.bincount(shown.cells[name], weights=shown.people, minlength=len(shares[name]))
-        sums[name] = people @ shares[name]
-    for a, b in combinations(quasi, 2):
-        joint[a, b] = _pair(shown, a, b, shares)
-    for secret, of in shown.sensitive.items():
-        class_of, _, count = kinds[secret]
-        every = of.by_class_of(np.zeros(shown.n_boxes, dtype=np.int64), 1, class_of, count)
-        sums[secret] = every[0]
-        for name in quasi:
-            counted = of.by_class_of(shown.cells[name], len(shares[name]), class_of, count)
-            joint[name, secret] = shares[name].T @ counted
+    return distances_between(tables_of(original, shown))
+
+
+def distances_between(tables: BinnedTables) -> Distances:
+    """The same where everything has been counted before."""
     return Distances(
-        {name: _distance(np.bincount(true[name], minlength=size[name]), sums[name]) for name in size},
-        {
-            (a, b): _distance(np.bincount(true[a] * size[b] + true[b], minlength=size[a] * size[b]), table.reshape(-1))
-            for (a, b), table in joint.items()
-        },
+        {name: _distance(column.before, column.after) for name, column in tables.columns.items()},
+        {pair: _distance(before.reshape(-1), after.reshape(-1)) for pair, (before, after) in tables.pairs.items()},
     )
-
-
-def _pair(shown: Estimates, a: str, b: str, shares: Mapping[str, Floats]) -> Floats:
-    """Expected people of every bin of one quasi-identifier with every bin of another."""
-    rows, columns = len(shares[a]), len(shares[b])
-    if rows * columns <= _LARGEST_TABLE:
-        cells = shown.cells[a] * columns + shown.cells[b]
-        people = np.bincount(cells, weights=shown.people, minlength=rows * columns).reshape(rows, columns)
-        return np.asarray(shares[a].T @ people @ shares[b])
-    found = np.zeros((shares[a].shape[1], shares[b].shape[1]))
-    for first in range(0, shown.n_boxes, _BLOCK):
-        part = slice(first, first + _BLOCK)
-        weighted = shares[a][shown.cells[a][part]] * shown.people[part, None]
-        found += weighted.T @ shares[b][shown.cells[b][part]]
-    return found
-
-
-def _bins(column: EncodedColumn) -> tuple[Positions, Positions, int]:
-    """The bin of each leaf and of each code of a quasi-identifier, and how many bins there are."""
-    values = leaf_values(column)
-    place = positions_of_codes(column, values)
-    counts = np.zeros(values.size, dtype=np.int64)
-    counts[place] = np.bincount(column.codes, minlength=column.domain.size)
-    bins = bins_of(column.domain.kind, counts, ranges=RANGES, categories=CATEGORIES, missing=column.domain.has_missing)
-    return bins, bins[place], int(bins.max()) + 1
-
-
-def _sensitive_bins(column: EncodedColumn, shown: Shown) -> tuple[Positions, Positions, int]:
-    """The same for a sensitive column, whose labels may be more than occur."""
-    class_of = label_bins(column, shown.labels, ranges=RANGES, categories=CATEGORIES)
-    place = {label: position for position, label in enumerate(shown.labels)}
-    codes = np.array([place[label] for label in column.domain.labels], dtype=np.int64)
-    return class_of, class_of[codes], int(class_of.max()) + 1
-
-
-def label_bins(column: EncodedColumn, labels: tuple[str, ...], *, ranges: int, categories: int) -> Positions:
-    """(n_labels,) the bin of each label of a sensitive column, labels that do not occur included."""
-    own = dict(zip(column.domain.labels, np.bincount(column.codes, minlength=column.domain.size), strict=True))
-    counts = np.array([own.get(label, 0) for label in labels], dtype=np.int64)
-    order = _order(column, labels)
-    missing = column.domain.has_missing and labels[order[-1]] == ""
-    bins = np.empty(len(labels), dtype=np.int64)
-    bins[order] = bins_of(column.domain.kind, counts[order], ranges=ranges, categories=categories, missing=missing)
-    return bins
-
-
-def _order(column: EncodedColumn, labels: tuple[str, ...]) -> Positions:
-    """Labels in the order of their values; missing is the last."""
-    from undercover.guarantees.meaning import Values
-
-    if column.domain.kind in ("numeric", "date"):
-        return np.argsort(Values(labels, column.domain.kind, False).numbers, kind="stable")
-    if column.domain.kind == "ordinal" and column.settings.domain is not None:
-        rank = {label: place for place, label in enumerate(column.settings.domain)}
-        return np.argsort([rank.get(label, len(rank)) for label in labels], kind="stable")
-    return np.argsort([label == "" for label in labels], kind="stable")
-
-
-def _cell_shares(coverage: Coverage, bins: Positions, count: int) -> Floats:
-    """(n_cells, n_bins) the share of the values a cell covers that lies in each bin."""
-    before = np.zeros((len(bins) + 1, count))
-    before[np.arange(len(bins)) + 1, bins] = 1.0
-    before = np.cumsum(before, axis=0)
-    runs = before[coverage.high + 1] - before[coverage.low]
-    return np.asarray(np.add.reduceat(runs, coverage.starts[:-1], axis=0) / coverage.sizes[:, None])
 
 
 def _distance(true: NDArray[np.int64], estimated: Floats) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from undercover.guarantees import classes_of
 from undercover.model.drawn import is_drawn, own_rows_of_release
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.utility.associations import associations
+from undercover.utility.binned_tables import BinnedTables, binned_tables
 from undercover.utility.discernibility import (
     average_class_size,
     charged_classes,
@@ -21,6 +24,7 @@ from undercover.utility.discernibility import (
 )
 from undercover.utility.displacement import UNKNOWN, Displacement, displacement
 from undercover.utility.loss import Loss, losses
+from undercover.utility.marginals import distances_between
 from undercover.utility.query_error import QueryError, QueryErrorResult
 
 
@@ -31,7 +35,7 @@ class Measures:
     ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
     ``None`` where the release states neither k nor l. ``query_errors`` are there where they were asked for. Where
     quasi-identifiers were drawn at random there are no classes to count: ``displacement`` says how far values were
-    moved, or ``note`` why nobody can tell.
+    moved, or ``note`` why nobody can tell. ``tables`` has the distributions of columns and pairs, before and after.
 
     Examples
     --------
@@ -49,6 +53,7 @@ class Measures:
     query_errors: tuple[QueryErrorResult, ...] = ()
     displacement: Displacement | None = None
     note: str = ""
+    tables: BinnedTables | None = field(default=None, repr=False, compare=False)
 
     @property
     def discernibility_ratio(self) -> float | None:
@@ -72,6 +77,10 @@ class Measures:
             asked["displacement"] = self.displacement.to_dict()
         if self.note:
             asked["note"] = self.note
+        if self.tables is not None:
+            asked["distances"] = distances_between(self.tables).to_dict()
+            asked["distributions"] = [column.to_dict() for column in self.tables.columns.values()]
+            asked["associations"] = [found.to_dict() for found in associations(self.tables)]
         return {
             "discernibility": self.discernibility,
             "discernibility_optimum": self.discernibility_optimum,
@@ -102,7 +111,7 @@ def measure(
     original: Table,
     release: Release,
     *,
-    query_error: QueryError | None = None,
+    query_error: QueryError | Sequence[QueryError] = (),
     own: NDArray[np.int64] | None = None,
 ) -> Measures:
     """Measure a release against the table it was made from.
@@ -114,7 +123,7 @@ def measure(
     release
         The published tables.
     query_error
-        Which queries to ask besides, if any.
+        Which queries to ask besides, if any: one workload or several.
     own
         Where quasi-identifiers were drawn: the published row of each row, which only the run knows.
 
@@ -143,12 +152,13 @@ def measure(
         loss=losses(original, release, classes),
         suppressed_rows=classes.suppressed,
         discernibility_optimum=optimal_discernibility(everybody, least) if least and least <= everybody else None,
-        query_errors=() if query_error is None else tuple(query_error.of_release(original, release).values()),
+        query_errors=_asked(original, release, query_error),
+        tables=binned_tables(original, release),
     )
 
 
 def _measure_drawn(
-    original: Table, release: Release, query_error: QueryError | None, own: NDArray[np.int64] | None
+    original: Table, release: Release, query_error: QueryError | Sequence[QueryError], own: NDArray[np.int64] | None
 ) -> Measures:
     own = own_rows_of_release(release) if own is None else own
     moved = None if own is None else displacement(original, release, own)
@@ -159,7 +169,15 @@ def _measure_drawn(
         rows=release.published().rows,
         loss={} if moved is None else moved.losses(),
         suppressed_rows=release.suppressed_rows,
-        query_errors=() if query_error is None else tuple(query_error.of_release(original, release).values()),
+        query_errors=_asked(original, release, query_error),
+        tables=binned_tables(original, release),
         displacement=moved,
         note=UNKNOWN if moved is None else "",
     )
+
+
+def _asked(
+    original: Table, release: Release, query_error: QueryError | Sequence[QueryError]
+) -> tuple[QueryErrorResult, ...]:
+    workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
+    return tuple(result for workload in workloads for result in workload.of_release(original, release).values())

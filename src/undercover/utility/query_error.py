@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from undercover.utility.spreads import spread_of_groups, spread_of_rows
 from undercover.utility.workload import Workload, asks_for_ranges, draw_workload
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
+ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the rows are shown together
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,26 @@ class QueryErrorResult:
             "queries": self.queries,
             "mean": self.mean,
             "median": self.median,
+            "p90": float(np.quantile(self.errors, 0.9)),
+            "by_answer": self.by_answer(),
         }
+
+    def by_answer(self) -> list[dict[str, Any]]:
+        """The errors by how many people the true answer counts, as a share of all; where there are such answers.
+
+        >>> exact, estimated = np.array([1.0, 30.0, 30.0]), np.array([1.5, 27.0, 30.0])
+        >>> found = QueryErrorResult(("age",), "ill", 100, exact, estimated).by_answer()
+        >>> [(entry["from"], entry["to"], entry["queries"], entry["median"]) for entry in found]
+        [(0.01, 0.05, 1, 0.5), (0.2, 1.0, 2, 0.05)]
+        """
+        place = np.searchsorted(ANSWERS, self.exact / self.rows, side="right") - 1
+        found = []
+        for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
+            errors = self.errors[place == position]
+            if len(errors):
+                ends: dict[str, Any] = {"from": low, "to": high, "queries": len(errors)}
+                found.append({**ends, "median": float(np.median(errors)), "p90": float(np.quantile(errors, 0.9))})
+        return found
 
     def __repr__(self) -> str:
         return (
@@ -218,6 +239,22 @@ class QueryError:
     def _answers(self, table: Table, spread: Spread, workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
         ranges = {name for name in spread.coverage if asks_for_ranges(table[name])}
         return evaluate(spread, workloads, ranges, self.evaluator)
+
+
+def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
+    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release.
+
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> [measure.quasi_identifiers for measure in about_each(run.release)]
+    [(('age',), ('sex',), ('age', 'sex'))]
+    """
+    columns = [column for table in release.tables for column in table.columns]
+    names = [column.name for column in columns if column.role == "quasi-identifier"]
+    sensitive = [column.name for column in columns if column.role == "sensitive"]
+    sets = tuple((name,) for name in names) + ((tuple(names),) if len(names) > 1 else ())
+    return tuple(QueryError(quasi_identifiers=sets, sensitive=name, queries=queries) for name in sensitive if sets)
 
 
 def query_errors(

@@ -1,0 +1,212 @@
+"""Tables of counts before and after: of every column alone and of every pair, over bins that people would use.
+
+What a recipient estimates of a release is described in :mod:`undercover.utility.estimates`; here it is added up over
+the bins of :mod:`undercover.utility.bins`, for every quasi-identifier and sensitive column alone, and for every pair of
+quasi-identifiers and of a quasi-identifier and a sensitive column. The same bins count the original.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.analysis.coverage import Coverage, Positions
+from undercover.guarantees.meaning import Values, leaf_values
+from undercover.model.release import Release
+from undercover.model.table import EncodedColumn, Table
+from undercover.utility.bins import CATEGORIES, RANGES, bins_of
+from undercover.utility.estimates import Estimates, Shown, estimates_of
+from undercover.utility.spreads import positions_of_codes
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_LARGEST_TABLE = 1 << 20  # pairs of distinct cells that are counted before they are spread over values
+_BLOCK = 1 << 15  # boxes at a time where there are more
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedColumn:
+    """One column: its bins, the people in each, and what a recipient takes them to be."""
+
+    name: str
+    labels: tuple[str, ...]  # of the bins
+    ordered: bool  # whether the bins have an order; missing, the last, is outside of it
+    has_missing: bool
+    before: Counts  # (n_bins,)
+    after: Floats  # (n_bins,) expected people; below 0 where a correction overshoots
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        counted = zip(self.labels, self.before, self.after, strict=True)
+        bins = [{"label": label, "before": int(before), "after": float(after)} for label, before, after in counted]
+        return {"name": self.name, "ordered": self.ordered, "bins": bins}
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedTables:
+    """Columns by name, and tables of two columns, before and after.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=1)
+    >>> found = binned_tables(run.original, run.release)
+    >>> sex = found.columns["sex"]
+    >>> sex.labels, sex.before.tolist(), sex.after.round().tolist()
+    (('Female', 'Male'), [482, 518], [482.0, 518.0])
+    >>> [before.shape for before, _ in found.pairs.values()]
+    [(20, 2), (20, 20), (2, 20)]
+    """
+
+    columns: Mapping[str, BinnedColumn]
+    pairs: Mapping[tuple[str, str], tuple[Counts, Floats]]  # (n_bins_a, n_bins_b) each
+
+
+@dataclass(frozen=True, eq=False)
+class _Bins:
+    """How the values of a column are put together."""
+
+    of_place: Positions  # (n_values,) the bin of each leaf, or of each label of a sensitive column
+    of_code: Positions  # (n_codes,) the bin of each code of the original
+    labels: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.labels)
+
+
+def binned_tables(original: Table, release: Release) -> BinnedTables:
+    """Count the original, and what a release shows of it, over the same bins."""
+    return tables_of(original, estimates_of(original, release))
+
+
+def tables_of(original: Table, shown: Estimates) -> BinnedTables:
+    """The same where a release has been read before."""
+    quasi = tuple(shown.coverage)
+    bins = {name: _quasi_bins(original[name]) for name in quasi}
+    bins |= {name: _sensitive_bins(original[name], of) for name, of in shown.sensitive.items()}
+    shares = {name: _cell_shares(shown.coverage[name], bins[name].of_place, bins[name].count) for name in quasi}
+    after: dict[str, Floats] = {}
+    joint: dict[tuple[str, str], Floats] = {}
+    for name in quasi:
+        people = np.bincount(shown.cells[name], weights=shown.people, minlength=len(shares[name]))
+        after[name] = people @ shares[name]
+    for a, b in combinations(quasi, 2):
+        joint[a, b] = _pair(shown, a, b, shares)
+    for secret, of in shown.sensitive.items():
+        class_of, count = bins[secret].of_place, bins[secret].count
+        every = of.by_class_of(np.zeros(shown.n_boxes, dtype=np.int64), 1, class_of, count)
+        after[secret] = every[0]
+        for name in quasi:
+            counted = of.by_class_of(shown.cells[name], len(shares[name]), class_of, count)
+            joint[name, secret] = shares[name].T @ counted
+    true = {name: found.of_code[original[name].codes] for name, found in bins.items()}
+    return BinnedTables(
+        {name: _column(original[name], found, true[name], after[name]) for name, found in bins.items()},
+        {(a, b): (_crossed(true[a], true[b], bins[a].count, bins[b].count), table) for (a, b), table in joint.items()},
+    )
+
+
+def _column(column: EncodedColumn, bins: _Bins, true: Positions, after: Floats) -> BinnedColumn:
+    return BinnedColumn(
+        column.name,
+        bins.labels,
+        column.domain.kind != "categorical",
+        column.domain.has_missing,
+        np.bincount(true, minlength=bins.count),
+        after,
+    )
+
+
+def _crossed(rows: Positions, columns: Positions, n_rows: int, n_columns: int) -> Counts:
+    return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
+
+
+def _pair(shown: Estimates, a: str, b: str, shares: Mapping[str, Floats]) -> Floats:
+    """Expected people of every bin of one quasi-identifier with every bin of another."""
+    rows, columns = len(shares[a]), len(shares[b])
+    if rows * columns <= _LARGEST_TABLE:
+        cells = shown.cells[a] * columns + shown.cells[b]
+        people = np.bincount(cells, weights=shown.people, minlength=rows * columns).reshape(rows, columns)
+        return np.asarray(shares[a].T @ people @ shares[b])
+    found = np.zeros((shares[a].shape[1], shares[b].shape[1]))
+    for first in range(0, shown.n_boxes, _BLOCK):
+        part = slice(first, first + _BLOCK)
+        weighted = shares[a][shown.cells[a][part]] * shown.people[part, None]
+        found += weighted.T @ shares[b][shown.cells[b][part]]
+    return found
+
+
+def _quasi_bins(column: EncodedColumn) -> _Bins:
+    """The bins of a quasi-identifier: of its leaves and of its codes."""
+    values = leaf_values(column)
+    place = positions_of_codes(column, values)
+    counts = np.zeros(values.size, dtype=np.int64)
+    counts[place] = np.bincount(column.codes, minlength=column.domain.size)
+    bins = bins_of(column.domain.kind, counts, ranges=RANGES, categories=CATEGORIES, missing=column.domain.has_missing)
+    return _Bins(bins, bins[place], _bin_labels(bins, values.labels, counts, column.domain.kind != "categorical"))
+
+
+def _sensitive_bins(column: EncodedColumn, shown: Shown) -> _Bins:
+    """The same for a sensitive column, whose labels may be more than occur."""
+    class_of = label_bins(column, shown.labels, ranges=RANGES, categories=CATEGORIES)
+    place = {label: position for position, label in enumerate(shown.labels)}
+    codes = np.array([place[label] for label in column.domain.labels], dtype=np.int64)
+    counts = np.zeros(len(shown.labels), dtype=np.int64)
+    counts[codes] = np.bincount(column.codes, minlength=column.domain.size)
+    order = _order(column, shown.labels)
+    labels = tuple(shown.labels[position] for position in order)
+    ordered = column.domain.kind != "categorical"
+    return _Bins(class_of, class_of[codes], _bin_labels(class_of[order], labels, counts[order], ordered))
+
+
+def _bin_labels(bins: Positions, labels: tuple[str, ...], counts: Counts, ordered: bool) -> tuple[str, ...]:
+    """The name of each bin: its value, its range, or how many values it takes together."""
+    members: list[list[int]] = [[] for _ in range(int(bins.max(initial=-1)) + 1)]
+    for place, bin_ in enumerate(bins):
+        members[bin_].append(place)
+    found = []
+    for places in members:
+        occurring = [place for place in places if counts[place]] or places
+        first, last = labels[occurring[0]], labels[occurring[-1]]
+        if len(occurring) == 1:
+            found.append(first or "missing")
+        else:
+            found.append(f"{first} to {last}" if ordered else f"{len(occurring)} others")
+    return tuple(found)
+
+
+def label_bins(column: EncodedColumn, labels: tuple[str, ...], *, ranges: int, categories: int) -> Positions:
+    """(n_labels,) the bin of each label of a sensitive column, labels that do not occur included."""
+    own = dict(zip(column.domain.labels, np.bincount(column.codes, minlength=column.domain.size), strict=True))
+    counts = np.array([own.get(label, 0) for label in labels], dtype=np.int64)
+    order = _order(column, labels)
+    missing = column.domain.has_missing and labels[order[-1]] == ""
+    bins = np.empty(len(labels), dtype=np.int64)
+    bins[order] = bins_of(column.domain.kind, counts[order], ranges=ranges, categories=categories, missing=missing)
+    return bins
+
+
+def _order(column: EncodedColumn, labels: tuple[str, ...]) -> Positions:
+    """Labels in the order of their values; missing is the last."""
+    if column.domain.kind in ("numeric", "date"):
+        return np.argsort(Values(labels, column.domain.kind, False).numbers, kind="stable")
+    if column.domain.kind == "ordinal" and column.settings.domain is not None:
+        rank = {label: place for place, label in enumerate(column.settings.domain)}
+        return np.argsort([rank.get(label, len(rank)) for label in labels], kind="stable")
+    return np.argsort([label == "" for label in labels], kind="stable")
+
+
+def _cell_shares(coverage: Coverage, bins: Positions, count: int) -> Floats:
+    """(n_cells, n_bins) the share of the values a cell covers that lies in each bin."""
+    before = np.zeros((len(bins) + 1, count))
+    before[np.arange(len(bins)) + 1, bins] = 1.0
+    before = np.cumsum(before, axis=0)
+    runs = before[coverage.high + 1] - before[coverage.low]
+    return np.asarray(np.add.reduceat(runs, coverage.starts[:-1], axis=0) / coverage.sizes[:, None])
