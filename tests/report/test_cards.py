@@ -1,11 +1,254 @@
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import is_dataclass, replace
+from typing import Any, get_args, get_type_hints
 
-from undercover.guarantees import Finding, Verification, verify
-from undercover.report import register
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import undercover as uc
+from undercover import analysis, api, attacks, utility
+from undercover.attacks import known_correlation
+from undercover.guarantees import Finding, Verification, foreign_table, verify
+from undercover.report import figures, register
+from undercover.report.attack_cards import algorithm_aware_card, corruption_card, joint_risk_card, linkage_card
 from undercover.report.cards import release_card, run_card, schema_card, verification_card
+from undercover.report.utility_cards import measures_card
+
+NASTY = '<script>alert("`x`")</script>'
+DATA = re.compile(r'<data value="([^"]*)">([^<]*)</data>')
+CELL = re.compile(r'opacity:\.7">(?P<label>[^\n]*?)</td>\n(?P<cells>(?:<td[^\n]*</td>\n)+)')
+RED, GREEN, BLUE = "#d55e00", "#009e73", "#0072b2"
+ROUNDED = (figures.risk, figures.baseline, figures.number, figures.cost)
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """One of everything a notebook user may hold, by the name of its class."""
+    people = uc.datasets.census(800, seed=1)
+    plain = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    mondrian = uc.publish(people, plain, uc.Mondrian(k=10, l=3), seed=1)
+    crossed = uc.publish(people, plain, uc.CrossBucket(k=3, l=6), seed=1)
+    perturbed = uc.publish(
+        people, uc.datasets.census_schema(["age", "sex"]), uc.PerturbedGeneralization(k=6, p=0.3), seed=1
+    )
+    drawn = uc.publish(
+        people,
+        uc.datasets.census_schema(["age", "sex"], "salary", hierarchies=False),
+        uc.MutualCover(delta="1/5", l=10),
+        seed=1,
+    )
+    where = {"age": uc.Between(30, 40), "sex": "Female"}
+    held = [
+        mondrian,
+        mondrian.release,
+        plain,
+        uc.verify(mondrian),
+        uc.attack(mondrian),
+        uc.attack(crossed, uc.BucketMatching()),
+        uc.attack(perturbed, uc.Corruption(shares=(0, 1))),
+        uc.attack(drawn, uc.Informed()),
+        uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware()),
+        uc.joint_risk(_offices()),
+        known_correlation([(3, 3, 4), (4, 3, 2)], (7, 7, 7), 4),
+        uc.measure(people, mondrian, query_error=uc.QueryError(queries=20)),
+        uc.QueryError(queries=20).of_release(mondrian.original, mondrian.release)["age", "sex"],
+        uc.SumError(queries=5, columns=2).of_release(crossed.original, crossed.release),
+        uc.answer(mondrian.release, uc.CountQuery(where=where)),
+        uc.answer_sum(crossed.release, uc.SumQuery("income", where=where)),
+        uc.PerturbedCounts(perturbed.release).count(where),
+    ]
+    found = {type(thing).__name__: thing for thing in held}
+    assert len(found) == len(held)
+    found["Loss"] = found["Measures"].loss["arx"]
+    return {**found, "displacement": uc.measure(people, drawn), "anatomy": uc.publish(people, plain, uc.Anatomy(l=5))}
+
+
+def result_classes() -> set[type[Any]]:
+    """What the exported verbs, attacks, measures and questions return, apart from plain data."""
+    found: set[type[Any]] = set()
+    for room in (api, attacks, utility, analysis):
+        names = uc.__all__ if room is api else room.__all__
+        for name in names:
+            thing = getattr(room, name, None)
+            if inspect.isclass(thing):
+                asked = [getattr(thing, verb, None) for verb in ("run", "of_release", "answer", "count", "sum", "mean")]
+            else:
+                asked = [thing]
+            for function in filter(inspect.isfunction, asked):
+                found |= set(_classes_in(get_type_hints(function).get("return")))
+    return {kind for kind in found if is_dataclass(kind) and hasattr(kind, "to_dict")} | {uc.Schema, uc.Run, uc.Release}
+
+
+def _classes_in(hint: Any) -> Iterator[type[Any]]:
+    if inspect.isclass(hint) and not get_args(hint):
+        yield hint
+    for part in get_args(hint):
+        yield from _classes_in(part)
+
+
+def test_the_search_for_results_finds_them() -> None:
+    names = {kind.__name__ for kind in result_classes()}
+    assert {"LinkageResult", "JointRisk", "CorrelationResult", "Measures", "Answer", "SumAnswer", "Estimate"} <= names
+    assert {"QueryErrorResult", "SumErrorResult", "Verification", "InformedResult", "CorruptionResult"} <= names
+
+
+def test_everything_exported_returns_something_with_a_card(results: dict[str, Any]) -> None:
+    register()
+    without = {kind.__name__ for kind in result_classes() if not hasattr(kind, "_repr_html_")}
+    assert without == set(), "give it a card in report/attack_cards.py or report/utility_cards.py"
+    assert {kind.__name__ for kind in result_classes()} <= set(results), "and one to the fixture above"
+
+
+def test_a_new_result_without_card_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    kind = type("NewResult", (), {"to_dict": lambda self: {}, "__dataclass_fields__": {}})
+
+    def attack() -> Any: ...
+
+    attack.__annotations__ = {"return": kind}
+    monkeypatch.setattr(attacks, "new_attack", attack, raising=False)
+    monkeypatch.setattr(attacks, "__all__", [*attacks.__all__, "new_attack"])
+    assert kind in result_classes()
+    assert not hasattr(kind, "_repr_html_")
+
+
+def test_every_card_is_one_small_division(results: dict[str, Any]) -> None:
+    for name in set(results) - {"displacement", "anatomy"}:
+        card = results[name]._repr_html_()
+        assert card.startswith("<div"), name
+        assert card.rstrip().endswith("</div>"), name
+        assert card.count("<div") == card.count("</div>"), name
+        assert "<script" not in card, name
+        assert len(card) < 12_000, name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "displacement",
+        *sorted({kind.__name__ for kind in result_classes()} - {"Schema", "Run", "Release", "Verification"}),
+    ],
+)
+def test_every_figure_is_one_of_the_result(results: dict[str, Any], name: str) -> None:
+    result = results[name]
+    exact = {repr(value) for value in _numbers(result.to_dict())}
+    shown = DATA.findall(result._repr_html_())
+    assert len(shown) >= 2
+    for value, text in shown:
+        assert value in exact, f"{value} is not a figure of {name}.to_dict()"
+        number = int(value) if re.fullmatch(r"-?\d+", value) else float(value)
+        outwards = {f"{int(np.floor(number)):,}", f"{int(np.ceil(number)):,}"}
+        assert text in {rounded(number) for rounded in ROUNDED} | outwards
+
+
+def _numbers(entry: Any) -> Iterator[float]:
+    if isinstance(entry, dict):
+        entry = list(entry.values())
+    if isinstance(entry, list | tuple):
+        for part in entry:
+            yield from _numbers(part)
+    elif isinstance(entry, int | float) and not isinstance(entry, bool):
+        yield entry
+
+
+def test_linkage_card_has_each_figure_in_its_place(results: dict[str, Any]) -> None:
+    found = results["LinkageResult"].to_dict()
+    rows = _rows(results["LinkageResult"]._repr_html_())
+    assert set(rows) == {
+        "finds the row, at worst",
+        "finds the row, on average",
+        "rows found for certain",
+        "sure of <code>income</code>, at worst",
+        "sure of <code>income</code>, on average",
+        "guesses <code>income</code> right",
+        "<code>income</code> known for certain",
+    }
+    before, after, guess = found["before"], found["after"], found["baseline"]
+    assert rows["finds the row, at worst"] == [
+        figures.risk(before["identity"]["max"]),
+        figures.risk(after["identity"]["max"]),
+        figures.baseline(guess["identity"]),
+    ]
+    assert rows["sure of <code>income</code>, on average"] == [
+        figures.risk(before["attribute"]["income"]["mean"]),
+        figures.risk(after["attribute"]["income"]["mean"]),
+        figures.baseline(guess["attribute"]["income"]["mean"]),
+    ]
+    assert rows["rows found for certain"] == [figures.number(before["identity"]["unique_rows"]), "0", "–"]
+
+
+def _rows(card: str) -> dict[str, list[str]]:
+    return {
+        match["label"]: [re.sub(r"<[^>]+>", "", cell) for cell in match["cells"].splitlines()]
+        for match in CELL.finditer(card)
+    }
+
+
+def test_bars_are_as_long_as_the_figures(results: dict[str, Any]) -> None:
+    card = results["LinkageResult"]._repr_html_()
+    bars = re.findall(r'<data value="([^"]*)">[^<]*</data><div [^>]*><div style="[^"]*width:([\d.]+)%', card)
+    assert len(bars) == 15
+    assert [float(width) for _, width in bars] == [round(100 * float(value), 1) for value, _ in bars]
+
+
+def test_the_edge_is_the_verdict(results: dict[str, Any]) -> None:
+    sure = linkage_card(uc.attack(results["anatomy"]))
+    assert "Linkage: somebody is certain" in sure
+    assert _edge(sure) == RED
+    assert _edge(linkage_card(results["LinkageResult"])) == BLUE  # l = 3: somebody is known with a third
+    few = results["LinkageResult"]
+    none = {name: np.minimum(found, 0.2) for name, found in few.after.attribute.items()}
+    assert _edge(linkage_card(replace(few, after=replace(few.after, attribute=none)))) == GREEN
+    assert _edge(algorithm_aware_card(results["AlgorithmAwareResult"])) == RED
+    safe = algorithm_aware_card(uc.attack(_six(uc.Streamliner(l=2)), uc.AlgorithmAware()))
+    assert "Knowing the algorithm does not help" in safe
+    assert _edge(safe) == GREEN
+    assert _edge(joint_risk_card(results["JointRisk"])) == RED
+    assert _edge(corruption_card(results["CorruptionResult"])) == GREEN
+
+
+def test_corruption_card_tells_a_broken_promise(results: dict[str, Any]) -> None:
+    found = results["CorruptionResult"]
+    broken = replace(found, sweep=tuple({**entry, "bound": entry["growth"]["max"] / 2} for entry in found.sweep))
+    card = corruption_card(broken)
+    assert "Corruption: more than is promised" in card
+    assert _edge(card) == RED
+
+
+def test_what_needed_the_original_is_marked_private(results: dict[str, Any]) -> None:
+    public = {"Answer", "SumAnswer", "Estimate", "JointRisk", "CorrelationResult", "Release", "Schema", "Verification"}
+    marked = {name for name in set(results) - {"displacement", "anatomy"} if "(private)" in results[name]._repr_html_()}
+    assert marked == set(results) - {"displacement", "anatomy"} - public
+
+
+def test_sums_without_bounds_and_measures_of_drawn_values(results: dict[str, Any]) -> None:
+    assert "without bounds" in uc.analysis.SumAnswer(estimate=12.5)._repr_html_()
+    card = measures_card(results["displacement"])
+    assert "values moved" in card
+    assert "of the cells" in card
+
+
+def _edge(card: str) -> str:
+    found = re.search(r"border-left:4px solid (#\w+)", card)
+    assert found
+    return found[1]
+
+
+def _six(method: Any) -> uc.Run:
+    data = pa.table({"age": [0, 0, 1, 1, 1, 1], "disease": ["flu", "flu", "cold", "gout", "rash", "ulcer"]})
+    return uc.publish(data, uc.Schema(quasi_identifiers=["age"], sensitive="disease"), method)
+
+
+def _offices(name: str = "age") -> list[Any]:
+    ages = pa.table({name: ["old", "old", "young", "young"], "pay": ["high", "low", "low", "middle"]})
+    towns = pa.table({"zip": ["1", "1", "2", "2"], "pay": ["high", "low", "low", "middle"]})
+    return [foreign_table(ages, NASTY, sensitive="pay"), foreign_table(towns, "census", sensitive="pay")]
 
 
 def test_register_attaches_the_cards(make_run):
@@ -28,6 +271,24 @@ def test_cards_escape(make_run):
     run = make_run(rename={"age": "<script>"})
     assert "<script>" not in schema_card(run.schema) + run_card(run)
     assert "&lt;script&gt;" in schema_card(run.schema)
+
+
+def test_cards_of_results_escape_columns_and_names() -> None:
+    people = uc.datasets.census(300, seed=1).select(["age", "income"]).rename_columns([NASTY, f"{NASTY} pay"])
+    schema = uc.Schema(quasi_identifiers=[NASTY], sensitive=f"{NASTY} pay")
+    run = uc.publish(people, schema, uc.Mondrian(k=5), seed=1)
+    bucketed = uc.publish(people, schema, uc.CrossBucket(k=2, l=4), seed=1)
+    sums = uc.SumError(queries=3, columns=1)
+    cards = [
+        uc.attack(run)._repr_html_(),
+        uc.measure(people, run, query_error=uc.QueryError(queries=3))._repr_html_(),
+        uc.attack(bucketed, uc.BucketMatching())._repr_html_(),
+        uc.joint_risk(_offices(NASTY))._repr_html_(),
+        sums.of_release(bucketed.original, bucketed.release)._repr_html_(),
+    ]
+    for card in cards:
+        assert "<script" not in card
+        assert "&lt;script&gt;" in card
 
 
 def test_verification_card_tells_failing_open_and_problems():

@@ -1,37 +1,39 @@
-"""Small cards for notebooks. The model knows nothing of HTML: :func:`register` attaches the cards from above."""
+"""Small cards for notebooks. The model knows nothing of HTML: :func:`register` attaches the cards from above.
+
+Here are those of schemas, runs, releases and verifications; attacks, measures and answers have theirs in
+:mod:`undercover.report.attack_cards` and :mod:`undercover.report.utility_cards`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from undercover.guarantees import Finding, Verification
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
+from undercover.report import attack_cards, utility_cards
+from undercover.report.card_parts import BAD, GOOD, PLAIN, Card, card, listed
 from undercover.report.figures import number, parameters, seconds
-from undercover.report.html import render
 from undercover.report.wording import asked_parameters, promise_title, release_title
-
-_PLAIN, _GOOD, _BAD = "#0072b2", "#009e73", "#d55e00"
-_MANY = 12
 
 
 def register() -> None:
-    """Give schemas, runs, releases and verifications a card in notebooks; calling it twice does no harm.
+    """Give everything a notebook user holds a card; calling it twice does no harm.
 
     >>> register()
     >>> Schema(quasi_identifiers=["age"])._repr_html_().startswith("<div")
     True
     """
-    cards: tuple[tuple[type[Any], Callable[[Any], str]], ...] = (
+    own: tuple[tuple[type[Any], Card], ...] = (
         (Schema, schema_card),
         (Run, run_card),
         (Release, release_card),
         (Verification, verification_card),
     )
-    for kind, card in cards:
-        kind._repr_html_ = card
+    for kind, made in (*own, *attack_cards.CARDS, *utility_cards.CARDS):
+        kind._repr_html_ = made
 
 
 def schema_card(schema: Schema) -> str:
@@ -40,12 +42,12 @@ def schema_card(schema: Schema) -> str:
     >>> "quasi-identifier" in schema_card(Schema(quasi_identifiers=["age"], sensitive="disease"))
     True
     """
-    lines: list[tuple[str, str]] = [(role, _listed(names)) for role, names in schema.by_role().items() if names]
+    lines: list[tuple[str, str]] = [(role, listed(names)) for role, names in schema.by_role().items() if names]
     trees = [name for name in schema.published if schema.column(name).hierarchy is not None]
     if trees:
-        lines.append(("with hierarchy", _listed(trees)))
+        lines.append(("with hierarchy", listed(trees)))
     lines.append(("missing values", schema.missing))
-    return _card("Schema", lines, following="Hand it to `undercover.publish`.")
+    return card("Schema", lines, following="Hand it to `undercover.publish`.")
 
 
 def release_card(release: Release) -> str:
@@ -54,7 +56,7 @@ def release_card(release: Release) -> str:
     >>> "Mondrian, k = 5" in release_card(Release("mondrian", {"k": 5}, (), True))
     True
     """
-    return _card(
+    return card(
         release_title(release),
         _release_lines(release),
         edge=_edge([entry.get("holds") for entry in release.guarantees]),
@@ -81,7 +83,7 @@ def run_card(run: Run) -> str:
     if run.randomness.get("seed") is not None:
         lines.append(("randomness", "reproducible: not for publication"))
     lines += [("warning", text) for text in run.warnings]
-    return _card(
+    return card(
         release_title(run.release),
         lines,
         edge=_edge([entry.get("holds") for entry in run.release.guarantees]),
@@ -100,8 +102,8 @@ def verification_card(verification: Verification) -> str:
     lines = [(promise_title(finding.name, finding.parameters), _found(finding)) for finding in verification.findings]
     lines += [("problem", problem) for problem in verification.problems]
     title = "Verification: everything holds" if verification.holds else "Verification: fails"
-    edge = _GOOD if verification.holds else _BAD
-    return _card(title, lines, edge=edge, following="`.to_dict()` has the numbers.")
+    edge = GOOD if verification.holds else BAD
+    return card(title, lines, edge=edge, following="`.to_dict()` has the numbers.")
 
 
 def _release_lines(release: Release) -> list[tuple[str, str]]:
@@ -129,16 +131,5 @@ def _found(finding: Finding) -> str:
 
 def _edge(verdicts: Sequence[Any]) -> str:
     if False in verdicts:
-        return _BAD
-    return _GOOD if True in verdicts else _PLAIN
-
-
-def _listed(names: Sequence[str]) -> str:
-    rest = len(names) - _MANY
-    return ", ".join(names[:_MANY]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _card(
-    title: str, lines: Sequence[tuple[str, str]], *, edge: str = _PLAIN, following: str = "", private: bool = False
-) -> str:
-    return render("card.html.j2", title=title, lines=lines, edge=edge, following=following, private=private)
+        return BAD
+    return GOOD if True in verdicts else PLAIN
