@@ -78,7 +78,7 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
             "parameters": plain(asked_parameters(release.parameters)),
             "words": method_words(release.method, release.parameters),
         },
-        "suppressed_rows": release.suppressed_rows,
+        **_suppressed(release),
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
         "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
         "tables": [_table(table, file_format, is_drawn(release)) for table in release.tables],
@@ -92,6 +92,19 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         "warnings": list(release.warnings),
         "limits": limits(release),
     }
+
+
+def _suppressed(release: Release) -> dict[str, Any]:
+    """How many rows were left out; a number of people below what is promised is not told exactly (decision 21)."""
+    least, rows = _least_count(release), release.suppressed_rows
+    hidden = 0 < rows < least
+    return {"suppressed_rows": None if hidden else rows, "suppressed_fewer_than": least if hidden else None}
+
+
+def _least_count(release: Release) -> int:
+    """The largest number of people or values that is asked for or promised anywhere."""
+    asked = [entry.get(name) for entry in (release.parameters, *release.guarantees) for name in ("k", "l")]
+    return max([1, *(math.ceil(number) for number in asked if isinstance(number, int | float))])
 
 
 def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,212 @@
+"""Reads what a recipient gets as somebody would who looks for people in it.
+
+*Values.* Originals, seed, file, digests, identifiers and columns without a role are known and looked for everywhere: in
+the source of the page with its tags, attributes, comments and style, in the source with its entities resolved, and in
+its text with the tags taken out. Numbers are found with and without separators. What a declared domain or tree makes
+public may stand in ``release.json`` under ``domain``, ``orders`` or ``trees``; what others have published of the same
+people, as evidence under ``others`` and its ``rows``. Nothing of it may stand elsewhere, or anywhere on the page.
+
+*Counts.* No scan can read what a number means, so none is trusted:
+
+- Every piece of the page (a run of text, an attribute, a comment, a style) must also stand on the page of another table
+  with the same recipe, the numbers of the recipe aside (parameters of the method and of its promises). What two tables
+  that share no value and no count have in common tells nothing about the people in either.
+- Whatever differs from table to table must be a ``<data value>``. Together these are the figures of ``release.json``:
+  the rows of each table, what each promise requires and reaches, and the suppressed rows if they are none or at least
+  as many as the promise. One figure more, or another one, is a finding.
+- In ``release.json`` every key must be known. Rows and reached sizes must not lie below the promise; a table with a
+  column G has a row per cell, so its people are counted there. ``suppressed_rows`` is left alone: it is part of the
+  contract, see decision 21.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from html.parser import HTMLParser
+from typing import Any
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
+MANIFEST = {"undercover", "method", "guarantees", "algorithm_safe", "tables", "suppressed_rows", "warnings"}
+TABLE = {"name", "file", "rows", "sha256", "columns"}
+COLUMN = {"name", "role", "form"}
+USED = {"levels", "dropped", "p", "domain"}
+FINDING = {"name", "required", "actual", "holds", "needs", "note", "column", "form", "distance", "delta", "growth"}
+FINDING |= {"k", "l", "c", "t", "p", "domain", "skew", "bound", "rho1", "rho2", "trees", "orders", "others"}
+OTHER = {"name", "columns", "sha256", "rows", "sets"}
+SIZES = ("k-anonymity",)
+
+
+class Page(HTMLParser):
+    """A page in pieces: everything between, in and instead of tags, and its figures."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+        self.figures: list[tuple[str, str]] = []
+        self._figure: str | None = None
+        self.feed(source)
+        self.close()
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._figure = ""
+        for name, value in attrs:
+            if (tag, name) == ("data", "value"):
+                self._figure = value
+            else:
+                self.pieces.append(f"{name}={value}")
+        if tag != "data":
+            self._figure = None
+
+    def handle_data(self, data: str) -> None:
+        if self._figure is None:
+            self.pieces.append(" ".join(data.split()))
+        else:
+            self.figures.append((self._figure, data))
+            self._figure = None
+
+    def handle_comment(self, data: str) -> None:
+        self.pieces.append(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+
+def leaked_values(text: str, secrets: Mapping[str, set[str]]) -> list[str]:
+    """Which secrets stand in a text, by the kind they are of."""
+    texts = [text, html.unescape(text), Page(text).text] if "<" in text else [text]
+    whole = "\n".join(texts)
+    plain = re.sub(r"(?<=\d)[,\u202f\u00a0 '](?=\d{3}\b)", "", whole)
+    tokens = {token for found in (whole, plain) for token in re.split(r"[^\w.-]+", found)}
+    tokens |= {part for token in tokens for part in (token.strip(".-"), token.removesuffix(".0"))}
+    return sorted(
+        kind
+        for kind, values in secrets.items()
+        if any(value in tokens or (len(value) > 5 and value in whole) for value in values)
+    )
+
+
+def scan_page(source: str, manifest: Mapping[str, Any], other: str, other_manifest: Mapping[str, Any]) -> list[str]:
+    """Counts and other facts of the table that stand on a page, beside what the manifest says."""
+    page = Page(source)
+    pieces = Page(other).pieces
+    same = {*pieces, *(_masked(piece, other_manifest) for piece in pieces)}
+    found = [f"of this table: {p!r}" for p in page.pieces if p not in same and _masked(p, manifest) not in same]
+    surplus = Counter(value for value, _ in page.figures) - Counter(allowed_figures(manifest))
+    found += [f"a figure: {value}" for value in surplus]
+    found += [f"a figure shown as {shown!r}: {value}" for value, shown in page.figures if not _shows(value, shown)]
+    return found
+
+
+def scan_manifest(manifest: Mapping[str, Any], parameters: set[str]) -> list[str]:
+    """Unknown keys, and counts of people below the promise."""
+    found = [f"key {key}" for key in sorted(set(_keys(manifest, parameters)))]
+    floor = promised(manifest)
+    found += [
+        f"{table['rows']} rows"
+        for table in manifest["tables"]
+        if "G" not in [column["name"] for column in table["columns"]] and 0 < table["rows"] < floor
+    ]
+    found += [
+        f"size {entry['actual']}"
+        for entry in manifest["guarantees"]
+        if entry["name"] in SIZES and entry["actual"] < entry["required"]
+    ]
+    return found
+
+
+def allowed_figures(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The figures a page may show, as they are written."""
+    for table in manifest["tables"]:
+        yield str(table["rows"])
+    for entry in manifest["guarantees"]:
+        yield from (str(entry[name]) for name in ("required", "actual") if name in entry)
+    if not 0 < manifest["suppressed_rows"] < promised(manifest):
+        yield str(manifest["suppressed_rows"])
+
+
+def promised(manifest: Mapping[str, Any]) -> int:
+    """The largest number of people or values that is promised anywhere."""
+    asked = [manifest["method"]["parameters"], *manifest["guarantees"]]
+    return max([1, *(int(entry[name]) for entry in asked for name in ("k", "l") if entry.get(name))])
+
+
+def _masked(piece: str, manifest: Mapping[str, Any]) -> str:
+    """A piece without the numbers of the recipe; a fraction may be rounded, a whole number may not."""
+    asked = [{key: entry[key] for key in entry if key not in ("actual", "others")} for entry in manifest["guarantees"]]
+    whole, fractions = set(), []
+    for number in NUMBER.findall(json.dumps(without_declared([manifest["method"]["parameters"], asked]))):
+        whole.add(number)
+        fractions += [float(number)] if "." in number else []
+    whole.add(str(len(manifest["method"]["parameters"].get("used", {}).get("domain", ()))))
+
+    def known(match: re.Match[str]) -> str:
+        number = match[0]
+        near = "." in number and "," not in number and any(abs(float(number) - f) < 0.01 * f for f in fractions)
+        return "#" if number in whole or near else number
+
+    return NUMBER.sub(known, piece)
+
+
+def _shows(value: str, shown: str) -> bool:
+    """Whether what is shown is the value, rounded in its last digits."""
+    if value in ("inf", "None", "True", "False") or shown == value:
+        return True
+    try:
+        written, exact = float(shown.replace(",", "").replace("∞", "inf")), float(value)
+    except ValueError:
+        return shown == value
+    return abs(written - exact) <= 0.05 * abs(exact)
+
+
+def _keys(manifest: Mapping[str, Any], parameters: set[str]) -> Iterator[str]:
+    yield from set(manifest) - MANIFEST
+    yield from set(manifest["method"]) - {"name", "parameters"}
+    yield from set(manifest["method"]["parameters"]) - parameters - {"used"}
+    used = manifest["method"]["parameters"].get("used", {})
+    yield from set(used) - USED
+    for entry in manifest["guarantees"]:
+        yield from set(entry) - FINDING
+        yield from (key for other in entry.get("others", ()) for key in set(other) - OTHER)
+    for table in manifest["tables"]:
+        yield from set(table) - TABLE
+        yield from (key for column in table["columns"] for key in set(column) - COLUMN)
+
+
+def without_declared(value: Any) -> Any:
+    """A manifest without the values that were public before the release."""
+    if isinstance(value, Mapping):
+        return {key: without_declared(item) for key, item in value.items() if not _is_public_list(key, item)}
+    return [without_declared(item) for item in value] if isinstance(value, list) else value
+
+
+def declared_lists(value: Any) -> Iterator[str]:
+    """Every value that stands in one of those lists."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item) if _is_public_list(key, item) else declared_lists(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from declared_lists(item)
+
+
+def _is_public_list(key: str, value: Any) -> bool:
+    return key in PUBLIC_LISTS and isinstance(value, Mapping | list)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item) if isinstance(item, list) else [str(key)]
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield str(value)
