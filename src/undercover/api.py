@@ -40,6 +40,7 @@ from undercover.guarantees import (
 from undercover.guarantees import verify as verify_release
 from undercover.guarantees.finding import shown
 from undercover.io import bundle
+from undercover.io.config import schema_to_mapping
 from undercover.io.manifest import Format, load_release
 from undercover.io.published import read_published
 from undercover.io.source import Input, ReadOptions, read
@@ -154,6 +155,7 @@ def publish(
             "columns": given.data.column_names,
             "kinds": {name: column.settings.kind or column.domain.kind for name, column in table.columns.items()},
             "options": asdict(options or ReadOptions()),
+            **({"asked": schema_to_mapping(schema)} if draft.dropped else {}),
         },
         randomness={"source": "seed", "seed": seed} if randomness.reproducible else {"source": "os"},
         timings={

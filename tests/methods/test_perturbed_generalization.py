@@ -250,7 +250,7 @@ def test_a_public_domain_is_needed() -> None:
     with pytest.raises(SchemaError, match="declared public domain"):
         uc.publish(EXAMPLE.table, EXAMPLE.schema, method)
     numbers = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    with pytest.raises(SchemaError, match="declare classes"):
+    with pytest.raises(SchemaError, match="declared bins"):
         uc.publish(uc.datasets.census(1000), numbers, method)
     with pytest.raises(DataError, match="outside its declared domain"):
         uc.publish(EXAMPLE.table, patients(disease=uc.Column(domain=DISEASES[1:])), method)

@@ -30,9 +30,11 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.classes import BUCKET, COUNT, classes_of
 from undercover.guarantees.encoding import Written, written
 from undercover.guarantees.meaning import Values
+from undercover.model.bins import bin_ends, touching
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Kind
+from undercover.model.table import Table
 
 # Their cells are drawn at random: a published value is not the value of that row.
 _PERTURBED = ("mutual-cover", "perturbed-generalization")
@@ -169,10 +171,18 @@ class Recipient:
             self._written[key] = written(table.data.column(name))
         return self._written[key]
 
+    def _is_continuum(self, table: PublishedTable, name: str, cells: tuple[str, ...]) -> bool:
+        """Whether declared bins hold all numbers between their ends."""
+        stated = self.domains is not None and name in (
+            self.domains.columns if isinstance(self.domains, Table) else self.domains
+        )
+        binned = table.form(name) == "interval" and name not in table.names("quasi-identifier")
+        return binned and not stated and touching(bin_ends(cells))
+
     def _column(self, table: PublishedTable, name: str) -> ListedColumn | ContinuousColumn:
         if name not in self._columns:
             cells, form = self._cells(table, name).labels, table.form(name)
-            values = domain_of(name, cells, form, self.domains)
+            values = None if self._is_continuum(table, name, cells) else domain_of(name, cells, form, self.domains)
             if values is not None:
                 self._columns[name] = ListedColumn(name, values, read_cells(name, cells, form, values))
             else:

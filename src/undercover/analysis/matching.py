@@ -16,7 +16,7 @@ from undercover.analysis.coverage import Coverage
 from undercover.analysis.queries import Between, OneOf, Predicate, label_of
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.meaning import NOTHING, Values
-from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.cells import EVERYTHING, looks_generalized, read_interval
 
 Floats = NDArray[np.float64]
 
@@ -56,11 +56,15 @@ class ListedColumn:
             return self._between(predicate)
         chosen = np.zeros(self.values.size, dtype=bool)
         for label in map(label_of, predicate.values):
-            meaning = self.values.read(label, "value")
+            meaning = self.values.read(label, "interval" if self._is_range(label) else "value")
             if meaning == NOTHING and label and self.values.kind in ("categorical", "ordinal"):
                 raise ParameterError(unknown(f"Value of column `{self.name}`", label, self.values.labels))
             chosen[meaning.low : meaning.high + 1] = True
         return chosen if isinstance(predicate, OneOf) else ~chosen
+
+    def _is_range(self, label: str) -> bool:
+        """Whether a published range such as ``[0, 9]`` is asked for, which stands for the numbers in it."""
+        return self.values.kind == "numeric" and label not in self.values.position and looks_generalized(label)
 
     def _between(self, predicate: Between) -> NDArray[np.bool_]:
         if self.values.kind == "categorical":
@@ -124,6 +128,14 @@ class ContinuousColumn:
             return self._between(predicate)
         found = Match(*(np.zeros(len(self.low), dtype=kind) for kind in (bool, np.float64, bool)))
         for value in predicate.values:
+            if isinstance(value, str) and looks_generalized(value):  # a published range, which stands for what is in it
+                there = self._between(Between(*read_interval(value)))
+                found = Match(
+                    found.certain | there.certain,
+                    np.minimum(found.share + there.share, 1.0),
+                    found.possible | there.possible,
+                )
+                continue
             at = number_of(self.name, value, self.values)
             if at is None:
                 exactly, inside = self.missing, self.missing | self.unsure

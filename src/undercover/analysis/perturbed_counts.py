@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 
 from undercover.analysis.answers import Recipient
 from undercover.analysis.domains import Domains, domain_of, stated_domains
-from undercover.analysis.queries import CountQuery, OneOf, Predicate, Scalar
+from undercover.analysis.matching import Match
+from undercover.analysis.queries import Between, CountQuery, OneOf, Predicate, Scalar, label_of
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees.classes import PEOPLE
 from undercover.guarantees.encoding import written
+from undercover.model.bins import bin_ends
 from undercover.model.perturbation import Perturbation
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.model.table import as_numbers
 
 Floats = NDArray[np.float64]
 
@@ -116,12 +117,32 @@ class PerturbedCounts:
         share = self._share(asked)
         if self.sensitive not in asked.where:
             return Estimate(float((self._people * share).sum()), 0.0)
-        chosen = self.chosen(asked.where[self.sensitive])
-        return self._inverted(share, chosen.astype(np.float64))
+        return self._inverted(share, self.match(asked.where[self.sensitive]).share)
 
     def sum(self, where: Mapping[str, Predicate | Scalar] | None = None) -> Estimate:
-        """The sum of a numeric sensitive column over the people who satisfy predicates on quasi-identifiers."""
-        return self._inverted(self._quasi_share(where), self._numbers)
+        """The sum of a numeric sensitive column over the people who satisfy predicates on quasi-identifiers.
+
+        People of a bin count as if they stood in its middle; :meth:`sum_between` says how far that may be off.
+        """
+        return self._inverted(self._quasi_share(where), self._numbers.mean(axis=1))
+
+    def sum_between(self, where: Mapping[str, Predicate | Scalar] | None = None) -> tuple[Estimate, Estimate]:
+        """The sum if everybody stood at the lower end of their bin, and at the upper end: the truth lies between them.
+
+        >>> import undercover as uc
+        >>> people = uc.datasets.census(5000, seed=1).select(["age", "salary"])
+        >>> columns = {"salary": uc.Column(bins=range(0, 400_001, 20_000))}
+        >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="salary", columns=columns)
+        >>> release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1).release
+        >>> asked = PerturbedCounts(release)
+        >>> least, most = asked.sum_between()
+        >>> round((most.value - least.value) / 5000)  # a bin has 20,000 salaries
+        19999
+        >>> least.value < asked.sum().value < most.value
+        True
+        """
+        share = self._quasi_share(where)
+        return self._inverted(share, self._numbers[:, 0]), self._inverted(share, self._numbers[:, 1])
 
     def mean(self, where: Mapping[str, Predicate | Scalar] | None = None) -> Estimate:
         """The mean of a numeric sensitive column over the same people."""
@@ -129,7 +150,7 @@ class PerturbedCounts:
         people = float((self._people * share).sum())
         if not people:
             raise ParameterError("Nobody satisfies the query, so there is no mean.")
-        total = self._inverted(share, self._numbers)
+        total = self._inverted(share, self._numbers.mean(axis=1))
         return Estimate(total.value / people, total.standard_error / people)
 
     def marginal(
@@ -169,11 +190,16 @@ class PerturbedCounts:
 
     @cached_property
     def _numbers(self) -> Floats:
-        """The values of the domain as numbers."""
+        """(n_values, 2) the ends of the values of the domain, which for plain numbers are the same."""
         column = self.release.published().data.column(self.sensitive)
-        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        if not (self._binned or pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
             raise ParameterError(f"Column `{self.sensitive}` holds no numbers, so it has no sum.")
-        return as_numbers(pa.array(self._noise.domain, pa.string()).cast(pa.float64()))
+        return bin_ends(self._noise.domain)
+
+    @property
+    def _binned(self) -> bool:
+        """Whether the domain was declared as bins of numbers."""
+        return self.release.published().form(self.sensitive) == "interval"
 
     @cached_property
     def _cells(self) -> Recipient:
@@ -213,15 +239,26 @@ class PerturbedCounts:
         return self._share(CountQuery(where=where))
 
     def chosen(self, predicate: Predicate) -> NDArray[np.bool_]:
-        """(n_values,) which values of the domain satisfy a predicate."""
+        """(n_values,) which values of the domain satisfy a predicate; a bin, if all of it does."""
+        return self.match(predicate).certain
+
+    def match(self, predicate: Predicate) -> Match:
+        """Which values of the domain satisfy a predicate; bins surely, possibly, and by what share of them.
+
+        People are taken to be spread evenly over their bin, as over the cells of quasi-identifiers.
+        """
+        labels = () if isinstance(predicate, Between) else tuple(map(label_of, predicate.values))
+        if self._binned and labels and all(label in self._noise.code for label in labels):
+            asked = np.isin(np.array(self._noise.domain), labels) == isinstance(predicate, OneOf)
+            return Match(asked, asked.astype(np.float64), asked)
         kind = self.release.published().data.column(self.sensitive).type
         values = pa.array(self._noise.domain, pa.string())
         numeric = not (pa.types.is_string(kind) or pa.types.is_dictionary(kind) or pa.types.is_boolean(kind))
-        column = PublishedColumn(self.sensitive, "sensitive", "value")
+        column = PublishedColumn(self.sensitive, "sensitive", "interval" if self._binned else "value")
         data = pa.table({self.sensitive: values.cast(kind) if numeric else values})
         table = PublishedTable("table", (column,), data)
-        domain = Recipient(Release("domain", {}, (table,), True), {self.sensitive: list(self._noise.domain)})
-        return domain.match(table, {self.sensitive: predicate}).certain
+        known = None if self._binned else {self.sensitive: list(self._noise.domain)}
+        return Recipient(Release("domain", {}, (table,), True), known).match(table, {self.sensitive: predicate})
 
     def _inverted(self, share: Floats, worth: Floats) -> Estimate:
         """Σ over the people of what their value is worth, from what was drawn."""

@@ -7,6 +7,8 @@
   of them surely and b' possibly. The sum is at least that of its b smallest values and at most that of its b' largest.
   Where quasi-identifiers are published as they are, b and b' are equal. With a predicate on the sensitive value, c of
   the m values are left, and between max(0, b + c - m) and min(b', c) of them count.
+- A column published as declared bins (``[0, 9999]``): each row adds the middle of its bin to the estimate, the lower
+  end to the lower bound and the upper end to the upper one.
 - Quasi-identifiers drawn at random (mutual cover): the plain sum over the published rows, without bounds.
 
 Values may be negative: then fewer rows may give more, and the bounds take that into account. A missing value adds
@@ -30,6 +32,7 @@ from undercover.analysis.queries import Between, NoneOf, OneOf, Predicate, Scala
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.encoding import written
+from undercover.model.bins import bin_ends
 from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
 
@@ -153,30 +156,30 @@ class Sums:
 
     def of_rows(self, rows: Match) -> SumAnswer:
         """The sum over rows of one table that carry their own values."""
-        estimate = float(rows.share @ self._numbers)
+        estimate = float(rows.share @ self._numbers.mean(axis=1))
         if is_drawn(self.release):
             return SumAnswer(estimate)
-        surely = float(self._numbers[rows.certain].sum())
+        surely = self._numbers[rows.certain].sum(axis=0)
         perhaps = self._numbers[rows.possible & ~rows.certain]
         return SumAnswer(
             estimate,
-            surely + float(np.minimum(perhaps, 0).sum()),
-            surely + float(np.maximum(perhaps, 0).sum()),
+            float(surely[0] + np.minimum(perhaps[:, 0], 0).sum()),
+            float(surely[1] + np.maximum(perhaps[:, 1], 0).sum()),
         )
 
     def of_buckets(self, rows: Match, chosen: NDArray[np.bool_] | None = None) -> SumAnswer:
         """The sum over rows of the QIT whose values are in the SAT, of which ``chosen`` lines may count."""
-        buckets = self._buckets if chosen is None else self._buckets.only(chosen)
-        of_row, n = self._buckets.of_qit, self._buckets.count
+        low, middle, high = (one if chosen is None else one.only(chosen) for one in self._buckets)
+        of_row, n = middle.of_qit, middle.count
         size = np.bincount(of_row, minlength=n)
         surely, perhaps = (np.bincount(of_row[part], minlength=n) for part in (rows.certain, rows.possible))
         expected = np.bincount(of_row, weights=rows.share, minlength=n)
-        left = np.diff(buckets.starts)
+        left = np.diff(middle.starts)
         least, most = np.maximum(surely + left - size, 0), np.minimum(perhaps, left)
         return SumAnswer(
-            float((expected * buckets.totals / size).sum()),
-            float(buckets.smallest(np.clip(buckets.negative, least, most)).sum()),
-            float(buckets.largest(np.clip(buckets.positive, least, most)).sum()),
+            float((expected * middle.totals / size).sum()),
+            float(low.smallest(np.clip(low.negative, least, most)).sum()),
+            float(high.largest(np.clip(high.positive, least, most)).sum()),
         )
 
     @cached_property
@@ -189,12 +192,15 @@ class Sums:
 
     @cached_property
     def _numbers(self) -> Floats:
-        """(n_rows,) the published value of each row of the table it is in; missing is 0, what is no number infinite."""
+        """(n_rows, 2) the ends of each published value; missing is 0, what is no number infinite."""
         cells = written(self._home.data.column(self.column), nan_is_missing=True)
-        return np.array([_number(label) for label in cells.labels])[cells.codes]
+        if self._home.form(self.column) == "interval":
+            return bin_ends(cells.labels)[cells.codes]
+        return np.repeat(np.array([_number(label) for label in cells.labels])[:, None], 2, axis=1)[cells.codes]
 
     @cached_property
-    def _buckets(self) -> _Buckets:
+    def _buckets(self) -> tuple[_Buckets, _Buckets, _Buckets]:
+        """The values of every bucket: by their lower ends, their middles and their upper ends."""
         main, sat = self.recipient.main, self.recipient.sensitive_table
         assert sat is not None
         in_qit, in_sat = (self.recipient._cells(table, BUCKET) for table in (main, sat))
@@ -202,8 +208,15 @@ class Sums:
         of_sat = np.array([place[label] for label in in_sat.labels], dtype=np.int64)[in_sat.codes]
         people = np.asarray(sat.data.column(COUNT).to_numpy(), dtype=np.int64)
         lines = np.repeat(np.arange(sat.rows), people)
-        order = lines[np.lexsort((self._numbers[lines], of_sat[lines]))]
-        return _Buckets(in_qit.codes, len(place), order, of_sat[order], self._numbers[order])
+
+        def by(numbers: Floats) -> _Buckets:
+            order = lines[np.lexsort((numbers[lines], of_sat[lines]))]
+            return _Buckets(in_qit.codes, len(place), order, of_sat[order], numbers[order])
+
+        low, high = self._numbers.T
+        if (low == high).all():
+            return (by(low),) * 3
+        return by(low), by(self._numbers.mean(axis=1)), by(high)
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,7 +99,9 @@ class Values:
             return self.nodes[cell]
         try:
             if form in ("interval", "set") and cell[:1] == "[" and cell[-1:] == "]":
-                return self._interval(*read_interval(cell))
+                found = self._interval(*read_interval(cell))
+                # A declared bin is a value that is written like an interval.
+                return self._single(cell) if found == NOTHING else found
             if form in ("interval", "set") and cell[:1] == "{":
                 return self._members(read_set(cell))
         except DataError:

@@ -111,7 +111,13 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         if recipe is not None:
             recipes[name] = recipe
         try:
-            columns[name] = Column(kind=part.kind, weight=part.weight, hierarchy=hierarchy, domain=_domain(part))
+            columns[name] = Column(
+                kind=part.kind,
+                weight=part.weight,
+                hierarchy=hierarchy,
+                domain=_domain(part),
+                bins=None if part.bins is None else tuple(part.bins),
+            )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if not problems:
@@ -187,6 +193,8 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         rows = None if column.hierarchy is None else [list(row) for row in column.hierarchy.rows]
         domain = None if column.domain is None else list(column.domain)
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
+        if column.bins is not None:
+            columns[name] |= {"bins": list(column.bins)}
     return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
 
 
@@ -200,6 +208,7 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             weight=column["weight"],
             hierarchy=None if rows is None else Hierarchy(rows),
             domain=None if column["domain"] is None else tuple(column["domain"]),
+            bins=None if column.get("bins") is None else tuple(column["bins"]),
         )
     return Schema(**{role: content[role] for role in _ROLES}, columns=columns, missing=content["missing"])
 

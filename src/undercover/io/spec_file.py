@@ -55,6 +55,7 @@ class ColumnPart(_Part):
     weight: float | int = 1.0
     hierarchy: Any = None
     domain: list[Any] | None = None
+    bins: list[float | int] | None = None
 
 
 class NamedPart(BaseModel):

@@ -268,7 +268,7 @@ def _published(table: Table, found: OutputTables, released: Any, rows: Any) -> P
     ]
     for role, names in roles:
         for name in names:
-            columns.append(PublishedColumn(name, role, "value"))
+            columns.append(PublishedColumn(name, role, table[name].settings.form))
             data.append(table[name].domain.take(table[name].codes[rows]))
     return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
 

@@ -10,7 +10,8 @@ Deviations.
   values, and then Theorem 3 does not hold (docs/theory has the counterexample). That way is ``labels="driven"``; it
   needs ``allow_unsafe`` and claims what holds for k = 1.
 - With label-free cells only the sampled rows need to be perturbed: the order of the phases does not matter then.
-- The domain is declared in the schema. The paper takes the values that occur, which tells who is (not) in the table.
+- The domain is declared in the schema, as values or as bins of numbers. The paper takes the values that occur, which
+  tells who is (not) in the table.
 - p follows from the size of the smallest cell, which may be more than k, and is the largest that keeps the promise.
 - Columns without a role of quasi-identifier or sensitive are not published: a row that can be recognised by them would
   have an owner.
@@ -330,7 +331,13 @@ class PerturbedGeneralization:
         problems = []
         if settings.domain is None:
             kind = table[sensitive].domain.kind
-            bins = " Numbers are drawn from the declared ones only: declare classes." if kind == "numeric" else ""
+            bins = (
+                " Numbers are drawn from the declared ones only. Amounts are put into declared bins instead: "
+                f"bins = [0, 10000, 20000] under [columns.{sensitive}], or Column(bins=...), from public knowledge and "
+                "not from the data."
+                if kind == "numeric"
+                else ""
+            )
             problems.append(
                 f"PerturbedGeneralization draws values from a declared public domain. Say which values `{sensitive}` "
                 f"can have: domain = [...] under [columns.{sensitive}], or Column(domain=...).{bins}"
@@ -377,7 +384,8 @@ def _published(
         )
         for column in cells
     ]
-    columns += [PublishedColumn(sensitive, "sensitive", "value"), PublishedColumn(PEOPLE, "structure", "value")]
+    form = table[sensitive].settings.form
+    columns += [PublishedColumn(sensitive, "sensitive", form), PublishedColumn(PEOPLE, "structure", "value")]
     written = _typed(table, sensitive, noise.domain)
     assert written is not None
     data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from undercover.errors import SchemaError, listed, unknown
+from undercover.model.bins import Bins
+from undercover.model.cells import Form
 from undercover.model.hierarchy import Hierarchy
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
@@ -33,17 +35,23 @@ class Column:
         A tree over the values; cells are then published as its nodes.
     domain
         The declared public domain. For an ordinal column its order is the order of the values.
+    bins
+        The edges of declared bins of a sensitive column of numbers, which is then published as bins; they are its
+        domain. See :mod:`undercover.model.bins` for whole numbers and others.
 
     Examples
     --------
     >>> Column(kind="ordinal", domain=("low", "middle", "high")).domain
     ('low', 'middle', 'high')
+    >>> Column(bins=(0, 10_000, 50_000)).domain
+    ('[0, 9999]', '[10000, 50000]')
     """
 
     kind: Kind | None = None
     weight: float = 1.0
     hierarchy: Hierarchy | None = None
     domain: tuple[str, ...] | None = None
+    bins: tuple[int | float, ...] | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -58,8 +66,32 @@ class Column:
                 problems.append(f"The declared domain names {listed(repeated)} more than once.")
         if self.kind == "ordinal" and self.domain is None:
             problems.append('An ordinal column needs its values in order: domain = ["low", "middle", "high"].')
+        if self.bins is not None:
+            problems += self._binned()
         if problems:
             raise SchemaError(problems)
+
+    def _binned(self) -> list[str]:
+        """Take the bins as the domain; what speaks against it."""
+        assert self.bins is not None
+        problems = []
+        if self.kind not in (None, "numeric"):
+            problems.append(f'Bins are of numbers: kind = "numeric", or leave it out. Got {self.kind!r} instead.')
+        try:
+            bins = Bins.of(self.bins)
+        except SchemaError as error:
+            return [*problems, *error.problems]
+        if self.domain not in (None, bins.labels):
+            problems.append("A column has bins or a domain, not both: the bins are its domain. Leave out `domain`.")
+        object.__setattr__(self, "bins", bins.edges)
+        object.__setattr__(self, "domain", bins.labels)
+        object.__setattr__(self, "kind", "numeric")
+        return problems
+
+    @property
+    def form(self) -> Form:
+        """How the column is written where its values are not generalised: as they are, or as their bins."""
+        return "value" if self.bins is None else "interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +162,12 @@ class Schema:
                 problems.append(f"Column `{name}` has more than one role: {', '.join(dict.fromkeys(taken))}.")
             elif len(taken) > 1:
                 problems.append(f"Column `{name}` is named twice as {taken[0]}.")
+        problems += [
+            f"Column `{name}` is a quasi-identifier, and bins belong to sensitive columns. Leave `bins` out; for "
+            "intervals give it a hierarchy: {intervals = [10, 20]}."
+            for name in self.quasi_identifiers
+            if self.column(name).bins is not None
+        ]
         if not self.quasi_identifiers:
             problems.append("At least one quasi-identifier is needed: the columns an attacker may know.")
         if self.missing not in MISSING:

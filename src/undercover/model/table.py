@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, HierarchyError, listed
+from undercover.model.bins import Bins
 from undercover.model.schema import Column, Kind, Schema
 
 Codes = NDArray[np.unsignedinteger[Any]]
@@ -190,6 +191,8 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
         encoded = encoded.combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], plain.type).dictionary_encode()
+    if settings.bins is not None:
+        encoded, kind = _in_bins(name, encoded, Bins(settings.bins)), "ordinal"
     values, order = _sorted_values(name, encoded.dictionary, kind, settings)
     place = np.empty(len(order) + 1, dtype=np.int64)
     place[order] = np.arange(len(order))
@@ -332,6 +335,23 @@ def _sorted_values(name: str, dictionary: pa.Array, kind: Kind, settings: Column
             return dictionary.take(pa.array(order)), order
     order = np.asarray(pc.sort_indices(dictionary).to_numpy(), dtype=np.int64)
     return dictionary.take(pa.array(order)), order
+
+
+def _in_bins(name: str, numbers: pa.DictionaryArray, bins: Bins) -> pa.DictionaryArray:
+    """Every number as the label of its bin; the dictionary has the bins that occur."""
+    place = bins.place(numbers.dictionary.to_numpy(zero_copy_only=False))
+    if (place < 0).any():
+        known = numbers.indices.drop_null().to_numpy()
+        outside = int((place[known] < 0).sum())
+        raise DataError(
+            f"Column `{name}` has {outside:,} rows outside its declared bins, which go from {bins.labels[0]} to "
+            f"{bins.labels[-1]}. Declare bins for everything there can be"
+            + ("; for numbers with a fraction write the edges as decimals, such as 0.0." if bins.whole else ".")
+        )
+    occurring, of_number = np.unique(place, return_inverse=True)
+    labels = pa.array([bins.labels[bin_] for bin_ in occurring], pa.string())
+    positions = pa.array(of_number.astype(np.int32)).take(numbers.indices)
+    return pa.DictionaryArray.from_arrays(positions, labels)
 
 
 def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:

@@ -40,7 +40,7 @@ def sensitive_table(table: Table, sensitive: str, buckets: NDArray[np.int32]) ->
     pairs, counts = np.unique(buckets.astype(np.int64) * size + column.codes, return_counts=True)
     columns = (
         PublishedColumn(BUCKET, "structure", "value"),
-        PublishedColumn(sensitive, "sensitive", "value"),
+        PublishedColumn(sensitive, "sensitive", column.settings.form),
         PublishedColumn(COUNT, "structure", "value"),
     )
     data = [
@@ -84,7 +84,7 @@ def joined_view(
     codes[order] = table[sensitive].codes[drawn]
     exchanged = _with(table, {sensitive: replace(table[sensitive], codes=codes)})
     published = generalized_table(exchanged, groups, cells, randomness, name="joined")
-    columns = (*published.columns[:-1], PublishedColumn(sensitive, "sensitive", "value"))
+    columns = (*published.columns[:-1], PublishedColumn(sensitive, "sensitive", table[sensitive].settings.form))
     return PublishedTable("joined", columns, published.data)
 
 

@@ -82,7 +82,7 @@ class Asked:
                 # Numbers and dates have an order of their own; everything else is read in the order it was cut in.
                 domain = table[column].domain
                 labels = None if domain.kind in ("numeric", "date") else domain.labels[: len(domain.values)]
-                order = settings.domain if settings.kind == "ordinal" else labels
+                order = settings.domain if domain.kind == "ordinal" else labels
                 found.append(TCloseness(t=self.t, distance="ordered", order=order, column=column))
         return found
 

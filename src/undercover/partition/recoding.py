@@ -97,7 +97,7 @@ def generalized_table(
     for role, names in roles:
         for value_name in names:
             column_data = table[value_name]
-            columns.append(PublishedColumn(value_name, role, "value"))
+            columns.append(PublishedColumn(value_name, role, column_data.settings.form))
             data.append(column_data.domain.take(column_data.codes[rows]))
     return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns]))
 
