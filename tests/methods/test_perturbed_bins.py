@@ -116,7 +116,10 @@ def test_classes_of_bins(run: uc.Run) -> None:
     pytest.importorskip("sklearn")
     model = uc.fit_release(run.release, {"low": uc.Between(0, 39_999), "high": uc.Between(40_000, 400_000)})
     known = Bins((0, 40_000, 400_000)).place(PEOPLE["salary"].to_numpy())
-    assert model.features_.classes_of(run.original).tolist() == [("low", "high")[place] for place in known]
+    for original in (run.original, PEOPLE):  # encoded, and with the salaries themselves
+        assert model.features_.classes_of(original).tolist() == [("low", "high")[place] for place in known]
+    with pytest.raises(DataError, match="outside the bins"):
+        model.features_.classes_of(pa.table({"salary": [500_000]}))
     with pytest.raises(ParameterError):
         uc.fit_release(run.release, {"low": uc.Between(0, 30_000), "high": uc.Between(30_001, 400_000)})
 

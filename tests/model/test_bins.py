@@ -66,6 +66,9 @@ def test_a_bin_of_one_whole_number_is_that_number() -> None:
 def test_the_bin_of_a_number_is_found_by_comparison(edges: list[int], numbers: list[float], whole: bool) -> None:
     kept = tuple(edges) if whole else tuple(map(float, edges))
     bins = Bins(kept)
+    if len(edges) > 2:  # one bin alone does not tell whether it holds whole numbers
+        assert whole == Bins.of_labels(bins.labels).whole or any(low == high for low, high in bins.ends)
+        assert Bins.of_labels(bins.labels).labels == bins.labels
     found = bins.place(np.array(numbers, dtype=np.float64))
     assert found.tolist() == [plain_bin(kept, number, whole) for number in numbers]
     for number, place in zip(numbers, found.tolist(), strict=True):

@@ -23,6 +23,7 @@ from undercover.errors import DataError, ParameterError, listed
 from undercover.guarantees.classes import PEOPLE
 from undercover.guarantees.encoding import written
 from undercover.guarantees.meaning import NOTHING, Meaning, Values
+from undercover.model.bins import Bins, bin_ends
 from undercover.model.cells import EVERYTHING, read_interval
 from undercover.model.perturbation import Perturbation
 from undercover.model.release import Release
@@ -181,7 +182,17 @@ class PerturbedFeatures:
         """The true classes of exact rows, for whoever has them."""
         (sensitive,) = self.release.published().names("sensitive")
         labels, codes = _labelled(data, sensitive)
+        if self.release.published().form(sensitive) == "interval" and not set(labels) <= set(self.class_of):
+            labels = self._binned(sensitive, labels)
         return np.asarray(np.array([self.class_of[label] for label in labels])[codes])
+
+    def _binned(self, sensitive: str, labels: Sequence[str]) -> tuple[str, ...]:
+        """Numbers as the declared bins they lie in."""
+        bins = Bins.of_labels(self.noise.domain)
+        place = bins.place(bin_ends(labels)[:, 0])
+        if (place < 0).any():
+            raise DataError(f"Column `{sensitive}` has values outside the bins of the release.")
+        return tuple(bins.labels[bin_] for bin_ in place)
 
     @property
     def _people(self) -> Floats:

@@ -68,6 +68,18 @@ class Bins:
             raise SchemaError(f"Bins are a list of edges: bins = [0, 10, 20]. Got {edges!r} instead.")
         return cls(tuple(edge.item() if isinstance(edge, np.generic) else edge for edge in edges))
 
+    @classmethod
+    def of_labels(cls, labels: Iterable[str]) -> Bins:
+        """The bins that published labels name, all of them in order.
+
+        >>> Bins.of_labels(["0", "[1, 5]"]).edges, Bins.of_labels(["[0, 1]", "[1, 5]"]).edges
+        ((0, 1, 5), (0.0, 1.0, 5.0))
+        """
+        ends = bin_ends(labels)
+        edges = [*ends[:, 0].tolist(), float(ends[-1, 1])]
+        whole = not touching(ends) and all(edge == int(edge) for edge in edges)
+        return cls(tuple(int(edge) for edge in edges) if whole else tuple(edges))
+
     @property
     def whole(self) -> bool:
         """Whether the bins hold whole numbers only."""
