@@ -130,6 +130,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "output_tables.parquet",
         "report.html",
         "run.json",
+        "spec.toml",
     ]
     assert stat.S_IMODE((folder / "private").stat().st_mode) == 0o700
     assert os.listdir(tmp_path) == ["out"]

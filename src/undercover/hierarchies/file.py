@@ -82,11 +82,24 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     """
     try:
         with open(path, "w", encoding="utf-8", newline="") as stream:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow([f"level{number}" for number in range(hierarchy.n_levels)])
-            writer.writerows(hierarchy.rows)
+            stream.write(hierarchy_text(hierarchy))
     except OSError as error:
         raise OutputError(f"The hierarchy cannot be written to `{path}`: {error.strerror}.") from error
+
+
+def hierarchy_text(hierarchy: Hierarchy) -> str:
+    """What such a file contains.
+
+    >>> print(hierarchy_text(Hierarchy([("Bonn", "Germany"), ("Lyon", "France")])), end="")
+    level0,level1
+    Bonn,Germany
+    Lyon,France
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow([f"level{number}" for number in range(hierarchy.n_levels)])
+    writer.writerows(hierarchy.rows)
+    return stream.getvalue()
 
 
 def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:

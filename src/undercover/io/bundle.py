@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from undercover.io.config import schema_from_mapping, schema_to_mapping
 from undercover.io.manifest import Format, load_release, without_seed, write_tables
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
+from undercover.io.spec_text import spec_files
 from undercover.model.groups import Groups
 from undercover.model.run import Run
 from undercover.version import VERSION
@@ -43,6 +44,7 @@ def save(
     format: Format = "csv",  # noqa: A002
     force: bool = False,
     report: str | None = None,
+    summary: Mapping[str, Any] | None = None,
     datasheet: str | None = None,
 ) -> Path:
     """Write a run to a new folder.
@@ -59,6 +61,8 @@ def save(
         Replace an existing release folder. Anything else that stands there is left alone and refused.
     report, datasheet
         HTML pages: for the holder (``private/report.html``) and for the recipient (``public/datasheet.html``).
+    summary
+        What the report says, every figure unrounded; becomes ``private/report.json``.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def save(
     ...     made = save(run, Path(folder, "out"))
     ...     print(*sorted(path.relative_to(made).as_posix() for path in made.rglob("*.*")))
     ...     load_run(made).groups.labels.tolist()
-    private/groups.parquet private/run.json public/release.json public/table.csv
+    private/groups.parquet private/run.json private/spec.toml public/release.json public/table.csv
     [0, 0]
     """
     if format not in ("csv", "parquet"):
@@ -92,6 +96,8 @@ def save(
     _check_public(run, datasheet)
     with _whole_folder(Path(directory), force=force) as folder:
         _write_private(run, folder / "private", report)
+        if summary is not None:
+            (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
         public = folder / "public"
         release = run.release if run.release.version else replace(run.release, version=VERSION)
         write_tables(release, public, format=format)
@@ -179,6 +185,8 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
     write_parquet(_group_table(run), folder / "groups.parquet")
     for name, frame in run.frames.items():
         write_parquet(frame, folder / f"{name}.parquet")
+    for name, text in spec_files(run).items():
+        (folder / name).write_text(text, encoding="utf-8")
     if report is not None:
         (folder / "report.html").write_text(report, encoding="utf-8")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import textwrap
 from pathlib import Path
 
 from undercover.errors import OutputError
+from undercover.io.toml import quoted
 from undercover.studies.columns import ColumnReport
 from undercover.studies.inspect import Inspection
 from undercover.studies.vocabulary import COUNT_WORDS, words_of
@@ -68,12 +68,12 @@ def _data(inspection: Inspection) -> list[str]:
     lines.append("[data]")
     holes = [column.name for column in _chosen(inspection) if column.missing]
     if holes:
-        lines.append(f"# Missing values occur in {', '.join(map(_quoted, holes))}; here they are a value of their own.")
+        lines.append(f"# Missing values occur in {', '.join(map(quoted, holes))}; here they are a value of their own.")
     lines.append(f'missing = "{"category" if holes else "error"}"  # error | drop (leaves such rows out) | category')
     markers = {marker for column in inspection.columns for marker in column.null_markers if marker}
     if markers:
         lines.append(
-            f"# nulls = [{', '.join(map(_quoted, sorted(markers)))}]  # these stand in the table: do they mean missing?"
+            f"# nulls = [{', '.join(map(quoted, sorted(markers)))}]  # these stand in the table: do they mean missing?"
         )
     return lines
 
@@ -83,15 +83,15 @@ def _roles(inspection: Inspection) -> list[str]:
     for key, role in (("identifiers", "identifier"), ("quasi_identifiers", "quasi-identifier")):
         chosen = [column for column in inspection.columns if column.role == role]
         if chosen:
-            lines += [f"{key} = [", *(f"    {_quoted(c.name)},  # {_comment(c.reason)}" for c in chosen), "]"]
+            lines += [f"{key} = [", *(f"    {quoted(c.name)},  # {_comment(c.reason)}" for c in chosen), "]"]
     if not inspection.named("quasi-identifier"):
         lines.append("quasi_identifiers = []  # name at least one: what may others know of a person?")
     protected = _protected(inspection)
     lines += [f"# {_comment(column.reason)}" for column in protected[:1]]
     if len(protected) == 1:
-        lines.append(f"sensitive = {_quoted(protected[0].name)}")
+        lines.append(f"sensitive = {quoted(protected[0].name)}")
     elif protected:
-        lines.append(f"sensitive = [{', '.join(_quoted(column.name) for column in protected)}]")
+        lines.append(f"sensitive = [{', '.join(quoted(column.name) for column in protected)}]")
     else:
         lines.append(
             '# sensitive = "…"  # which column should nobody learn? Without one only identities are protected.'
@@ -99,8 +99,8 @@ def _roles(inspection: Inspection) -> list[str]:
     others = [column for column in inspection.columns if column.role == "sensitive" and column not in protected]
     if others:
         lines.append("# Sensitive as well; sensitive = [...] with several columns protects each of them, at a price:")
-        lines += [f"#   {_quoted(column.name)}: {_eligibility(column, inspection)}" for column in others]
-    declared = [_quoted(name) for name in inspection.named("insensitive")]
+        lines += [f"#   {quoted(column.name)}: {_eligibility(column, inspection)}" for column in others]
+    declared = [quoted(name) for name in inspection.named("insensitive")]
     if declared:
         lines.append(f"insensitive = [{', '.join(declared)}]")
     else:
@@ -109,7 +109,7 @@ def _roles(inspection: Inspection) -> list[str]:
     without: dict[str, list[str]] = {}
     for column in inspection.columns:
         if column.role == "none":
-            without.setdefault(column.reason, []).append(_quoted(column.name))
+            without.setdefault(column.reason, []).append(quoted(column.name))
     if without:
         lines.append("# Without a role, so not published:")
     for reason, names in without.items():
@@ -122,14 +122,14 @@ def _columns(inspection: Inspection) -> list[str]:
     lines: list[str] = []
     for column in _chosen(inspection):
         if column.categories:
-            lines += [f"[columns.{_quoted(column.name)}]", 'kind = "categorical"  # numbers that name categories', ""]
+            lines += [f"[columns.{quoted(column.name)}]", 'kind = "categorical"  # numbers that name categories', ""]
         elif column.kind in ("date", "ordinal"):
-            lines += [f"[columns.{_quoted(column.name)}]", f'kind = "{column.kind}"', ""]
+            lines += [f"[columns.{quoted(column.name)}]", f'kind = "{column.kind}"', ""]
     quasi = inspection.named("quasi-identifier")
     if quasi:
         lines += [
             "# What else can be said of a column:",
-            f"# [columns.{_quoted(quasi[0])}]",
+            f"# [columns.{quoted(quasi[0])}]",
             '# kind = "numeric"            # numeric | categorical | ordinal (with domain) | date',
             "# weight = 2.0                # how much a loss here counts beside the other columns",
             '# hierarchy = "hierarchy.csv"  # publish nodes of a tree: header level0..levelN, one row per leaf',
@@ -195,11 +195,6 @@ def _eligibility(column: ColumnReport, inspection: Inspection) -> str:
     if largest >= L:
         return f"its most frequent value is {share:.1%} of the rows, l up to {largest:,} can be reached."
     return f"its most frequent value is {share:.1%} of the rows, so l cannot be above {largest}."
-
-
-def _quoted(text: str) -> str:
-    """A TOML basic string; JSON escapes all that TOML wants escaped but DEL."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _comment(text: str) -> str:
