@@ -17,6 +17,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.utility import measure
+from undercover.utility.query_error import about_each
 
 ROWS = 400
 SECRET_PATH = "/vault/ward-7-secret-file.csv"
@@ -206,7 +207,9 @@ def summary_of() -> Callable[..., dict[str, Any]]:
             run,
             verification=found,
             attacks=[linkage_result(run.schema.sensitive)] if attacks else [],
-            measures=measure(run.original, run.release).to_dict() if measures else None,
+            measures=measure(run.original, run.release, query_error=about_each(run.release)).to_dict()
+            if measures
+            else None,
         )
 
     return summary

@@ -127,7 +127,11 @@ def test_report_shows_what_it_should(pages):
     assert "10-anonymity" in text
     assert "shoe size (no role)" in text
     assert cost(summary["cost"]["loss"]["arx"]["arithmetic"]) in text
-    assert page.count("<svg") == 4  # class sizes, matches, probability of the value, loss
+    # class sizes, matches, probability of the value, loss, distributions, associations, query error
+    assert page.count("<svg") == 7
+    assert summary["again"]["command"] in text
+    for stage in summary["done"]["stages"]:
+        assert stage["text"] in text
 
 
 def test_story_of_the_attack_is_escaped_and_its_code_marked(pages):
@@ -188,7 +192,8 @@ def test_any_number_of_sensitive_columns_with_and_without_attack(make_run, summa
     summary = summary_of(run, attacks=attacks)
     page = report_html(summary)
     assert ("No attack was made" in page) is not attacks
-    assert page.count("<svg") == 2 + attacks * (1 + len(sensitive))
+    # class sizes, loss, distributions, associations; where a sensitive value can be asked for, query error
+    assert page.count("<svg") == 4 + bool(sensitive) + attacks * (1 + len(sensitive))
     assert datasheet_html(datasheet_summary(run.release))
     assert overview_html([{"summary": summary}])
 

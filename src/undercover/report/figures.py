@@ -51,6 +51,16 @@ def number(value: float) -> str:
     return _plain(f"{value:,.{max(0, _digits(value, 3))}f}")
 
 
+def signed(value: float) -> str:
+    """A correlation, to three decimals.
+
+    >>> signed(0.12345), signed(-0.5), signed(0.00001)
+    ('0.123', '-0.5', '0')
+    """
+    shown = _plain(f"{value:.3f}")
+    return "0" if shown == "-0" else shown
+
+
 def seconds(value: float) -> str:
     """A duration.
 

@@ -21,6 +21,7 @@ from undercover.report.charts import (
     match_size_chart,
 )
 from undercover.report.svg import Chart
+from undercover.report.utility_charts import association_chart, distribution_chart, query_error_chart
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -55,6 +56,7 @@ def report_html(summary: Mapping[str, Any]) -> str:
         summary={**summary, "attacks": attacks},
         size_chart=_picture(class_size_chart(sizes)) if sizes["histogram"] else None,
         loss_chart=_picture(loss_chart(cost["columns"])) if cost and cost["columns"] else None,
+        kept_charts=_kept_charts(cost or {}),
     )
 
 
@@ -101,6 +103,18 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
     )
 
 
+def _kept_charts(cost: Mapping[str, Any]) -> dict[str, Markup]:
+    """The pictures of what a recipient still sees, as far as it was measured."""
+    found = {}
+    if cost.get("distributions"):
+        found["distributions"] = distribution_chart(cost["distributions"], cost["distances"]["columns"]["each"])
+    if any(entry["change"] is not None for entry in cost.get("associations", ())):
+        found["associations"] = association_chart(cost["associations"])
+    if cost.get("query_errors"):
+        found["queries"] = query_error_chart(cost["query_errors"])
+    return {name: _picture(chart) for name, chart in found.items()}
+
+
 def render(template: str, **values: Any) -> str:
     """One of the templates, filled in.
 
@@ -128,6 +142,7 @@ def _environment() -> Environment:
         "baseline": figures.baseline,
         "cost": figures.cost,
         "number": figures.number,
+        "signed": figures.signed,
         "seconds": figures.seconds,
         "memory": figures.memory,
     }

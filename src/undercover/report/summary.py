@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import Any
 
 from undercover.guarantees import Classes, Finding, Verification, classes_of
 from undercover.io.plain import plain
 from undercover.model.drawn import is_drawn
 from undercover.model.run import Run
+from undercover.report.again import again
 from undercover.report.class_sizes import class_sizes, sizes_of
-from undercover.report.cover_wording import FROM_RUN, ORDER_KEPT, beside_delta
+from undercover.report.cover_wording import FROM_RUN, beside_delta
 from undercover.report.datasheet import datasheet_summary
 from undercover.report.figures import number
+from undercover.report.stages import stages
 from undercover.report.wording import (
     algorithm_words,
     asked_parameters,
     limits,
     method_title,
-    method_words,
     promise_title,
     promise_words,
     release_title,
@@ -66,7 +66,7 @@ def summarize(
     -------
     dict
         ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``headline``,
-        ``cost``, ``warnings``, ``limits``, ``not_published`` and ``private``.
+        ``cost``, ``warnings``, ``limits``, ``not_published``, ``again`` and ``private``.
 
     Examples
     --------
@@ -103,7 +103,9 @@ def summarize(
         "version": run.release.version,
         "verdict": _verdict(verification),
         "asked": _asked(run, verification),
-        "done": _done(run, counts, classes, verification),
+        "done": _done(
+            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, measures)
+        ),
         "holds": {
             "holds": verification.holds,
             "findings": [_finding(finding, classes) for finding in verification.findings],
@@ -117,6 +119,7 @@ def summarize(
         "warnings": _warnings(run),
         "limits": limits(run.release),
         "not_published": _not_published(run),
+        "again": again(run),
     }
 
 
@@ -225,36 +228,10 @@ def _asked(run: Run, verification: Verification) -> dict[str, Any]:
     }
 
 
-def _done(run: Run, counts: Mapping[str, int], classes: Classes, verification: Verification) -> dict[str, Any]:
-    source = run.source.get("path")
-    origin = f" from {PurePath(str(source)).name}" if source else ""
-    unit = "groups" if is_drawn(run.release) else "classes" if classes.boxes is None else "buckets"
-    stages = [{"title": "Read", "text": f"{number(counts['read'])} rows were read{origin}."}]
-    if counts["dropped"]:
-        text = (
-            f"{number(counts['dropped'])} rows had a missing value in a quasi-identifier or sensitive column and were"
-        )
-        stages.append({"title": "Left out", "text": f'{text} left out, as missing = "drop" asks.'})
-    grouped = f"This gave {number(counts['classes'])} {unit}."
-    if charged_classes(run.release, classes) is not classes:
-        grouped = (
-            f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
-            f"{number(classes.count)} buckets."
-        )
-    stages.append({"title": "Grouped", "text": f"{method_words(run.release.method, run.release.parameters)} {grouped}"})
-    if counts["suppressed"]:
-        text = f"{number(counts['suppressed'])} rows fitted into no class and are not published."
-        stages.append({"title": "Suppressed", "text": text})
-    tables = " and ".join(f"{table.name} ({number(table.rows)} rows)" for table in run.release.tables)
-    kept = run.release.parameters.get("keep_order")
-    text = f"{tables}. The order of the rows {ORDER_KEPT if kept else 'carries no information'}."
-    stages += [
-        {"title": "Published", "text": text},
-        {"title": "Verified", "text": _verdict(verification)["text"]},
-    ]
+def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return {
         "counts": dict(counts),
-        "stages": stages,
+        "stages": list(told),
         "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
         "seconds": float(sum(run.timings.values())),
         "randomness": plain(run.randomness),
