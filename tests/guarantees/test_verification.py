@@ -228,7 +228,7 @@ def test_from_the_command_line():
         (["t=1/0"], "Got '1/0' instead"),
         (["recursive-l=3"], "recursive-l needs one c"),
         (["c=3"], "belongs to recursive-l"),
-        (["hierarchical-t=0.1"], "The 'hierarchy' parameter"),
+        (["hierarchical-t=0.1"], "needs a hierarchy of"),
     ],
 )
 def test_bad_requirements(requirements, message):

@@ -11,7 +11,7 @@ from undercover import api
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
-from undercover.guarantees import guarantee_from_mapping, guarantees_from_requirements
+from undercover.guarantees import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.finding import shown
 from undercover.io.config import Spec
 from undercover.io.manifest import Format
@@ -45,9 +45,11 @@ def run(
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         chosen = _method(loaded, method, settings_from_text(settings), allow_unsafe)
-        requirements = list(guarantees_from_requirements(list(require)))
-        if loaded is not None:
-            requirements = [*(guarantee_from_mapping(entry) for entry in loaded.requirements), *requirements]
+        columns = {name: schema.column(name) for name in schema.sensitive}
+        requirements = [
+            *guarantees_from_entries(loaded.requirements if loaded else (), columns),
+            *guarantees_from_requirements(require, columns=columns),
+        ]
         made = api.publish(
             given,
             schema,

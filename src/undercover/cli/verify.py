@@ -13,13 +13,14 @@ from undercover.cli.output import console, print_json, print_table
 from undercover.errors import ParameterError
 from undercover.guarantees import (
     Verification,
-    guarantee_from_mapping,
+    guarantees_from_entries,
     guarantees_from_requirements,
     verify_table,
 )
 from undercover.guarantees.finding import shown
-from undercover.io.config import load_spec
+from undercover.io.config import Spec, load_spec
 from undercover.io.source import ReadOptions, read
+from undercover.model.schema import Column
 
 
 def run(
@@ -47,7 +48,8 @@ def run(
 
 
 def _folder(folder: Path, require: Sequence[str], original: str | None, spec: Path | None) -> Verification:
-    also = guarantees_from_requirements(list(require))
+    columns = _known_columns(folder, spec) if require else {}
+    also = guarantees_from_requirements(require, columns=columns)
     if original is None:
         return api.verify(folder, also=also)
     if spec is None:
@@ -62,18 +64,37 @@ def _file(
     spec = None if spec_path is None else load_spec(spec_path)
     quasi = roles.get("quasi_identifiers") or (spec.schema.quasi_identifiers if spec else ())
     sensitive = roles.get("sensitive") or (spec.schema.sensitive if spec else ())
-    guarantees = list(guarantees_from_requirements(list(require)))
-    if spec is not None:
-        guarantees += [guarantee_from_mapping(entry) for entry in spec.requirements]
+    asked = [*require, *(spec.requirements if spec else ())]
     problems = []
     if not quasi:
         problems.append("Say which columns an attacker may know: --qi age,sex,zip.")
-    if not guarantees:
+    if not asked:
         problems.append("Say what must hold: --require k=5 --require l=3.")
     if problems:
         raise ParameterError(problems)
+    columns = _settings(spec, sensitive)
+    guarantees = [
+        *guarantees_from_requirements(require, columns=columns),
+        *guarantees_from_entries(spec.requirements if spec else (), columns),
+    ]
     options = with_text(spec.options if spec else ReadOptions(), [*quasi, *sensitive])
     return verify_table(read(target, options=options).data, quasi, sensitive, guarantees)
+
+
+def _known_columns(folder: Path, spec: Path | None) -> dict[str, Column]:
+    """What a spec, or else the private run, says of the sensitive columns."""
+    if spec is not None:
+        loaded = load_spec(spec)
+        return _settings(loaded, loaded.schema.sensitive)
+    if not (folder / "private").is_dir():
+        return {}
+    schema = api.load(folder).schema
+    return {name: schema.column(name) for name in schema.sensitive}
+
+
+def _settings(spec: Spec | None, sensitive: Sequence[str]) -> dict[str, Column]:
+    """Settings of the sensitive columns. Their hierarchies are those of files: a recipe would need the original."""
+    return {} if spec is None else {name: spec.schema.column(name) for name in sensitive}
 
 
 def _print(found: Verification) -> None:

@@ -14,11 +14,11 @@ from undercover.guarantees.joint_tables import Published, foreign_table, release
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
-from undercover.guarantees.registry import (
-    GUARANTEES,
+from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
+from undercover.guarantees.requirements import (
     REQUIREMENTS,
-    guarantee_from_mapping,
     guarantee_from_requirement,
+    guarantees_from_entries,
     guarantees_from_requirements,
 )
 from undercover.guarantees.rho_breach import RhoBreach
@@ -50,6 +50,7 @@ __all__ = [
     "foreign_table",
     "guarantee_from_mapping",
     "guarantee_from_requirement",
+    "guarantees_from_entries",
     "guarantees_from_requirements",
     "released_table",
     "together",

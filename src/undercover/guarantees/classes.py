@@ -102,7 +102,12 @@ def classes_of(release: Release) -> Classes:
 
 
 def classes_of_table(
-    data: pa.Table, quasi_identifiers: Iterable[str], sensitive: Iterable[str] = (), *, suppressed_is_star: bool
+    data: pa.Table,
+    quasi_identifiers: Iterable[str],
+    sensitive: Iterable[str] = (),
+    *,
+    suppressed_is_star: bool,
+    people: str | None = None,
 ) -> Classes:
     """The classes of any table.
 
@@ -114,6 +119,8 @@ def classes_of_table(
         Names of its columns.
     suppressed_is_star
         Whether a row whose every quasi-identifier is ``*`` is a suppressed row, not a member of a class.
+    people
+        The column that says how many people a row stands for, where each is one of several; then no row is suppressed.
 
     Examples
     --------
@@ -134,7 +141,9 @@ def classes_of_table(
         raise SchemaError(problems)
     if not data.num_rows:
         raise DataError("The table is empty: it has no rows.")
-    return _row_classes(data, quasi, secret, star=suppressed_is_star)
+    if people is None:
+        return _row_classes(data, quasi, secret, star=suppressed_is_star)
+    return _standing_for(_row_classes(data, quasi, secret, star=False), data.column(people))
 
 
 def _row_classes(data: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, ...], *, star: bool) -> Classes:

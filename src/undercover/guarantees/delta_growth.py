@@ -10,14 +10,15 @@ What is recomputed and what is not: as for :mod:`undercover.guarantees.rho_breac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from undercover.guarantees.breach_bounds import Bound, checked_growth, growth_bound
 from undercover.guarantees.classes import Classes
 from undercover.guarantees.exact import Number, exact, plain
 from undercover.guarantees.finding import Finding
-from undercover.guarantees.rho_breach import smallest_cell
+from undercover.guarantees.rho_breach import noise_is_given, smallest_cell, stated_noise
+from undercover.model.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +44,8 @@ class DeltaGrowth:
     name: ClassVar[str] = "delta-growth"
 
     growth: Number
-    p: Number
-    domain: int
+    p: Number | None = None
+    domain: int | None = None
     skew: Number = 1
     bound: Bound = "tight"
     k: int | None = None
@@ -52,12 +53,17 @@ class DeltaGrowth:
     def __post_init__(self) -> None:
         if self.growth != 0:  # nothing is learnt where nothing is kept
             checked_growth("DeltaGrowth", self.growth)
-        self._reached(1 if self.k is None else self.k)
+        if noise_is_given("DeltaGrowth", self.p, self.domain, self.skew, self.bound):
+            self._reached(1 if self.k is None else self.k)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
-        asked = {name: plain(getattr(self, name)) for name in ("growth", "p", "domain", "skew")}
-        return asked | {"bound": self.bound} | ({} if self.k is None else {"k": self.k})
+        asked = {name: getattr(self, name) for name in ("growth", "p", "domain", "skew", "bound", "k")}
+        return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def of_release(self, release: Release) -> DeltaGrowth:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
 
     def check(self, classes: Classes) -> Finding:
         """Compute Δ for the smallest cell."""
@@ -68,4 +74,5 @@ class DeltaGrowth:
         return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
 
     def _reached(self, k: int) -> float:
+        assert self.p is not None and self.domain is not None  # noqa: PT018
         return growth_bound(p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)

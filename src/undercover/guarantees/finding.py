@@ -15,6 +15,7 @@ from undercover.errors import ParameterError, unknown
 from undercover.guarantees.classes import Classes
 from undercover.guarantees.distribution import Distribution
 from undercover.model.protocols import Guarantee
+from undercover.model.release import Release
 from undercover.model.run import Run
 
 Sense = Literal["at least", "at most"]
@@ -38,6 +39,15 @@ class PrivatelyCheckable(Checkable, Protocol):
 
     def check_run(self, run: Run) -> Finding:
         """Compute what the run has and compare."""
+        ...
+
+
+@runtime_checkable
+class Stated(Checkable, Protocol):
+    """A guarantee about how values were drawn, which no table shows and a release states."""
+
+    def of_release(self, release: Release) -> Checkable:
+        """The same, with what the release states filled in."""
         ...
 
 

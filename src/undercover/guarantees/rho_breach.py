@@ -13,14 +13,16 @@ probability p and drawn from a domain of the stated size otherwise is how the re
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from undercover.errors import ParameterError
-from undercover.guarantees.breach_bounds import Bound, checked_rho, rho2_bound
+from undercover.errors import ParameterError, unknown
+from undercover.guarantees.breach_bounds import BOUNDS, Bound, checked_rho, rho2_bound
 from undercover.guarantees.classes import Classes
-from undercover.guarantees.exact import Number, exact, plain
+from undercover.guarantees.exact import Number, checked, exact, plain
 from undercover.guarantees.finding import Finding
+from undercover.model.perturbation import Perturbation, is_perturbed
+from undercover.model.release import Release
 
 NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
 
@@ -34,7 +36,8 @@ class RhoBreach:
     rho1, rho2
         Confidence before and after.
     p, domain
-        Probability with which a value was kept, and number of values of the declared domain.
+        Probability with which a value was kept, and number of values of the declared domain; ``None`` takes what the
+        release states.
     skew
         How sure the adversary may be of a single value beforehand.
     bound
@@ -55,20 +58,25 @@ class RhoBreach:
 
     rho1: Number
     rho2: Number
-    p: Number
-    domain: int
+    p: Number | None = None
+    domain: int | None = None
     skew: Number = 1
     bound: Bound = "tight"
     k: int | None = None
 
     def __post_init__(self) -> None:
         checked_rho("RhoBreach", (self.rho1, self.rho2))
-        self._reached(1 if self.k is None else self.k)
+        if noise_is_given("RhoBreach", self.p, self.domain, self.skew, self.bound):
+            self._reached(1 if self.k is None else self.k)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
-        asked = {name: plain(getattr(self, name)) for name in ("rho2", "rho1", "p", "domain", "skew")}
-        return asked | {"bound": self.bound} | ({} if self.k is None else {"k": self.k})
+        asked = {name: getattr(self, name) for name in ("rho2", "rho1", "p", "domain", "skew", "bound", "k")}
+        return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def of_release(self, release: Release) -> RhoBreach:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
 
     def check(self, classes: Classes) -> Finding:
         """Compute ρ2 for the smallest cell."""
@@ -79,10 +87,42 @@ class RhoBreach:
         return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
 
     def _reached(self, k: int) -> float:
+        assert self.p is not None and self.domain is not None  # noqa: PT018
         return rho2_bound(rho1=self.rho1, p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
 
 
-def smallest_cell(classes: Classes, at_most: int | None, domain: int) -> tuple[int, str]:
+def noise_is_given(owner: str, p: Number | None, domain: int | None, skew: Number, bound: str) -> bool:
+    """Whether p and the size of the domain are said; one without the other is an error."""
+    if (p is None) != (domain is None):
+        raise ParameterError(f"{owner} needs both `p` and `domain`, or neither: then the release says them.")
+    if p is not None:
+        return True
+    problems = [unknown(f"The 'bound' of {owner}", str(bound), BOUNDS)] if bound not in BOUNDS else []
+    expected = "a number in (0, 1]"
+    if not 0 < checked(owner, "skew", skew, expected) <= 1:
+        problems.append(f"The 'skew' parameter of {owner} must be {expected}. Got {skew!r} instead.")
+    if problems:
+        raise ParameterError(problems)
+    return False
+
+
+def stated_noise(release: Release, p: Number | None, domain: int | None, k: int | None) -> dict[str, Any]:
+    """What a release says of how its values were drawn; nothing where they were not. Something else is an error."""
+    if not is_perturbed(release):
+        return {}
+    noise = Perturbation.of(release)
+    if p is not None and (float(exact(p)), domain) != (float(noise.p), noise.size):
+        raise ParameterError(
+            f"The release states p = {release.parameters['used']['p']} and a domain of {noise.size} values. "
+            f"Got p = {p} and {domain} instead. Leave both out."
+        )
+    # Cells that were cut by labels protect nobody better than one person alone.
+    driven = release.parameters.get("labels", "free") != "free"
+    stated = {} if p is not None else {"p": release.parameters["used"]["p"], "domain": noise.size}
+    return {**stated, "k": 1 if driven else k}
+
+
+def smallest_cell(classes: Classes, at_most: int | None, domain: int | None) -> tuple[int, str]:
     """People in the smallest cell, and why the bound does not apply where it does not.
 
     The bound needs cells of which one row each is published, and values from the domain it was computed for.
@@ -93,6 +133,11 @@ def smallest_cell(classes: Classes, at_most: int | None, domain: int) -> tuple[i
         return 0, NOT_SAMPLED
     if classes.problems:
         return 0, " ".join(classes.problems)
+    if domain is None:
+        raise ParameterError(
+            "The table does not say with which probability its values were kept, nor from how many they were drawn. "
+            "Say it: p=0.3,domain=50."
+        )
     if not classes.count:
         return 0, "There are no cells."
     if len(classes.labels) != classes.count:

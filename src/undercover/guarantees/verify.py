@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from undercover.errors import InputError
-from undercover.guarantees.classes import Classes, classes_of, classes_of_table
-from undercover.guarantees.finding import Checkable, Finding, PrivatelyCheckable
+from undercover.guarantees.classes import PEOPLE, Classes, classes_of, classes_of_table
+from undercover.guarantees.finding import Checkable, Finding, PrivatelyCheckable, Stated
 from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -108,7 +108,9 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
         finding = _recheck(claim, classes)
         findings.append(finding)
         wrong += _differences(claim, finding)
-    findings += [guarantee.check(classes) for guarantee in also]
+    for guarantee in also:
+        asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
+        findings.append(asked.check(classes))
     return _verification(classes, findings, wrong)
 
 
@@ -131,11 +133,15 @@ def verify_table(
 ) -> Verification:
     """Check a table nobody here made; a row whose every quasi-identifier is ``*`` counts as suppressed.
 
+    Where a guarantee about drawn values is among them, a column ``G`` says how many people each row stands for.
+
     >>> from undercover.guarantees.k_anonymity import KAnonymity
     >>> verify_table(pa.table({"age": [34, 34, 35]}), ["age"], [], [KAnonymity(k=2)])
     <Verification: 0 of 1 guarantees hold; .failures and .problems say what is wrong>
     """
-    classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True)
+    drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
+    people = PEOPLE if drawn else None
+    classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True, people=people)
     return _verification(classes, [guarantee.check(classes) for guarantee in guarantees], [])
 
 

@@ -191,7 +191,7 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
     columns = {}
     for name, column in schema.columns.items():
         rows = None if column.hierarchy is None else [list(row) for row in column.hierarchy.rows]
-        domain = None if column.domain is None else list(column.domain)
+        domain = None if column.domain is None or column.bins is not None else list(column.domain)
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
         if column.bins is not None:
             columns[name] |= {"bins": list(column.bins)}
