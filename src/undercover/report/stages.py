@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from undercover.errors import listed
 from undercover.guarantees import Classes
 from undercover.model.drawn import is_drawn
 from undercover.model.run import Run
@@ -45,8 +44,12 @@ def stages(
     if attacks:
         names = dict.fromkeys(str(attack["attack"]) for attack in attacks)
         everybody = _rows(max(int(attack.get("targets", 0)) for attack in attacks))
+        attackers = ", ".join(names)
         found.append(
-            _stage("Attacked", f"With the original at hand, as {listed(names)} would: {everybody}, one by one.")
+            _stage(
+                "Attacked",
+                f"By everybody who has the original's quasi-identifiers ({attackers}): {everybody}, one by one.",
+            )
         )
     if measures is not None:
         found.append(_stage("Measured", _measured(measures)))

@@ -19,6 +19,7 @@ from undercover.report.class_sizes import class_sizes, sizes_of
 from undercover.report.cover_wording import FROM_RUN, beside_delta
 from undercover.report.datasheet import datasheet_summary
 from undercover.report.figures import number
+from undercover.report.riskiest import riskiest
 from undercover.report.stages import stages
 from undercover.report.wording import (
     algorithm_words,
@@ -65,8 +66,8 @@ def summarize(
     Returns
     -------
     dict
-        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``headline``,
-        ``cost``, ``warnings``, ``limits``, ``not_published``, ``again`` and ``private``.
+        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``riskiest``,
+        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again`` and ``private``.
 
     Examples
     --------
@@ -114,6 +115,7 @@ def summarize(
         "class_sizes": sizes_of(run.groups.sizes, "group") if drawn else class_sizes(charged),
         "beside": beside_delta(run.diagnostics) if drawn else [],
         "attacks": found_attacks,
+        "riskiest": riskiest(run, found_attacks),
         "headline": headline(found_attacks),
         "cost": _cost(measures),
         "warnings": _warnings(run),

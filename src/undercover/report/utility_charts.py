@@ -74,7 +74,7 @@ def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:
         base.mark_bar()
         .properties(height=alt.Step(7))
         .encode(
-            y=alt.Y("bin:N", sort=order, title=None, axis=alt.Axis(labelLimit=110)),
+            y=alt.Y("bin:N", sort=order, title=None, axis=alt.Axis(labelLimit=130)),
             yOffset=alt.YOffset("release:N", sort=list(_SIDES)),
             x=alt.X("share:Q", title=None, axis=share),
             color=colour,
