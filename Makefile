@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types imports unit bench clean
+.PHONY: help demo test lint types imports unit bench notebooks clean
 
 help:
-	@echo "make demo    install into .venv and take the whole tour on built-in data"
-	@echo "make test    lint, format, types, import direction and every test"
-	@echo "make bench   print speed and memory as ratios, write bench.json"
-	@echo "make clean   remove .venv, caches and what the demo wrote"
+	@echo "make demo       install into .venv and take the whole tour on built-in data"
+	@echo "make test       lint, format, types, import direction and every test"
+	@echo "make bench      print speed and memory as ratios, write bench.json"
+	@echo "make notebooks  execute the example notebooks and store what they show"
+	@echo "make clean      remove .venv, caches and what the demo wrote"
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +39,9 @@ unit: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run --large
+
+notebooks: $(READY)
+	$(BIN)/python examples/notebooks/execute.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json
