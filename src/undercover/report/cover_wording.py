@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
 from undercover.model.release import PublishedTable, Release
+from undercover.report.snippet_parts import Snippet, cells_of, is_number
 
 DONE = (
     "Similar rows were put into groups in which the sensitive values differ. For every group and quasi-identifier a "
@@ -28,6 +27,39 @@ FROM_RUN = "Recomputed from the private output tables; published tables cannot s
 QUASI_IDENTIFIER = "Drawn at random from the values of similar people: near the person's own, and often equal to it."
 VALUE = "A single value."
 ORDER_KEPT = "is that of the input: whoever knows it knows which row is whose"
+
+_ASK = {
+    True: "low, high = table[{by}].quantile(0.25), table[{by}].quantile(0.75)  # the range you ask about\n"
+    "inside = table[{by}].between(low, high)\n",
+    False: "value = table[{by}].mode()[0]  # the value you ask about\ninside = table[{by}] == value\n",
+}
+_COUNT = """\
+share = inside.mean()
+print("about", inside.sum(), "+/-", round((len(table) * share * (1 - share)) ** 0.5), "of", len(table), "rows")
+"""
+_VALUES = """\
+print(table[{name}].value_counts(normalize=True).head(10))
+wanted = table[{name}].mode()[0]  # the value you ask about
+seen = table[{name}] == wanted
+"""
+_SHARES = """\
+for which, rows in (("inside", seen[inside]), ("outside", seen[~inside])):
+    error = (rows.mean() * (1 - rows.mean()) / max(len(rows), 1)) ** 0.5
+    print(which, len(rows), "rows, share", round(rows.mean(), 3), "+/-", round(error, 3))
+"""
+_MEANS = """\
+amount = table[{name}]
+print("all: mean", amount.mean(), "and sum", amount.sum())
+for which, rows in (("inside", amount[inside]), ("outside", amount[~inside])):
+    print(which, len(rows), "rows, mean", rows.mean(), "+/-", rows.sem())
+"""
+_SLOPE = """\
+outcome = {outcome}
+usable = table[{by}].notna() & outcome.notna()
+from_mean = table[{by}][usable] - table[{by}][usable].mean()
+slope = (from_mean * outcome[usable]).sum() / (from_mean**2).sum()
+print("per unit of", {by}, "about", slope)
+"""
 
 
 def done(parameters: Mapping[str, Any]) -> str:
@@ -80,38 +112,62 @@ def limits(release: Release) -> list[str]:
     return said
 
 
-def snippets(table: PublishedTable, file_format: str) -> list[dict[str, str]]:
-    """Code for recipients: an ordinary table, to be read as one."""
-    reader = "read_parquet" if file_format == "parquet" else "read_csv"
-    found = [
-        {
-            "title": "Read the table",
-            "text": "It has the shape of an original table: one row per person, one plain value per cell.",
-            "code": f'import pandas as pd\n\ntable = pd.{reader}("{table.name}.{file_format}")\n',
-        }
-    ]
+def snippets(table: PublishedTable, file_format: str) -> list[Snippet]:
+    """Code for recipients: an ordinary table, to be read as one, with what was drawn kept in mind."""
+    # A value may be spelled NA; only an empty cell is missing.
+    options = "" if file_format == "parquet" else ', keep_default_na=False, na_values=[""]'
+    code = f'import pandas as pd\n\ntable = pd.read_{file_format}("{table.name}.{file_format}"{options})\n'
+    text = "It has the shape of an original table: one row per person, one plain value per cell."
     quasi, sensitive = table.names("quasi-identifier"), table.names("sensitive")
-    found.append(
+    numbers = [name for name in quasi if is_number(table, name)]
+    by = (numbers or quasi)[0]
+    found = [
+        {"title": "Read the table", "text": text, "code": code},
         {
-            "title": f"Count by {quasi[0]}",
-            "text": "Use it as an ordinary table. Distributions of single columns are nearly those of the original; "
-            "tables of several columns are blurred, as values were drawn column by column. Single rows mean nothing: "
-            "a row is a mixture of similar people.",
-            "code": f"print(table[{quasi[0]!r}].value_counts(normalize=True))\n",
-        }
-    )
-    if sensitive:
-        kind = table.data.column(sensitive[0]).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        by_group = f"print(pd.crosstab(table[{quasi[0]!r}], table[{sensitive[0]!r}], normalize='index').round(3))\n"
-        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            by_group = f"print(table.groupby({quasi[0]!r})[{sensitive[0]!r}].mean())\n"
+            "title": f"Count by {by}",
+            "text": "Distributions of single columns are nearly those of the original. There are no bounds. Drawing "
+            "adds at most this standard error; what the groups shift on top of it, towards their own middle, is not in "
+            "it. Single rows mean nothing: a row is a mixture of similar people.",
+            "code": _ASK[bool(numbers)].format(by=repr(by)) + _COUNT,
+        },
+    ]
+    if len(quasi) > 1:
         found.append(
             {
-                "title": f"Distribution of {sensitive[0]}, and by {quasi[0]}",
-                "text": "Sensitive values are as they were, each as often. By group they are off by as much as the "
-                "group's borders are blurred: small groups suffer most, and there are no bounds to compute.",
-                "code": f"print(table[{sensitive[0]!r}].value_counts(normalize=True).head(10))\n" + by_group,
+                "title": f"{quasi[0]} and {quasi[1]} together",
+                "text": "Values were drawn column by column, so tables of several columns are blurred: what goes with "
+                "what shows weaker than it is, and combinations may appear that nobody has.",
+                "code": f"print(pd.crosstab(table[{quasi[0]!r}], table[{quasi[1]!r}]))\n",
+            }
+        )
+    if sensitive:
+        found += _beside_sensitive(table, sensitive[0], by if numbers else None)
+    return found
+
+
+def _beside_sensitive(table: PublishedTable, sensitive: str, by: str | None) -> list[Snippet]:
+    number = is_number(table, sensitive)
+    code = _VALUES.format(name=repr(sensitive)) + (_MEANS.format(name=repr(sensitive)) if number else _SHARES)
+    found = [
+        {
+            "title": f"Distribution of {sensitive}, and two groups compared",
+            "text": "Sensitive values are as they were, each as often. By group they are off by as much as the "
+            "group's borders are blurred: rows near the border have changed sides, small groups suffer most, and "
+            "differences come out too small. The standard errors do not know of this.",
+            "code": code,
+        }
+    ]
+    if by is not None and len(cells_of(table, by)) > 1:
+        outcome = f"table[{sensitive!r}]" if number else "seen.astype(float)"
+        text = (
+            "A quasi-identifier that was drawn is one measured with an error: the slope is drawn towards 0, the more "
+            "the wider the groups. Read its sign and order of size, not its digits."
+        )
+        found.append(
+            {
+                "title": f"Regression on {by}",
+                "text": text,
+                "code": _SLOPE.format(outcome=outcome, by=repr(by)),
             }
         )
     return found

@@ -9,6 +9,7 @@ from undercover.guarantees.exact import exact
 from undercover.guarantees.finding import shown
 from undercover.model.perturbation import Perturbation
 from undercover.model.release import PublishedTable, Release
+from undercover.report.snippet_parts import Snippet, is_number
 
 DONE = (
     "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
@@ -27,17 +28,45 @@ PEOPLE = "How many people the row stands for: one row of each cell is published.
 
 _COUNT = """\
 p, domain_size = {p}, {size}  # values were kept with p, else drawn from so many
+weight = table["G"] / p
+
+def error(found):
+    \"\"\"One standard error of the sum of weight times found.\"\"\"
+    squares = weight**2
+    draws = squares.sum() ** 2 / (squares**2).sum()
+    spread = (squares * (found - (squares * found).sum() / squares.sum()) ** 2).sum()
+    return (spread * draws / (draws - 1)) ** 0.5 if draws > 1 else float("nan")
+
 value = table[{name}].mode()[0]  # the value you ask about
 seen = (table[{name}] == value).astype(float)
-weight = table["G"] / p
-print("about", round((weight * (seen - (1 - p) / domain_size)).sum()), "people")
-spread = (weight**2 * (seen - (weight**2 * seen).sum() / (weight**2).sum()) ** 2).sum() ** 0.5
+people, spread = (weight * (seen - (1 - p) / domain_size)).sum(), error(seen)
+print("about", round(people), "people of", table["G"].sum())
 print("give or take", round(spread), "(one standard error)")
 """
 _GROUP = """\
 share = (seen - (1 - p) / domain_size) / p  # of the people of the cell, on average
-people = (table["G"] * share).groupby(table[{by}]).sum()
-print((people / table.groupby({by})["G"].sum()).round(3))
+groups = pd.DataFrame({{"people": table.groupby({by})["G"].sum()}})
+groups["share"] = (table["G"] * share).groupby(table[{by}]).sum() / groups["people"]
+groups["error"] = (weight**2).groupby(table[{by}]).sum() ** 0.5 / 2 / groups["people"]  # at most
+print(groups.round(3))
+"""
+_ALL = """\
+import json
+
+with open("release.json", encoding="utf-8") as file:
+    domain = json.load(file)["method"]["parameters"]["used"]["domain"]
+lines = []
+for each in domain:
+    found = (table[{name}] == {each}).astype(float)
+    lines.append((each, (weight * (found - (1 - p) / domain_size)).sum(), error(found) or float("nan")))
+print(pd.DataFrame(lines, columns=["value", "people", "error"]).round(1))
+"""
+_MEAN = """\
+by_chance = pd.to_numeric(pd.Series(domain)).mean()
+amount = table[{name}]
+total = (weight * (amount - (1 - p) * by_chance)).sum()
+print("sum about", total, "+/-", error(amount))
+print("mean about", total / table["G"].sum(), "+/-", error(amount) / table["G"].sum())
 """
 
 
@@ -111,27 +140,45 @@ def limits(release: Release) -> list[str]:
     return said
 
 
-def snippets(release: Release, table: PublishedTable) -> list[dict[str, str]]:
-    """Worked code: an unbiased count with its standard error, and shares by a quasi-identifier."""
+def snippets(release: Release, table: PublishedTable) -> list[Snippet]:
+    """Worked code: unbiased counts, shares, means and sums with their standard errors."""
     noise = Perturbation.of(release)
     (sensitive,) = table.names("sensitive")
-    quasi = table.names("quasi-identifier")[0]
-    return [
+    quasi, number = table.names("quasi-identifier")[0], is_number(table, sensitive)
+    if not noise.p:
+        text = "p = 0: every value was drawn, none was kept. The table says how many people are in each cell, no more."
+        return [{"title": "Count people", "text": text, "code": f"print(table.groupby({quasi!r})['G'].sum())\n"}]
+    found = [
         {
             "title": f"Count a value of {sensitive}",
-            "text": "Do not count the values as they stand: many were drawn. Weigh each row by G, take off what is "
-            "hit by "
-            "chance and divide by p. The estimate is unbiased; undercover.PerturbedCounts and undercover.fit_release "
-            "do "
-            "this for any question and for decision trees.",
-            "code": _COUNT.format(name=repr(sensitive), p=round(float(noise.p), 6), size=noise.size),
+            "text": "Do not count the values as they stand: many were drawn. Weigh each row by G, take off what is hit "
+            "by chance and divide by p. The estimate is unbiased, and may lie below 0. The standard error covers what "
+            "was drawn, and is on average too large rather than too small.",
+            "code": _COUNT.format(name=repr(sensitive), p=round(float(noise.p), 9), size=noise.size),
         },
         {
             "title": f"Its share by {quasi}",
-            "text": "The same for the cells of one column. Shares of few rows are noisy and may lie outside 0 and 1.",
+            "text": "The same for the cells of one column. How many people are in a cell was not drawn. Shares of few "
+            "rows are noisy and may lie outside 0 and 1: join cells before you compare, and do not cut them off at 0, "
+            "or they are no longer unbiased.",
             "code": _GROUP.format(by=repr(quasi)),
         },
+        {
+            "title": f"All values of {sensitive}",
+            "text": "The declared domain stands in release.json. The estimates add up to the number of people. A value "
+            "that shows nowhere has no spread to tell an error from; it may still be that of some people.",
+            "code": _ALL.format(name=repr(sensitive), each="float(each)" if number else "each"),
+        },
     ]
+    if number:
+        text = (
+            "A plain mean of the column is drawn towards the mean of the declared domain. Taking that off and "
+            "dividing by p puts it right. For a regression do the same to the outcome and weigh rows by G."
+        )
+        found.append(
+            {"title": f"Sum and mean of {sensitive}", "text": text, "code": _MEAN.format(name=repr(sensitive))}
+        )
+    return found
 
 
 def _number(value: Any) -> str:

@@ -1,217 +1,157 @@
 """Worked code for the recipient: how to read the tables and answer questions with them.
 
-The snippets need pandas and nothing of ours. They name the tables and columns of the release at hand and contain no
-cell of it; whoever saves them beside the files can run them one after the other.
+The snippets need pandas; the last of them needs undercover. They name the tables and columns of the release at hand and
+contain no cell of it; whoever saves them beside the files can run them one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
-from typing import Any
-
-import pyarrow as pa
-
-from undercover.errors import DataError
-from undercover.model.cells import EVERYTHING, read_interval
 from undercover.model.drawn import is_drawn
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import PublishedTable, Release
-from undercover.report import perturbed_wording
-from undercover.report.cover_wording import snippets as cover_snippets
+from undercover.report import cover_wording, perturbed_wording
+from undercover.report.bucket_snippets import two_tables
+from undercover.report.own_snippets import with_undercover
+from undercover.report.snippet_parts import Snippet, cells_of, counting, is_number, reading, scale, telling
 
-_ENDS = '''\
-def ends(cell):
-    """Smallest and largest value a cell stands for; `*` and missing are unknown."""
-    if cell in ("*", ""):
-        return {unknown}, {unknown}
-    low, _, high = cell.strip("[]").partition(", ")
-    return {convert}(low), {convert}(high or low)
+_ONE_LEVEL = ("incognito", "noncentralized")
 
-span = pd.DataFrame([ends(cell) for cell in table[{name}]], columns=["low", "high"])
-span["low"] = span["low"].fillna(span["low"].min())
-span["high"] = span["high"].fillna(span["high"].max())
+_SHARE = """\
+found = table[{name}].value_counts().to_frame("rows")
+found["share"] = found["rows"] / len(table)
+found["error"] = (found["share"] * (1 - found["share"]) / len(table)) ** 0.5
+print(found.head(10).round(3))
+wanted = table[{name}].mode()[0]  # the value you ask about
+seen = table[{name}] == wanted
+print(seen.sum(), "of", len(table), "rows")
+"""
 
-low, high = span["low"].quantile(0.25), span["high"].quantile(0.75)  # the range you ask about
-certain = (span["low"] >= low) & (span["high"] <= high)
-possible = (span["high"] >= low) & (span["low"] <= high)
-print("between", certain.sum(), "and", possible.sum(), "rows")
-'''
+_INSIDE = """\
+print("between", (certain & seen).sum(), "and", (possible & seen).sum(), "rows")
+groups = {{"inside": seen[certain], "outside": seen[~possible]}}
+for which, rows in groups.items():
+    error = (rows.mean() * (1 - rows.mean()) / max(len(rows), 1)) ** 0.5
+    print(which, len(rows), "rows, share", round(rows.mean(), 3), "+/-", round(error, 3))
+"""
 
-_MEMBERS = '''\
-import csv
+_CROSS = """\
+print(pd.crosstab(table[{quasi}], table[{name}], normalize="index").round(3))
+"""
 
-def members(cell):
-    """The values a set cell may stand for."""
-    if cell.startswith("{{"):
-        return next(csv.reader([cell[1:-1]], skipinitialspace=True))
-    return [cell]
+_BY = """\
+print(table.groupby({quasi})[{name}].agg(["size", "mean", "sem"]))
+"""
 
-choices = table[{name}].map(members)
-values = sorted(set(choices.explode()) - {{"*"}})
-choices = choices.map(lambda chosen: values if chosen == ["*"] else chosen)
+_MEAN = """\
+amount = table[{name}]
+print("mean", amount.mean(), "+/-", amount.sem(), "and sum", amount.sum())
+"""
 
-value = values[0]  # the value you ask about
-possible = choices.map(lambda chosen: value in chosen)
-expected = (possible / choices.map(len)).sum()  # every member of a set equally likely
-print("about", round(expected), "rows, at most", possible.sum())
-'''
+_MEAN_INSIDE = """\
+print("mean inside", amount[certain].mean(), "+/-", amount[certain].sem())
+print("mean outside", amount[~possible].mean(), "+/-", amount[~possible].sem())
+doubtful = amount[possible & ~certain]
+least, most = (amount[certain].sum() + doubtful.clip(**end).sum() for end in ({{"upper": 0}}, {{"lower": 0}}))
+print("the sum inside lies between", least, "and", most)
+"""
 
-_JOIN = """\
-sat["share"] = sat["count"] / sat.groupby("bucket")["count"].transform("sum")
-joined = qit.merge(sat, on="bucket")
-# Every person appears once for each value of the bucket; the shares of a person add up to 1.
+_SLOPE = """\
+outcome = {outcome}
+usable = known & outcome.notna()
+middle = (span["low"] + span["high"])[usable] / 2
+weight = 1 / (span["high"] - span["low"] + step)[usable]  # narrow cells say more
+from_mean = middle - (weight * middle).sum() / weight.sum()
+slope = (weight * from_mean * outcome[usable]).sum() / (weight * from_mean**2).sum()
+print("per unit of", {by}, "about", slope)
 """
 
 
-def snippets(release: Release, *, file_format: str = "csv") -> list[dict[str, str]]:
+def snippets(release: Release, *, file_format: str = "csv") -> list[Snippet]:
     """Titles, explanations and code, in the order in which they are to be run.
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> from undercover.model.release import PublishedColumn
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
     >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-    >>> [part["title"] for part in snippets(Release("mondrian", {"k": 2}, (table,), True))]
-    ['Read the table', 'Count with ranges: age']
+    >>> for part in snippets(Release("mondrian", {"k": 2}, (table,), True)):
+    ...     print(part["title"])
+    Read the table
+    Count with ranges: age
+    Mean age, with bounds
+    Classes by size
+    The same with undercover
     """
     if is_drawn(release):
-        return cover_snippets(release.published(), file_format)
-    if {"qit", "sat"} <= {table.name for table in release.tables}:
-        return _two_tables(release.published("qit"), release.published("sat"), file_format)
-    if is_perturbed(release):
+        found = cover_wording.snippets(release.published(), file_format)
+    elif {"qit", "sat"} <= {table.name for table in release.tables}:
+        found = two_tables(release.published("qit"), release.published("sat"), file_format)
+    elif is_perturbed(release):
         table = release.published()
-        reading = _reading([table], file_format, "Read the table", variable="table")
-        return [reading, *perturbed_wording.snippets(release, table)]
-    found = []
-    for table in release.tables:
-        found += _one_table(table, file_format)
-    return found
+        found = [reading([table], file_format, "table"), *perturbed_wording.snippets(release, table)]
+    else:
+        found = _one_table(release.tables[0], file_format, one_level=release.method in _ONE_LEVEL)
+    return [*found, with_undercover(release)]
 
 
-def _one_table(table: PublishedTable, file_format: str) -> list[dict[str, str]]:
-    found = [_reading([table], file_format, "Read the table", variable="table"), *_counting(table)]
-    sensitive = table.names("sensitive")
-    if sensitive:
-        text = (
-            "Sensitive values stand beside the generalised cells: those of all rows, and those of any class, are exact."
-        )
-        quasi = table.names("quasi-identifier")[0]
-        code = f"print(table[{sensitive[0]!r}].value_counts(normalize=True))\n"
-        if _is_number(table, sensitive[0]):
-            code += f"print(table.groupby({quasi!r})[{sensitive[0]!r}].mean())\n"
-        found.append({"title": f"Distribution of {sensitive[0]}", "text": text, "code": code})
-    return found
-
-
-def _counting(table: PublishedTable) -> list[dict[str, str]]:
-    """Counts by one column of each form; the data frame is called ``table``."""
-    found = []
-    ranges = [(name, kind) for name in table.names("quasi-identifier") if (kind := _scale(table, name)) is not None]
-    if ranges:
-        name, kind = ranges[0]
-        text = (
-            "A cell [28, 35] stands for a value from 28 to 35. A count is known up to the cells that straddle its edge."
-        )
-        unknown = 'float("nan")' if kind == "float" else "pd.NaT"
-        code = _ENDS.format(name=repr(name), convert=kind, unknown=unknown)
-        found.append({"title": f"Count with ranges: {name}", "text": text, "code": code})
-    sets = [name for name in table.names("quasi-identifier") if table.form(name) == "set" and _cells(table, name)]
-    if sets:
-        text = "A cell {a, b} stands for one of its members. Without further knowledge each is equally likely."
-        code = _MEMBERS.format(name=repr(sets[0]))
-        found.append({"title": f"Count with sets: {sets[0]}", "text": text, "code": code})
-    nodes = [name for name in table.names("quasi-identifier") if table.form(name) == "node"]
-    if nodes:
-        text = "A row counts where it is known to lie: a node holds the rows that are known only that far."
-        code = f"print(table[{nodes[0]!r}].value_counts())\n"
-        found.append({"title": f"Count by node: {nodes[0]}", "text": text, "code": code})
-    return found
-
-
-def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> list[dict[str, str]]:
-    sensitive = sat.names("sensitive")[0]
-    quasi = qit.names("quasi-identifier")[0]
-    found = [
-        _reading([qit, sat], file_format, "Read both tables"),
+def _one_table(table: PublishedTable, file_format: str, *, one_level: bool) -> list[Snippet]:
+    """A generalised table: rows carry their sensitive values beside widened quasi-identifiers."""
+    ways = counting(table, one_level=one_level)
+    found = [reading([table], file_format, "table"), *ways]
+    if not table.names("sensitive"):
+        return [*found, _classes(table)]
+    sensitive, quasi = table.names("sensitive")[0], telling(table)
+    number = table.form(sensitive) == "value" and is_number(table, sensitive)
+    named = {"name": repr(sensitive), "quasi": repr(quasi)}
+    found += [
         {
-            "title": "Join them by bucket",
-            "text": "Do not count the rows of the join: add up the shares.",
-            "code": _JOIN,
+            "title": f"Distribution of {sensitive}",
+            "text": f"Values of {sensitive} were not changed: over all published rows, and over any class, their "
+            "counts are exact. The standard error is for conclusions beyond the people in the table.",
+            "code": _SHARE.format(**named),
         },
         {
-            "title": f"Estimate how many have which {sensitive}, by {quasi}",
-            "text": "Counts are drawn towards the overall distribution, the more the larger the buckets are: a strong "
-            "connection between the two shows only weakly, however many rows are counted.",
-            "code": f"print(joined.groupby([{quasi!r}, {sensitive!r}])['share'].sum())\n",
+            "title": f"{sensitive} by {quasi}",
+            "text": "Rows that show the same cell are a group whose values are exact. Cells may overlap, and two "
+            "neighbouring groups need not differ as their cells do: compare groups by the people who surely are in "
+            "them, as below.",
+            "code": (_BY if number else _CROSS).format(**named),
         },
     ]
-    if _is_number(sat, sensitive):
-        code = (
-            f"weighted = (joined[{sensitive!r}] * joined['share']).groupby(joined[{quasi!r}]).sum()\n"
-            f"print(weighted / joined.groupby({quasi!r})['share'].sum())\n"
+    if ways:
+        text = (
+            "How many of the rows counted above have the value: bounds for both conditions together. Then those who "
+            "surely satisfy the first one against those who surely do not. Rows in between are left out; where these "
+            "are many, and differ from the others, the shares are off."
         )
-        text = "The mean of a group, every possible value weighted by its share."
-        found.append({"title": f"Mean {sensitive} by {quasi}", "text": text, "code": code})
-    counting = _counting(qit)
-    if counting:
-        counting[0]["code"] = "table = qit\n\n" + counting[0]["code"]
-    return found + counting
+        found.append({"title": "Compare two groups", "text": text, "code": _INSIDE.format()})
+    if number:
+        code = _MEAN.format(**named) + (_MEAN_INSIDE.format() if ways else "")
+        text = "Mean and sum over all rows are exact. Rows that may or may not count widen the bounds of a sum."
+        found.append({"title": f"Mean and sum of {sensitive}", "text": text, "code": code})
+    ranges = [name for name in table.names("quasi-identifier") if cells_of(table, name) and scale(table, name)]
+    if ranges and scale(table, ranges[0]) == "float" and len(cells_of(table, ranges[0])) > 1:
+        outcome = f"table[{sensitive!r}]" if number else "seen.astype(float)"
+        text = (
+            "A straight line through the middles of the cells. The middle of a wide cell is a poor guess, which draws "
+            "the slope towards 0; weigh narrow cells more, and do not trust the standard error a program prints."
+        )
+        code = _SLOPE.format(outcome=outcome, by=repr(ranges[0]))
+        found.append({"title": f"Regression on {ranges[0]}", "text": text, "code": code})
+    return found
 
 
-def _reading(tables: list[PublishedTable], file_format: str, title: str, variable: str | None = None) -> dict[str, str]:
-    lines = ["import pandas as pd", ""]
-    for table in tables:
-        name = variable or table.name
-        if file_format == "parquet":
-            lines.append(f'{name} = pd.read_parquet("{table.name}.parquet")')
-            lines += [
-                f"{name}[{column.name!r}] = {name}[{column.name!r}].astype(object).fillna('')"
-                for column in table.columns
-                if column.form != "value"
-            ]
-            continue
-        lines.append(f'{name} = pd.read_csv("{table.name}.csv", dtype=str, keep_default_na=False)')
-        lines += [
-            f"{name}[{column.name!r}] = pd.to_numeric({name}[{column.name!r}])"
-            for column in table.columns
-            if column.role in ("sensitive", "structure") and _is_number(table, column.name)
-        ]
+def _classes(table: PublishedTable) -> Snippet:
+    """Without a sensitive column: the classes themselves, as a table of all columns that say something."""
+    spoken = [name for name in table.names("quasi-identifier") if cells_of(table, name)]
+    names = spoken or list(table.names("quasi-identifier"))
+    if len(names) == 1:
+        code = f"print(table[{names[0]!r}].value_counts())\n"
+    else:
+        code = f"print(table.groupby({names!r}).size().sort_values())\n"
     text = (
-        "Read cells as text, so that intervals, sets and the star stay as they are written. An empty cell is missing."
+        "Rows that agree in all cells cannot be told apart. Use their number as a weight where a program wants one "
+        "line per combination; a class counts for a cell of your own table only if it lies inside it as a whole."
     )
-    return {"title": title, "text": text, "code": "\n".join(lines) + "\n"}
-
-
-def _is_number(table: PublishedTable, name: str) -> bool:
-    kind = table.data.column(name).type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _scale(table: PublishedTable, name: str) -> str | None:
-    """How the ends of an interval column are read: ``float``, ``pd.Timestamp``, or not at all."""
-    if table.form(name) != "interval":
-        return None
-    try:
-        ends = [end for cell in _cells(table, name) for end in read_interval(cell)]
-    except DataError:
-        return None
-    readers: tuple[tuple[Callable[[str], Any], str], ...] = (
-        (float, "float"),
-        (datetime.fromisoformat, "pd.Timestamp"),
-    )
-    for reader, written in readers:
-        try:
-            for end in ends:
-                reader(end)
-        except ValueError:
-            continue
-        return written
-    return None
-
-
-def _cells(table: PublishedTable, name: str) -> list[str]:
-    column: Any = table.data.column(name)
-    texts = [str(cell) for cell in column.unique().drop_null().to_pylist()]
-    return [cell for cell in texts if cell not in ("", EVERYTHING)]
+    return {"title": "Classes by size", "text": text, "code": code}

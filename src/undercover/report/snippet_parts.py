@@ -1,0 +1,261 @@
+"""What the recipient's snippets have in common: reading files, and counting with ranges, sets and nodes.
+
+Every way to count leaves behind which rows surely count (``certain``), which may (``possible``) and with which share a
+row is expected to (``likely``); what follows is written in terms of these. The data frame is called ``table``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from undercover.errors import DataError
+from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.release import PublishedTable
+
+Snippet = dict[str, str]
+Scale = Literal["float", "pd.Timestamp"]
+
+_RANGES = '''\
+def ends(cell):
+    """Smallest and largest value a cell stands for; `*` and missing are unknown."""
+    if cell in ("*", ""):
+        return {unknown}, {unknown}
+    low, _, high = cell.strip("[]").partition(", ")
+    return {convert}(low), {convert}(high or low)
+
+span = pd.DataFrame([ends(cell) for cell in table[{name}]], columns=["low", "high"])
+span["low"] = span["low"].fillna(span["low"].min())
+span["high"] = span["high"].fillna(span["high"].max())
+
+low, high = span["low"].quantile(0.25){day}, span["high"].quantile(0.75){day}  # the range you ask about
+certain = (span["low"] >= low) & (span["high"] <= high)
+possible = (span["high"] >= low) & (span["low"] <= high)
+print("between", certain.sum(), "and", possible.sum(), "rows")
+
+step = {step}  # from one value to the next: whole {steps}
+width = span["high"] - span["low"] + step
+likely = (span["high"].clip(upper=high) - span["low"].clip(lower=low) + step) / width
+likely = likely.clip(0, 1).where(possible, 0)
+print("about", round(likely.sum()), "rows, if values are spread evenly in their cells")
+'''
+
+_MIDDLE = """\
+known = ~table[{name}].isin(["*", ""])  # the others say nothing
+print("mean between", span["low"][known].mean(), "and", span["high"][known].mean(), "of", known.sum(), "rows")
+"""
+
+_SETS = '''\
+import csv
+
+def members(cell):
+    """The values a set cell may stand for."""
+    if cell.startswith("{{"):
+        return next(csv.reader([cell[1:-1]], skipinitialspace=True))
+    return [cell]
+
+choices = table[{name}].map(members)
+values = sorted(set(choices.explode()) - {{"*"}})
+choices = choices.map(lambda chosen: values if chosen == ["*"] else chosen)
+
+value = choices.explode().mode()[0]  # the value you ask about
+certain = choices.map(lambda chosen: chosen == [value])
+possible = choices.map(lambda chosen: value in chosen)
+print("between", certain.sum(), "and", possible.sum(), "rows")
+likely = possible / choices.map(len)
+print("about", round(likely.sum()), "rows, if every member of a set is equally likely")
+'''
+
+_SPREAD = """\
+shares = (1 / choices.map(len)).repeat(choices.map(len))  # a row counts as 1, spread over its members
+spread = shares.groupby(choices.explode().to_numpy()).sum()
+print(spread.round(1))
+"""
+
+_NODES = """\
+nodes = table[{name}].value_counts()
+print(nodes)
+node = nodes.drop("*", errors="ignore").index[0]  # the node you ask about
+below, above = [], ["*"]  # further nodes of the hierarchy under it and over it: ask for the hierarchy
+certain = table[{name}].isin([node, *below])
+possible = certain | table[{name}].isin(above)
+likely = certain.astype(float)
+print("at least", certain.sum(), "rows, and at most", possible.sum(), "if you have listed all of these nodes")
+"""
+
+_LEVEL = """\
+nodes = table[{name}].value_counts()
+print(nodes)
+node = nodes.index[0]  # the node you ask about
+certain = possible = table[{name}] == node
+likely = certain.astype(float)
+print(certain.sum(), "published rows")
+"""
+
+_VALUES = """\
+{ask}
+certain = possible = {condition}
+likely = certain.astype(float)
+print(certain.sum(), "rows")
+"""
+
+
+def reading(tables: Sequence[PublishedTable], file_format: str, variable: str | None = None) -> Snippet:
+    """How to read the tables, each into a data frame of its name or into ``variable``."""
+    lines = ["import pandas as pd", ""]
+    for table in tables:
+        name = variable or table.name
+        if file_format == "parquet":
+            lines.append(f'{name} = pd.read_parquet("{table.name}.parquet")')
+            lines += [
+                f"{name}[{column.name!r}] = {name}[{column.name!r}].astype(object).fillna('')"
+                for column in table.columns
+                if column.form != "value"
+            ]
+            continue
+        lines.append(f'{name} = pd.read_csv("{table.name}.csv", dtype=str, keep_default_na=False)')
+        lines += [
+            f"{name}[{column.name!r}] = pd.to_numeric({name}[{column.name!r}])"
+            for column in table.columns
+            if column.form == "value" and is_number(table, column.name)
+        ]
+    silent = [name for table in tables for name in table.names("quasi-identifier") if not cells_of(table, name)]
+    text = (
+        "Read cells as text, so that intervals, sets and the star stay as they are written. An empty cell is missing."
+    )
+    if silent:
+        text += f" Nothing is known of {', '.join(silent)}: every cell is a star or missing."
+    title = "Read the table" if len(tables) == 1 else "Read both tables"
+    return {"title": title, "text": text, "code": "\n".join(lines) + "\n"}
+
+
+def counting(table: PublishedTable, *, one_level: bool = False) -> list[Snippet]:
+    """Counts by one quasi-identifier of each form, ranges last, because what follows goes on with the last of them.
+
+    With ``one_level`` all nodes of a column lie on the same level of its hierarchy.
+    """
+    quasi = [name for name in table.names("quasi-identifier") if cells_of(table, name)]
+    found = []
+    nodes = [name for name in quasi if table.form(name) == "node"]
+    if nodes:
+        found.append(_nodes(nodes[0], one_level))
+    sets = [name for name in quasi if table.form(name) == "set"]
+    if sets:
+        found += _sets(sets[0])
+    ranges = [(name, kind) for name in quasi if (kind := scale(table, name)) is not None]
+    if ranges:
+        found += _ranges(*ranges[0])
+    plain = [name for name in quasi if table.form(name) == "value"]
+    if plain and not found:
+        found.append(_plain(table, plain))
+    return found
+
+
+def _ranges(name: str, kind: Scale) -> list[Snippet]:
+    number = kind == "float"
+    code = _RANGES.format(
+        name=repr(name),
+        convert=kind,
+        unknown='float("nan")' if number else "pd.NaT",
+        day="" if number else ".normalize()",
+        step="1" if number else "pd.Timedelta(days=1)",
+        steps="numbers; 0.01 for two decimals" if number else "days",
+    )
+    counted = (
+        "A cell [28, 35] stands for a value from 28 to 35. A count is known up to the cells that straddle its edge: "
+        "the first line is certain, the second rests on an assumption. Star and missing cells may lie anywhere."
+    )
+    mean = (
+        "The true mean of these rows lies between the mean of the lower and the mean of the upper ends. The middle of "
+        "the two is not an estimate to rely on: cells are wider where people are rare."
+    )
+    return [
+        {"title": f"Count with ranges: {name}", "text": counted, "code": code},
+        {"title": f"Mean {name}, with bounds", "text": mean, "code": _MIDDLE.format(name=repr(name))},
+    ]
+
+
+def _sets(name: str) -> list[Snippet]:
+    counted = (
+        "A cell {a, b} stands for one of its members. The bounds are certain; the estimate takes the members to be "
+        "equally likely, which favours rare values."
+    )
+    weights = (
+        "Instead of choosing one member, let a row count for each of its members with an equal weight. Use these "
+        "weights wherever you would count rows; never repeat a row with weight 1 for every member."
+    )
+    return [
+        {"title": f"Count with sets: {name}", "text": counted, "code": _SETS.format(name=repr(name))},
+        {"title": f"Weights for {name}", "text": weights, "code": _SPREAD},
+    ]
+
+
+def _nodes(name: str, one_level: bool) -> Snippet:
+    text = (
+        "All rows show this column on the same level of its hierarchy, so counts by node are exact for the published "
+        "rows. A suppressed row may lie below any node: add their number to the upper bound."
+        if one_level
+        else "A row counts where it is known to lie. Rows of a node above the one you ask about may lie below it, too, "
+        "and rows of nodes under it do: only the hierarchy says which these are."
+    )
+    code = (_LEVEL if one_level else _NODES).format(name=repr(name))
+    return {"title": f"Count by node: {name}", "text": text, "code": code}
+
+
+def _plain(table: PublishedTable, names: Sequence[str]) -> Snippet:
+    numbers = [name for name in names if is_number(table, name)]
+    name = (numbers or names)[0]
+    column = f"table[{name!r}]"
+    if numbers:
+        ask = f"low, high = {column}.quantile(0.25), {column}.quantile(0.75)  # the range you ask about"
+        condition = f"{column}.between(low, high)"
+    else:
+        ask, condition = f"value = {column}.mode()[0]  # the value you ask about", f"{column} == value"
+    text = "Quasi-identifiers are published as they are: counts over them alone are exact."
+    return {"title": f"Count by {name}", "text": text, "code": _VALUES.format(ask=ask, condition=condition)}
+
+
+def is_number(table: PublishedTable, name: str) -> bool:
+    """Whether a published column holds numbers, not text."""
+    kind = table.data.column(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def scale(table: PublishedTable, name: str) -> Scale | None:
+    """How the ends of an interval column are read: ``float``, ``pd.Timestamp``, or not at all."""
+    if table.form(name) != "interval":
+        return None
+    try:
+        ends = [end for cell in cells_of(table, name) for end in read_interval(cell)]
+    except DataError:
+        return None
+    readers: tuple[tuple[Callable[[str], Any], Scale], ...] = (
+        (float, "float"),
+        (datetime.fromisoformat, "pd.Timestamp"),
+    )
+    for reader, written in readers:
+        try:
+            for end in ends:
+                reader(end)
+        except ValueError:
+            continue
+        return written
+    return None
+
+
+def cells_of(table: PublishedTable, name: str) -> list[str]:
+    """The different cells of a column that say something."""
+    column: Any = table.data.column(name)
+    texts = [str(cell) for cell in column.unique().drop_null().to_pylist()]
+    return [cell for cell in texts if cell not in ("", EVERYTHING)]
+
+
+def telling(table: PublishedTable) -> str:
+    """The quasi-identifier to make groups of: with the fewest different cells, if there are at least two."""
+    names = table.names("quasi-identifier")
+    sizes = {name: len(cells_of(table, name)) for name in names}
+    return min((name for name in names if sizes[name] > 1), key=sizes.__getitem__, default=names[0])
