@@ -304,6 +304,18 @@ def test_verification_card_tells_failing_open_and_problems():
     assert "<code>table.csv</code> was changed." in card
 
 
+def test_verification_card_is_green_only_where_everything_was_told() -> None:
+    holds, open_ = (
+        Finding("k-anonymity", {"k": 2}, 2, 3, True),
+        Finding("delta-probability", {"delta": 0.2}, 0.2, needs="private"),
+    )
+    assert "everything holds" in verification_card(Verification((holds,)))
+    assert _edge(verification_card(Verification((holds,)))) == GREEN
+    card = verification_card(Verification((holds, open_)))
+    assert "nothing fails, not everything can be told" in card
+    assert _edge(card) == BLUE
+
+
 def test_importing_the_room_loads_no_heavy_part():
     heavy = "altair, vl_convert, jinja2, pandas, polars, numba, duckdb"
     code = f"import sys, undercover.report; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"

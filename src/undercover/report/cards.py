@@ -101,8 +101,11 @@ def verification_card(verification: Verification) -> str:
     """
     lines = [(promise_title(finding.name, finding.parameters), _found(finding)) for finding in verification.findings]
     lines += [("problem", problem) for problem in verification.problems]
-    title = "Verification: everything holds" if verification.holds else "Verification: fails"
-    edge = GOOD if verification.holds else BAD
+    title, edge = "Verification: everything holds", GOOD
+    if not verification.holds:
+        title, edge = "Verification: fails", BAD
+    elif any(finding.holds is None for finding in verification.findings):
+        title, edge = "Verification: nothing fails, not everything can be told", PLAIN
     return card(title, lines, edge=edge, following="`.to_dict()` has the numbers.")
 
 
