@@ -8,17 +8,47 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from undercover.guarantees.breach_bounds import Bound
+from undercover.guarantees.breach_bounds import Bound, guarantee_grid
 from undercover.guarantees.exact import Number, exact
 from undercover.guarantees.finding import shown
-from undercover.report.svg import Chart
+from undercover.model.perturbation import Perturbation, is_perturbed
+from undercover.model.release import Release
+from undercover.report.svg import BEFORE, Chart
 
+KS = (2, 4, 6, 8, 10)
+PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FIELD = 52
 _TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest rise of confidence"}
 
 
-def guarantee_chart(grid: Sequence[Mapping[str, Any]], measure: str) -> Chart:
+def guarantee_facts(release: Release) -> dict[str, Any] | None:
+    """What other k and p would have promised, and where a release stands; ``None`` of any other method.
+
+    >>> guarantee_facts(Release("mondrian", {}, (), True)) is None
+    True
+    """
+    if not is_perturbed(release):
+        return None
+    noise = Perturbation.of(release)
+    given = release.parameters
+    bound: Bound = "paper" if given.get("bound") == "paper" else "tight"
+    skew, p = float(exact(given.get("skew", 1))), float(noise.p)
+    smallest = next(int(entry["actual"]) for entry in release.guarantees if entry["name"] == "k-anonymity")
+    k = 1 if given.get("labels") == "driven" else smallest
+    rho1 = float(exact(given["rho"][0])) if given.get("rho") else None
+    known = guarantee_grid(
+        ks=sorted({*KS, k}), ps=sorted({*PS, p}), rho1=rho1 or 0, domain=noise.size, skew=skew, bound=bound
+    )
+    grid = [{name: value for name, value in entry.items() if rho1 is not None or name != "rho2"} for entry in known]
+    return {"k": k, "p": p, "domain": noise.size, "skew": skew, "bound": bound, "rho1": rho1, "grid": grid}
+
+
+def guarantee_chart(
+    grid: Sequence[Mapping[str, Any]], measure: str, *, chosen: tuple[int, float] | None = None
+) -> Chart:
     """The heat map of ``rho2`` or ``growth``; takes what ``guarantee_grid`` gives.
+
+    ``chosen`` is the k and the p of a release, which get a frame.
 
     >>> grid = [{"k": k, "p": 0.3, "rho2": 0.5 - k / 100, "growth": 0.3} for k in (2, 4)]
     >>> chart = guarantee_chart(grid, "rho2")
@@ -39,9 +69,16 @@ def guarantee_chart(grid: Sequence[Mapping[str, Any]], measure: str) -> Chart:
     squares = base.mark_rect().encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None))
     light = alt.condition("datum.value > 0.75", alt.value("#ffffff"), alt.value("#1a1a1a"))
     words = base.mark_text(fontSize=12).encode(x=x, y=y, text="text:N", color=light)
-    spec = alt.layer(squares, words).to_dict()
+    layers = [squares, words]
     values = [field["value"] for field in fields]
     description = f"{_TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."
+    if chosen is not None:
+        k, p = chosen[0], f"{chosen[1]:g}"
+        (here,) = (field["text"] for field in fields if field["k"] == k and field["p"] == p)
+        description = f"{description[:-1]}; here {here}, with k = {k} and p = {p}."
+        framed = base.transform_filter((alt.datum.k == k) & (alt.datum.p == p))
+        layers.append(framed.mark_rect(filled=False, stroke=BEFORE, strokeWidth=3).encode(x=x, y=y))
+    spec = alt.layer(*layers).to_dict()
     return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
 
 

@@ -20,6 +20,7 @@ from undercover.report.charts import (
     loss_chart,
     match_size_chart,
 )
+from undercover.report.pictures import picture_charts
 from undercover.report.svg import Chart
 from undercover.report.utility_charts import association_chart, distribution_chart, query_error_chart
 
@@ -51,12 +52,14 @@ def report_html(summary: Mapping[str, Any]) -> str:
         for position, attack in enumerate(summary["attacks"])
     ]
     sizes, cost = summary["class_sizes"], summary["cost"]
+    drawn = picture_charts(summary["pictures"])
     return render(
         "report.html.j2",
         summary={**summary, "attacks": attacks},
         size_chart=_picture(class_size_chart(sizes)) if sizes["histogram"] else None,
         loss_chart=_picture(loss_chart(cost["columns"])) if cost and cost["columns"] else None,
         kept_charts=_kept_charts(cost or {}),
+        picture_charts={name: [_picture(chart) for chart in charts] for name, charts in drawn.items()},
     )
 
 

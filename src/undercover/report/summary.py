@@ -19,6 +19,7 @@ from undercover.report.class_sizes import class_sizes, sizes_of
 from undercover.report.cover_wording import FROM_RUN, beside_delta
 from undercover.report.datasheet import datasheet_summary
 from undercover.report.figures import number
+from undercover.report.pictures import pictures
 from undercover.report.riskiest import riskiest
 from undercover.report.stages import stages
 from undercover.report.wording import (
@@ -67,7 +68,8 @@ def summarize(
     -------
     dict
         ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``riskiest``,
-        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again`` and ``private``.
+        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again``,
+        ``pictures`` and ``private``.
 
     Examples
     --------
@@ -122,6 +124,7 @@ def summarize(
         "limits": limits(run.release),
         "not_published": _not_published(run),
         "again": again(run),
+        "pictures": pictures(run),
     }
 
 
