@@ -49,7 +49,8 @@ def profile(rows):
     of_rows = sat.merge(rows.groupby("bucket").size().rename("rows"), on="bucket")
     return (of_rows["share"] * of_rows["rows"]).groupby(of_rows[{name}]).sum() / len(rows)
 
-print(pd.DataFrame({{"inside": profile(table[certain]), "outside": profile(table[~possible])}}).fillna(0).round(3))
+groups = {{"inside": profile(table[certain]), "outside": profile(table[~possible])}}
+print(pd.DataFrame(groups).fillna(0).round(3))
 """
 
 _SUM = """\
@@ -61,7 +62,7 @@ least = values.loc[place < few, {name}].sum()
 most = values.loc[place >= people - many, {name}].sum()
 print("the sum lies between", least, "and", most)
 if (certain == possible).all():
-    print("the mean of these", certain.sum(), "rows between", least / certain.sum(), "and", most / certain.sum())
+    print("the mean between", least / certain.sum(), "and", most / certain.sum())
 mean = (sat[{name}] * sat["share"]).groupby(sat["bucket"]).sum()  # of every bucket
 print("mean by bucket: about", table["bucket"].map(mean)[certain].mean(), "inside")
 print("and", table["bucket"].map(mean)[~possible].mean(), "outside")

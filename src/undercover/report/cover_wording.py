@@ -29,13 +29,14 @@ VALUE = "A single value."
 ORDER_KEPT = "is that of the input: whoever knows it knows which row is whose"
 
 _ASK = {
-    True: "low, high = table[{by}].quantile(0.25), table[{by}].quantile(0.75)  # the range you ask about\n"
+    True: "# the range you ask about\nlow, high = table[{by}].quantile(0.25), table[{by}].quantile(0.75)\n"
     "inside = table[{by}].between(low, high)\n",
     False: "value = table[{by}].mode()[0]  # the value you ask about\ninside = table[{by}] == value\n",
 }
 _COUNT = """\
 share = inside.mean()
-print("about", inside.sum(), "+/-", round((len(table) * share * (1 - share)) ** 0.5), "of", len(table), "rows")
+error = (len(table) * share * (1 - share)) ** 0.5
+print("about", inside.sum(), "+/-", round(error), "of", len(table), "rows")
 """
 _VALUES = """\
 print(table[{name}].value_counts(normalize=True).head(10))

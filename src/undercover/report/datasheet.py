@@ -111,13 +111,15 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
     name = str(entry.get("name"))
     parameters = {key: value for key, value in entry.items() if key not in _FOUND and key != "seed"}
     actual = math.inf if entry.get("actual") == "inf" else entry.get("actual")
+    required = entry.get("required")
     return {
         "name": name,
         "title": promise_title(name, parameters),
         "words": promise_words(name, parameters),
         "parameters": plain(parameters),
         "sense": sense_of(name),
-        "required": plain(entry.get("required")),
+        "required": plain(required),
+        "required_shown": shown(required, sense_of(name)) if isinstance(required, float) else plain(required),
         "actual": plain(entry.get("actual")),
         "shown": shown(actual, sense_of(name)),
         "holds": entry.get("holds"),

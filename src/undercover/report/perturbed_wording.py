@@ -47,7 +47,8 @@ _GROUP = """\
 share = (seen - (1 - p) / domain_size) / p  # of the people of the cell, on average
 groups = pd.DataFrame({{"people": table.groupby({by})["G"].sum()}})
 groups["share"] = (table["G"] * share).groupby(table[{by}]).sum() / groups["people"]
-groups["error"] = (weight**2).groupby(table[{by}]).sum() ** 0.5 / 2 / groups["people"]  # at most
+largest = (weight**2).groupby(table[{by}]).sum() ** 0.5 / 2
+groups["error"] = largest / groups["people"]  # at most one standard error
 print(groups.round(3))
 """
 _ALL = """\
@@ -58,7 +59,8 @@ with open("release.json", encoding="utf-8") as file:
 lines = []
 for each in domain:
     found = (table[{name}] == {each}).astype(float)
-    lines.append((each, (weight * (found - (1 - p) / domain_size)).sum(), error(found) or float("nan")))
+    estimate = (weight * (found - (1 - p) / domain_size)).sum()
+    lines.append((each, estimate, error(found) or float("nan")))
 print(pd.DataFrame(lines, columns=["value", "people", "error"]).round(1))
 """
 _MEAN = """\

@@ -31,7 +31,8 @@ span = pd.DataFrame([ends(cell) for cell in table[{name}]], columns=["low", "hig
 span["low"] = span["low"].fillna(span["low"].min())
 span["high"] = span["high"].fillna(span["high"].max())
 
-low, high = span["low"].quantile(0.25){day}, span["high"].quantile(0.75){day}  # the range you ask about
+# the range you ask about
+low, high = span["low"].quantile(0.25){day}, span["high"].quantile(0.75){day}
 certain = (span["low"] >= low) & (span["high"] <= high)
 possible = (span["high"] >= low) & (span["low"] <= high)
 print("between", certain.sum(), "and", possible.sum(), "rows")
@@ -45,7 +46,8 @@ print("about", round(likely.sum()), "rows, if values are spread evenly in their 
 
 _MIDDLE = """\
 known = ~table[{name}].isin(["*", ""])  # the others say nothing
-print("mean between", span["low"][known].mean(), "and", span["high"][known].mean(), "of", known.sum(), "rows")
+least, most = span["low"][known].mean(), span["high"][known].mean()
+print("mean of", known.sum(), "rows between", least, "and", most)
 """
 
 _SETS = '''\
@@ -64,13 +66,14 @@ choices = choices.map(lambda chosen: values if chosen == ["*"] else chosen)
 value = choices.explode().mode()[0]  # the value you ask about
 certain = choices.map(lambda chosen: chosen == [value])
 possible = choices.map(lambda chosen: value in chosen)
-print("between", certain.sum(), "and", possible.sum(), "rows")
+print("at least", certain.sum(), "and at most", possible.sum(), "rows")
 likely = possible / choices.map(len)
 print("about", round(likely.sum()), "rows, if every member of a set is equally likely")
 '''
 
 _SPREAD = """\
-shares = (1 / choices.map(len)).repeat(choices.map(len))  # a row counts as 1, spread over its members
+size = choices.map(len)
+shares = (1 / size).repeat(size)  # a row counts as 1, spread over its members
 spread = shares.groupby(choices.explode().to_numpy()).sum()
 print(spread.round(1))
 """
@@ -79,11 +82,12 @@ _NODES = """\
 nodes = table[{name}].value_counts()
 print(nodes)
 node = nodes.drop("*", errors="ignore").index[0]  # the node you ask about
-below, above = [], ["*"]  # further nodes of the hierarchy under it and over it: ask for the hierarchy
+below, above = [], ["*"]  # further nodes under it and over it: ask for the hierarchy
 certain = table[{name}].isin([node, *below])
 possible = certain | table[{name}].isin(above)
 likely = certain.astype(float)
-print("at least", certain.sum(), "rows, and at most", possible.sum(), "if you have listed all of these nodes")
+print("at least", certain.sum(), "rows")
+print("at most", possible.sum(), "rows, if you have listed all of these nodes")
 """
 
 _LEVEL = """\
@@ -210,7 +214,7 @@ def _plain(table: PublishedTable, names: Sequence[str]) -> Snippet:
     name = (numbers or names)[0]
     column = f"table[{name!r}]"
     if numbers:
-        ask = f"low, high = {column}.quantile(0.25), {column}.quantile(0.75)  # the range you ask about"
+        ask = f"# the range you ask about\nlow, high = {column}.quantile(0.25), {column}.quantile(0.75)"
         condition = f"{column}.between(low, high)"
     else:
         ask, condition = f"value = {column}.mode()[0]  # the value you ask about", f"{column} == value"
@@ -255,7 +259,8 @@ def cells_of(table: PublishedTable, name: str) -> list[str]:
 
 
 def telling(table: PublishedTable) -> str:
-    """The quasi-identifier to make groups of: with the fewest different cells, if there are at least two."""
+    """The quasi-identifier to make groups of: one of words, if there is any that says something."""
     names = table.names("quasi-identifier")
-    sizes = {name: len(cells_of(table, name)) for name in names}
-    return min((name for name in names if sizes[name] > 1), key=sizes.__getitem__, default=names[0])
+    spoken = [name for name in names if cells_of(table, name)]
+    words = [name for name in spoken if table.form(name) != "interval" and not is_number(table, name)]
+    return (words or spoken or list(names))[0]

@@ -51,7 +51,8 @@ _MEAN_INSIDE = """\
 print("mean inside", amount[certain].mean(), "+/-", amount[certain].sem())
 print("mean outside", amount[~possible].mean(), "+/-", amount[~possible].sem())
 doubtful = amount[possible & ~certain]
-least, most = (amount[certain].sum() + doubtful.clip(**end).sum() for end in ({{"upper": 0}}, {{"lower": 0}}))
+least = amount[certain].sum() + doubtful.clip(upper=0).sum()
+most = amount[certain].sum() + doubtful.clip(lower=0).sum()
 print("the sum inside lies between", least, "and", most)
 """
 
