@@ -251,8 +251,9 @@ def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
     [(('age',), ('sex',), ('age', 'sex'))]
     """
     columns = [column for table in release.tables for column in table.columns]
-    names = [column.name for column in columns if column.role == "quasi-identifier"]
-    sensitive = [column.name for column in columns if column.role == "sensitive"]
+    # A column may stand in several tables (cross-bucket's joined view).
+    names = list(dict.fromkeys(column.name for column in columns if column.role == "quasi-identifier"))
+    sensitive = list(dict.fromkeys(column.name for column in columns if column.role == "sensitive"))
     sets = tuple((name,) for name in names) + ((tuple(names),) if len(names) > 1 else ())
     return tuple(QueryError(quasi_identifiers=sets, sensitive=name, queries=queries) for name in sensitive if sets)
 
