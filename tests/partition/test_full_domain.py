@@ -177,6 +177,55 @@ def test_the_best_node_is_the_best_of_all(cells: str, by: Any, limit: int) -> No
     assert limit or not chosen_above
 
 
+@pytest.mark.parametrize("by", ["loss", "level", "weights"])
+@pytest.mark.parametrize("checks", CHECKS[3:], ids=lambda checks: "+".join(c.kind for c in checks))
+def test_the_best_node_is_found_without_looking_at_all(cells: str, checks: tuple[Check, ...], by: Any) -> None:
+    looked = within_all = differ = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, n=40, d=4, values=5, kinds=("tree", "tree", "categorical"))
+        domain, condition = condition_of(table, 2, checks, limit=6)
+        within = search(domain, condition.necessary)
+        chooser = Chooser(domain, condition, by)
+        found = chooser.best_within(within)
+        # Everything by definition: each node of the lattice, checked and costed from the rows.
+        plain = PlainDomain(table, domain.names)
+        passing = brute_force(plain, 2, checks, 6)
+        assert all(within[node] for node in passing), seed
+        if not passing:
+            assert found is None
+            continue
+        costs = {}
+        for node in passing:
+            cube = domain.cube(node, condition.payloads | {"counts"})
+            cost, loss, gone = chooser.cost_of(cube, condition.failing(cube))
+            costs[node] = (cost, loss, node, gone)
+        assert found is not None
+        assert (found.cost, found.loss, found.levels, found.suppressed) == min(costs.values()), seed
+        looked, within_all = looked + found.evaluated, within_all + int(within.sum())
+        # A bound that is none is noticed: with it another node is taken.
+        wrong = Chooser(domain, condition, by)
+        wrong.__dict__["bounds"] = 100 - chooser.bounds
+        taken = wrong.best_within(within)
+        differ += taken is None or taken.levels != found.levels
+    assert looked < within_all
+    assert differ
+
+
+def test_incognito_takes_the_best_of_all_nodes_it_did_not_list() -> None:
+    names = ("age", "sex", "education", "race")
+    table = Table.from_arrow(uc.datasets.census(2000, seed=3), uc.datasets.census_schema(names))
+    method = uc.Incognito(k=4, l=3, suppression=0.03)
+    domain, condition = method._prepared(table)
+    listed, chosen = method._search(domain, condition, lambda *_: None)
+    assert listed is None
+    every = search(domain, condition)
+    best = Chooser(domain, condition).best(every, suppressing=True)
+    assert (chosen.levels, chosen.cost, chosen.suppressed) == (best.levels, best.cost, best.suppressed)
+    assert chosen.evaluated < every.sum()
+    assert method.candidates(table).num_rows == every.sum()
+
+
 def plain_mean(plain: PlainDomain, axis: int, level: int, gone: list[list[int]]) -> float:
     table, name = plain.table, plain.names[axis]
     on = column_levels(table[name]).levels[level]

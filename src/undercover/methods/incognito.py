@@ -129,7 +129,7 @@ class Incognito:
             kept=recoded.rows if kept is not table else None,
             suppressed=table.n_rows - len(recoded.rows),
             diagnostics=_diagnostics(domain, passing, chosen, recoded),
-            frames={"candidates": candidate_frame(domain, passing)},
+            frames={} if passing is None else {"candidates": candidate_frame(domain, passing)},
             used={"levels": level_facts(domain, chosen.levels)},
             warnings=two_level_warning(domain),
         )
@@ -179,27 +179,37 @@ class Incognito:
         return FullDomain(table, table.schema.quasi_identifiers, condition.sensitive), condition
 
     def _passing(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> NodeSet:
+        self._require_rows(domain)
+        if condition.monotone:
+            require_whole_table(domain.table, condition.checks)
+        found = search(domain, condition, progress=progress)
+        if not found.any():
+            raise _nothing_passes(domain, condition)
+        return found
+
+    def _require_rows(self, domain: FullDomain) -> None:
         n_rows = domain.table.n_rows
         if self.k > n_rows:
             raise UnreachableError(
                 f"k={self.k} cannot be reached: the table has only {n_rows:,} rows, which is the largest feasible k.",
                 best={"k": n_rows},
             )
-        if condition.monotone:
-            require_whole_table(domain.table, condition.checks)
-        found = search(domain, condition, progress=progress)
-        if not found.any():
-            raise UnreachableError(
-                f"No full-domain generalisation of {listed(domain.names)} passes with at most {condition.limit:,} of "
-                f"{n_rows:,} rows suppressed. Ask for less, or allow more suppression."
-            )
-        return found
 
-    def _search(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> tuple[NodeSet, Chosen]:
-        passing = self._passing(domain, condition, progress)
-        progress("choosing a node", 0.0)
+    def _search(
+        self, domain: FullDomain, condition: CellCondition, progress: Progress
+    ) -> tuple[NodeSet | None, Chosen]:
+        """The passing nodes, where all of them were looked for, and the best."""
         chooser = Chooser(domain, condition, self.choose, self.weights)
-        return passing, chooser.best(passing, suppressing=condition.limit > 0)
+        if condition.monotone or self.choose == "dm":
+            passing = self._passing(domain, condition, progress)
+            progress("choosing a node", 0.0)
+            return passing, chooser.best(passing, suppressing=condition.limit > 0)
+        self._require_rows(domain)
+        within = search(domain, condition.necessary, progress=progress)
+        chosen = chooser.best_within(within, progress=progress)
+        if chosen is None:
+            raise _nothing_passes(domain, condition)
+        return None, chosen
 
     @staticmethod
     def _recoded(domain: FullDomain, condition: CellCondition, chosen: Chosen) -> Recoded:
@@ -208,11 +218,23 @@ class Incognito:
         return recode(domain, chosen.levels, condition.failing(domain.class_cube(chosen.levels, condition.payloads)))
 
 
-def _diagnostics(domain: FullDomain, passing: NodeSet, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
+def _nothing_passes(domain: FullDomain, condition: CellCondition) -> UnreachableError:
+    return UnreachableError(
+        f"No full-domain generalisation of {listed(domain.names)} passes with at most {condition.limit:,} of "
+        f"{domain.table.n_rows:,} rows suppressed. Ask for less, or allow more suppression."
+    )
+
+
+def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
+    every = {}
+    if passing is not None:
+        every = {
+            "passing": int(passing.sum()),
+            "minimal": [list(node) for node in _first(minimal(passing))],
+        }
     return {
         "nodes": domain.lattice.size,
-        "passing": int(passing.sum()),
-        "minimal": [list(node) for node in _first(minimal(passing))],
+        **every,
         "levels": dict(zip(domain.names, chosen.levels, strict=True)),
         "cost": chosen.cost,
         "loss": chosen.loss,

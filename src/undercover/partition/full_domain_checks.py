@@ -9,6 +9,7 @@ general a node is; of the other forms this is not so, since a cell that holds ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -75,6 +76,22 @@ class CellCondition:
     def monotone(self) -> bool:
         """Without suppression all of them are, with it k and distinct values."""
         return self._distinct or not self.limit
+
+    @property
+    def necessary(self) -> CellCondition:
+        """A monotone condition that every passing node satisfies.
+
+        Rows of small cells are suppressed whatever else is asked. So are those of cells with fewer than l values: no
+        value above 1/l of the rows, an entropy of log l, and something left beyond the l - 1 most frequent values all
+        take l of them.
+        """
+        least: dict[str, int] = {}
+        for check in self.checks:
+            if check.kind not in _CLOSENESS:
+                values = math.floor(check.limit) if check.kind == "recursive" else math.ceil(check.limit)
+                least[check.column] = max(values, least.get(check.column, 1))
+        distinct = tuple(Check(column=column, kind="distinct", limit=float(number)) for column, number in least.items())
+        return CellCondition(self.table, self.k, distinct, self.limit)
 
     def passes(self, cube: CellCube) -> bool:
         """Whether at most ``limit`` rows must be suppressed."""

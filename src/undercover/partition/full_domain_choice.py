@@ -6,7 +6,8 @@ Section 6.2. Ties go to the smaller loss, then to the lexicographically smaller 
 
 Without suppression all of them only grow with generalisation, so the best node is a minimal one. With suppression a
 more general node may be better, because it suppresses less; but no node costs less than it would if nothing were
-suppressed, and the search goes through nodes by that bound until none can be better than what it has.
+suppressed, and the search goes through nodes by that bound until none can be better than what it has. Where which nodes
+pass is not monotone either, they are checked in that order, too, and most are never looked at.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Choice = Literal["loss", "dm", "level", "weights"]
 MOST_NODES = 20_000_000
 
 _DIGITS = 12  # of a cost; what lies beyond is rounding
+_OFTEN = 100  # nodes from one word of progress to the next
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,29 @@ class Chooser:
                 best, suppressed = (cost, loss, node), rows
         assert best is not None
         return Chosen(best[2], best[0], best[1], suppressed, evaluated)
+
+    def best_within(self, within: NodeSet, *, progress: Progress = no_progress) -> Chosen | None:
+        """The best of the nodes ``within`` that pass the condition; not for ``dm``.
+
+        Nodes are checked by what they cost at least, until that is more than the best of them costs.
+        """
+        nodes, bounds = np.argwhere(within), np.round(self.bounds[within], _DIGITS)
+        best: tuple[float, float, Levels] | None = None
+        suppressed, looked = 0, 0
+        for place in np.lexsort((*nodes.T[::-1], bounds)):
+            if best is not None and bounds[place] > best[0]:
+                break
+            node = tuple(int(level) for level in nodes[place])
+            cube = self.domain.cube(node, self.condition.payloads | {"counts"})
+            looked += 1
+            if looked % _OFTEN == 0:
+                progress("searching the lattice", looked / len(nodes))
+            if not self.condition.passes(cube):
+                continue
+            cost, loss, rows = self.cost_of(cube, self.condition.failing(cube))
+            if best is None or (cost, loss, node) < best:
+                best, suppressed = (cost, loss, node), rows
+        return None if best is None else Chosen(best[2], best[0], best[1], suppressed, looked)
 
     def ranked(self, passing: NodeSet) -> Iterator[Chosen]:
         """The passing nodes from best to worst, nothing being suppressed."""
@@ -189,13 +214,10 @@ def search(domain: FullDomain, condition: Condition, *, progress: Progress = no_
         return passing_nodes(
             domain.lattice, lambda node: domain.cube(node, condition.payloads), condition.passes, progress=progress
         )
-    # Rows of small cells are suppressed whatever else is asked, and of those fewer and fewer fail.
-    large = CellCondition(condition.table, condition.k, (), condition.limit)
-    within = search(domain, large, progress=progress)
     return every_node(
         domain.lattice,
         lambda node: domain.cube(node, condition.payloads),
         condition.passes,
-        within,
+        search(domain, condition.necessary, progress=progress),
         progress=progress,
     )
