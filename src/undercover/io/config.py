@@ -188,13 +188,13 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
     >>> schema_from_mapping(schema_to_mapping(schema)) == schema
     True
     """
-    columns = {}
+    columns: dict[str, dict[str, Any]] = {}
     for name, column in schema.columns.items():
         rows = None if column.hierarchy is None else [list(row) for row in column.hierarchy.rows]
         domain = None if column.domain is None or column.bins is not None else list(column.domain)
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
         if column.bins is not None:
-            columns[name] |= {"bins": list(column.bins)}
+            columns[name]["bins"] = list(column.bins)
     return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
 
 
