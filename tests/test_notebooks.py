@@ -194,6 +194,13 @@ def test_kernels_listen_on_this_machine_only_and_end() -> None:
         os.kill(int(process), 0)
 
 
+def test_the_environment_is_as_before() -> None:
+    before = dict(os.environ)
+    with script().settings("elsewhere"):
+        assert os.environ["IPYTHONDIR"] == "elsewhere"
+    assert dict(os.environ) == before
+
+
 def test_an_error_in_a_cell_is_no_quiet_output() -> None:
     from nbclient.exceptions import CellExecutionError
 

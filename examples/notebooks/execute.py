@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
@@ -25,8 +27,7 @@ TIMEOUT = 600  # seconds a cell may take, for a machine that has compiled nothin
 def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The same notebook with fresh outputs."""
     fresh = normalized(notebook)
-    with tempfile.TemporaryDirectory() as folder:
-        settings = {"IPYTHONDIR": folder, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    with tempfile.TemporaryDirectory() as folder, settings(folder):
         client = NotebookClient(
             fresh,
             timeout=TIMEOUT,
@@ -36,8 +37,20 @@ def executed(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             coalesce_streams=True,
             extra_arguments=["--log-level=40"],  # that 127.0.0.1 is not encrypted need not be said each time
         )
-        client.execute(env={**os.environ, **settings})
+        client.execute()
     return normalized(fresh, outputs=True)
+
+
+@contextmanager
+def settings(folder: str) -> Iterator[None]:
+    """Keep IPython, in this process and in kernels, away from the user's home."""
+    before = dict(os.environ)
+    os.environ.update(IPYTHONDIR=folder, PYDEVD_DISABLE_FILE_VALIDATION="1")
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def normalized(notebook: nbformat.NotebookNode, *, outputs: bool = False) -> nbformat.NotebookNode:
