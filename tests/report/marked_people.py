@@ -27,6 +27,7 @@ BANDS = uc.Hierarchy([(str(y), f"bandq-{y // 20}", f"wideq-{y // 40}", "*") for 
 SCHOOLS = uc.Hierarchy([(f"Wqleaf-{i}{side}", f"wqbranch-{i % 3}", "*") for i in range(9) for side in "ab"])
 GRADES = tuple(f"Oqgrade-{i}" for i in range(7))
 ILLNESSES = tuple(f"Xqill-{i}{side}" for side in "ab" for i in range(12))
+BINS = tuple(range(51000, 51900, 100))
 PAYS = tuple(str(51007 + 13 * i) for i in range(60))
 
 
@@ -49,13 +50,19 @@ def people(which: str = "first") -> pa.Table:
     )
 
 
-def schema(*quasi: str, sensitive: str | None = "illness", trees: bool = False, insensitive: bool = False) -> uc.Schema:
+def schema(
+    *quasi: str,
+    sensitive: str | None = "illness",
+    trees: bool = False,
+    insensitive: bool = False,
+    bins: bool = False,
+) -> uc.Schema:
     settings = {
         "years": uc.Column(weight=WEIGHT, hierarchy=BANDS if trees else None),
         "school": uc.Column(hierarchy=SCHOOLS),
         "grade": uc.Column(kind="ordinal", domain=GRADES),
         "illness": uc.Column(domain=ILLNESSES),
-        "pay": uc.Column(domain=PAYS),
+        "pay": uc.Column(bins=BINS) if bins else uc.Column(domain=PAYS),
     }
     known = [*quasi, *([sensitive] if sensitive else [])]
     return uc.Schema(
@@ -85,6 +92,14 @@ RECIPES = {
     "mondrian in regions": Recipe(schema("grade", "years"), lambda _: uc.Mondrian(k=K, recoding="regions")),
     "mondrian without sensitive": Recipe(schema("place", "years", sensitive=None), lambda _: uc.Mondrian(k=K)),
     "mondrian of everything": Recipe(schema("grade", "place"), lambda _: uc.Mondrian(k=200)),
+    "mondrian in bins": Recipe(schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.Mondrian(k=K)),
+    "anatomy in bins": Recipe(schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.Anatomy(l=3)),
+    "mutual cover in bins": Recipe(
+        schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.MutualCover(delta="1/3", l=3)
+    ),
+    "perturbed bins": Recipe(
+        schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.PerturbedGeneralization(k=K, p=0.5)
+    ),
     "anatomy": Recipe(schema(*PLAIN), lambda _: uc.Anatomy(l=L)),
     "anatomy of numbers": Recipe(schema(*PLAIN, sensitive="pay"), lambda _: uc.Anatomy(l=L)),
     "incognito": Recipe(schema("years", "school", **TREES), lambda _: uc.Incognito(k=K)),

@@ -53,7 +53,15 @@ def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 def people() -> pd.DataFrame:
-    return marked.people().to_pandas()
+    """The truth; what was published in bins is here, too."""
+    table = marked.people().to_pandas()
+    start = table["pay"] // 100 * 100
+    table["pay in bins"] = "[" + start.astype(str) + ", " + (start + 99).astype(str) + "]"
+    return table
+
+
+def sensitive_of(name: str) -> str:
+    return "pay" if "numbers" in name else "pay in bins" if "bins" in name else "illness"
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
@@ -65,11 +73,11 @@ def test_every_kind_has_three_analyses_that_run_and_count_right(name: str, file_
     assert [title for title, printed in found.printed.items() if not printed and not title.startswith("Read")] == []
     assert "the tables are those of release.json" in found.printed["The same with undercover"]
     if release.method == "mutual-cover":
-        check_drawn(found)
+        check_drawn(found, sensitive_of(name))
     elif release.method == "perturbed-generalization":
-        check_perturbed(found, release)
+        check_perturbed(found, release, sensitive_of(name))
     else:
-        check_bounds(found, release, "pay" if "numbers" in name else "illness")
+        check_bounds(found, release, sensitive_of(name))
 
 
 def check_bounds(found: Ran, release: Release, sensitive: str) -> None:
@@ -146,20 +154,19 @@ def test_the_comparison_with_the_truth_finds_a_wrong(title: str, before: str, af
         check_bounds(found, release, "pay")
 
 
-def check_drawn(found: Ran) -> None:
+def check_drawn(found: Ran, sensitive: str) -> None:
     """Mutual cover: sensitive values as often as they were; a count near the truth, for the seed at hand."""
     table = people()
     about, error = found.numbers("Count by years", r"about # \+/- #")
     true = table["years"].between(found.names["low"], found.names["high"]).sum()
     assert abs(about - true) <= 3 * error
-    sensitive = "pay" if found.has("Distribution of pay") else "illness"
     assert found.names["seen"].sum() == (table[sensitive] == found.names["wanted"]).sum()
     if sensitive == "pay":
         assert found.numbers("Distribution", "mean # and sum #") == [table["pay"].mean(), table["pay"].sum()]
         assert found.numbers("The same", "SumAnswer: about #") == pytest.approx([table["pay"].sum()], rel=1e-5)
 
 
-def check_perturbed(found: Ran, release: Release) -> None:
+def check_perturbed(found: Ran, release: Release, sensitive: str) -> None:
     """Perturbed generalization: what :class:`undercover.PerturbedCounts` says, and near the truth."""
     counts, table = uc.PerturbedCounts(release), people()
     value = found.names["value"]
@@ -168,11 +175,11 @@ def check_perturbed(found: Ran, release: Release) -> None:
     assert about == pytest.approx(estimate.value, abs=0.51)
     assert everybody == len(table)
     assert found.names["spread"] == pytest.approx(estimate.standard_error, rel=1e-4)
-    assert abs(about - (table[counts.sensitive] == value).sum()) <= 4 * estimate.standard_error
+    assert abs(about - (table[sensitive] == value).sum()) <= 4 * estimate.standard_error
     assert found.names["groups"]["people"].sum() == len(table)
     marginal = counts.marginal()
     assert [line[1] for line in found.names["lines"]] == pytest.approx([line["estimate"] for line in marginal])
-    if counts.sensitive == "pay":
+    if sensitive == "pay":
         mean, error = found.numbers("Sum and mean", r"mean about # \+/- #")
         assert mean == pytest.approx(counts.mean().value)
         assert error == pytest.approx(counts.mean().standard_error)
@@ -279,6 +286,14 @@ def test_mutual_cover_reads_na_as_a_value(ran: Any, file_format: str) -> None:
     assert found.names["wanted"] == "NA"
     assert found.numbers("Count by sex", r"about # \+/- # of # rows")[::2] == [2, 4]
     assert found.names["table"]["sex"].isna().sum() == 1
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_where_no_value_was_kept_people_are_all_there_is_to_count(ran: Any, file_format: str) -> None:
+    method = uc.PerturbedGeneralization(k=marked.K, p=0)
+    found = ran(uc.publish(marked.people(), marked.schema("years", "place"), method).release, file_format)
+    assert list(found.printed) == ["Read the table", "Count people", "The same with undercover"]
+    assert sum(map(int, re.findall(r"\s(\d+)$", found.printed["Count people"], re.M))) == 240
 
 
 def test_ranges_of_words_are_left_alone() -> None:

@@ -6,7 +6,7 @@ It goes on where the others end: ``low``, ``high``, ``value`` and ``wanted`` are
 from __future__ import annotations
 
 from undercover.model.drawn import is_drawn
-from undercover.model.perturbation import is_perturbed
+from undercover.model.perturbation import Perturbation, is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.report.snippet_parts import Snippet, cells_of, is_number, scale
 
@@ -88,6 +88,9 @@ def _perturbed(release: Release) -> Snippet:
     table = release.published()
     (sensitive,) = table.names("sensitive")
     number = is_number(table, sensitive)
+    if not Perturbation.of(release).p:
+        text = "It checks the files against release.json and recomputes what is promised."
+        return {"title": "The same with undercover", "text": text, "code": _LOAD + "print(uc.verify(release))\n"}
     lines = [
         "counts = uc.PerturbedCounts(release)",
         f"print(counts.count({{{sensitive!r}: {'value.item()' if number else 'value'}}}))",

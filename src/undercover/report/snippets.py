@@ -104,12 +104,13 @@ def _one_table(table: PublishedTable, file_format: str, *, one_level: bool) -> l
         return [*found, _classes(table)]
     sensitive, quasi = table.names("sensitive")[0], telling(table)
     number = table.form(sensitive) == "value" and is_number(table, sensitive)
+    was = "were not changed" if table.form(sensitive) == "value" else "were put into declared bins and not changed"
     named = {"name": repr(sensitive), "quasi": repr(quasi)}
     found += [
         {
             "title": f"Distribution of {sensitive}",
-            "text": f"Values of {sensitive} were not changed: over all published rows, and over any class, their "
-            "counts are exact. The standard error is for conclusions beyond the people in the table.",
+            "text": f"Values of {sensitive} {was}: over all published rows, and over any class, their counts are "
+            "exact. The standard error is for conclusions beyond the people in the table.",
             "code": _SHARE.format(**named),
         },
         {
