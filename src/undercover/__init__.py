@@ -32,7 +32,15 @@ if TYPE_CHECKING:
         answer_sum,
     )
     from undercover.api import attack, joint_risk, load, measure, publish, published, report, save, verify
-    from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Informed, JointRelease, Linkage
+    from undercover.attacks import (
+        AlgorithmAware,
+        BucketMatching,
+        Corruption,
+        Informed,
+        JointRelease,
+        Linkage,
+        Minimality,
+    )
     from undercover.guarantees import (
         BetaLikeness,
         DeltaDisclosure,
@@ -79,7 +87,15 @@ _HOMES = {
         "answer_sum",
     ),
     "undercover.api": ("attack", "joint_risk", "load", "measure", "publish", "published", "report", "save", "verify"),
-    "undercover.attacks": ("AlgorithmAware", "BucketMatching", "Corruption", "Informed", "JointRelease", "Linkage"),
+    "undercover.attacks": (
+        "AlgorithmAware",
+        "BucketMatching",
+        "Corruption",
+        "Informed",
+        "JointRelease",
+        "Linkage",
+        "Minimality",
+    ),
     "undercover.guarantees": (
         "BetaLikeness",
         "DeltaDisclosure",
@@ -136,6 +152,7 @@ __all__ = [
     "KLAnonymity",
     "LDiversity",
     "Linkage",
+    "Minimality",
     "Mondrian",
     "MutualCover",
     "NonCentralized",

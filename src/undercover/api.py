@@ -24,6 +24,8 @@ from undercover.attacks import (
     JointRisk,
     Linkage,
     LinkageResult,
+    Minimality,
+    MinimalityResult,
 )
 from undercover.attacks.p_match import MOST_COLUMNS
 from undercover.engines.local import LocalEngine
@@ -251,12 +253,23 @@ def attack(
 ) -> AlgorithmAwareResult: ...
 
 
+@overload
 def attack(
     target: Run | str | os.PathLike[str],
-    attacker: Linkage | Corruption | Informed | BucketMatching | AlgorithmAware | None = None,
+    attacker: Minimality,
     *,
     original: Any = None,
-) -> LinkageResult | CorruptionResult | InformedResult | BucketMatchingResult | AlgorithmAwareResult:
+    progress: Progress = no_progress,
+) -> MinimalityResult: ...
+
+
+def attack(
+    target: Run | str | os.PathLike[str],
+    attacker: Linkage | Corruption | Informed | BucketMatching | AlgorithmAware | Minimality | None = None,
+    *,
+    original: Any = None,
+    progress: Progress = no_progress,
+) -> LinkageResult | CorruptionResult | InformedResult | BucketMatchingResult | AlgorithmAwareResult | MinimalityResult:
     """Attack a release with what the holder knows: the original table.
 
     Parameters
@@ -265,9 +278,12 @@ def attack(
         A run, or the folder it was saved to.
     attacker
         By default :class:`undercover.Linkage` with every quasi-identifier known. :class:`undercover.AlgorithmAware`
-        goes through everything the method could have published of a table of a few people.
+        goes through everything the method could have published of a table of a few people,
+        :class:`undercover.Minimality` asks of a Mondrian release of any size why its groups were not cut further.
     original
         Where the run does not know it: the original table or its path.
+    progress
+        Called with a stage and the share of it that is done, by attacks that take long.
 
     Examples
     --------
@@ -279,12 +295,13 @@ def attack(
     """
     run = target if isinstance(target, Run) else load(target)
     table = original_of(run, original)
-    if isinstance(attacker, AlgorithmAware):
-        asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
-        if run.release.method == NonCentralized.name:
-            asked["others"] = run.diagnostics.get("others", [])
-        return attacker.run(table, with_published(method_from_mapping(run.release.method, asked), run.schema))
     threads = LocalEngine().threads
+    if isinstance(attacker, AlgorithmAware):
+        return attacker.run(table, method_of(run))
+    if isinstance(attacker, Minimality):
+        if is_perturbed(run.release) or is_drawn(run.release):
+            raise ParameterError("The minimality attack reads groups with their true values; here values were drawn.")
+        return attacker.run(table, method_of(run), run.groups, rows=run.rows, threads=threads, progress=progress)
     if isinstance(attacker, Informed):
         return attacker.run(table, run, threads=threads)
     if isinstance(attacker, Corruption | BucketMatching):
@@ -397,6 +414,14 @@ def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **op
     return (attacker or JointRelease()).run(read_tables)
 
 
+def method_of(run: Run) -> Method:
+    """The method that made a run, with its parameters."""
+    asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
+    if run.release.method == NonCentralized.name:
+        asked["others"] = run.diagnostics.get("others", [])
+    return with_published(method_from_mapping(run.release.method, asked), run.schema)
+
+
 def with_published(method: Method, schema: Schema) -> Method:
     """The same method, with the tables of others read that it names by their path."""
     if not isinstance(method, NonCentralized):
@@ -466,10 +491,12 @@ def save(
     ...     sorted(path.name for path in (uc.save(run, Path(folder, "out")) / "public").iterdir())
     ['datasheet.html', 'release.json', 'table.csv']
     """
+    from undercover.report.again import again
     from undercover.report.datasheet import datasheet_summary
     from undercover.report.html import datasheet_html, report_html
 
     facts = summarize(run, progress=progress) if summary is None else summary
+    facts = {**facts, "again": again(run, folder=directory, file_format=format)}
     progress("writing", 0.0)
     return bundle.save(
         run,
@@ -477,6 +504,7 @@ def save(
         format=format,
         force=force,
         report=report_html(facts),
+        summary=facts,
         datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
     )
 

@@ -7,6 +7,7 @@ from undercover.attacks.informed import Informed, InformedResult
 from undercover.attacks.joint_release import JointRelease, JointRisk
 from undercover.attacks.known_correlation import known_correlation
 from undercover.attacks.linkage import Linkage, LinkageResult
+from undercover.attacks.minimality import Minimality, MinimalityResult
 
 __all__ = [
     "AlgorithmAware",
@@ -21,5 +22,7 @@ __all__ = [
     "JointRisk",
     "Linkage",
     "LinkageResult",
+    "Minimality",
+    "MinimalityResult",
     "known_correlation",
 ]

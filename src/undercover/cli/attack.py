@@ -7,8 +7,11 @@ from typing import Any
 
 from undercover import api
 from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
+from undercover.attacks.algorithm_aware import MOST_PEOPLE
 from undercover.cli.corruption import print_sweep
+from undercover.cli.minimality import run as run_minimality
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.methods.mondrian import Mondrian
 from undercover.model.perturbation import is_perturbed
 from undercover.report.figures import baseline, number, risk
 
@@ -62,10 +65,17 @@ def run(
 
 
 def run_informed(directory: Path, *, original: str | None, as_json: bool) -> None:
-    """Attack the method itself on a table of a few people and print the worst it can give away."""
+    """Attack the method itself on a table of a few people and print the worst it can give away.
+
+    A larger table is attacked through the cuts that were refused, where the method is one that cuts.
+    """
+    made = api.load(directory)
+    if made.release.method == Mondrian.name and len(made.rows) > MOST_PEOPLE:
+        run_minimality(made, original=original, as_json=as_json)
+        return
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        found = api.attack(directory, AlgorithmAware(), original=original).to_dict()
+        found = api.attack(made, AlgorithmAware(), original=original).to_dict()
     if as_json:
         print_json(found)
         return

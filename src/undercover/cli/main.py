@@ -177,7 +177,7 @@ def attack(
         bool, typer.Option("--knows-tables", help="Of mutual cover: he knows groups and output tables, too.")
     ] = False,
     knows_algorithm: Annotated[
-        bool, typer.Option("--knows-algorithm", help="He knows the method, too; for tables of at most 8 people.")
+        bool, typer.Option("--knows-algorithm", help="He knows the method, too: Mondrian, or at most 8 people.")
     ] = False,
     victim: Annotated[
         int | None, typer.Option(help="Of perturbed generalization: one input row, attacked exactly.")

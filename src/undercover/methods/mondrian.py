@@ -23,10 +23,12 @@ from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.partition.checks import Check
 from undercover.partition.cutting import Recoding
 from undercover.partition.mondrian import Cut, Partition, partition
 from undercover.partition.promises import Asked, Distance, Diversity
 from undercover.partition.recoding import box_cells, generalized_table, region_cells
+from undercover.partition.tries import Node, follow
 from undercover.randomness import Randomness
 
 
@@ -106,12 +108,22 @@ class Mondrian:
         groups = self._cutter(table)(table).groups
         yield Fraction(1), seen_groups(groups.labels, table[sensitive].codes)
 
+    def checks(self, table: Table) -> tuple[Check, ...]:
+        """What every group must satisfy beyond its size."""
+        return self._asked.checks(table)
+
+    def follow(self, table: Table, *, progress: Progress = no_progress) -> Iterator[Node]:
+        """Every node of the cutting, with the cuts that were refused there."""
+        return follow(
+            table, k=self.k, checks=self.checks(table), cut=self.cut, recoding=self.recoding, progress=progress
+        )
+
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Callable[[Table], Partition]:
         """What cuts ``table`` or a part of it."""
         return partial(
             partition,
             k=self.k,
-            checks=self._asked.checks(table),
+            checks=self.checks(table),
             cut=self.cut,
             recoding=self.recoding,
             threads=threads,

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,19 @@ class Node:
     rows: NDArray[np.int64]  # (m,)
     refused: NDArray[np.uint16]  # (cuts, m) part of each row; no two cuts alike, the first row is in part 0
     is_group: bool  # nothing was left to cut it by
+
+
+@runtime_checkable
+class Followable(Protocol):
+    """A method whose cuts can be followed."""
+
+    def checks(self, table: Table) -> tuple[Check, ...]:
+        """What every group must satisfy beyond its size."""
+        ...
+
+    def follow(self, table: Table, *, progress: Progress = no_progress) -> Iterator[Node]:
+        """Every node it came by."""
+        ...
 
 
 def follow(
@@ -58,8 +72,9 @@ def follow(
     ([[0, 0, 1, 1]], True)
     """
     require_whole_table(table, checks)
-    from undercover.kernels.splits import refine
+    from undercover.kernels import splits
 
+    refine: Any = splits.refine
     _, shared, settings, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
     ids = shared[2]
     pending = [np.concatenate([[0, table.n_rows], everything])]
