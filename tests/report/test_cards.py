@@ -17,7 +17,8 @@ from undercover import analysis, api, attacks, utility
 from undercover.attacks import known_correlation
 from undercover.guarantees import Finding, Verification, foreign_table, verify
 from undercover.report import figures, register
-from undercover.report.attack_cards import algorithm_aware_card, corruption_card, joint_risk_card, linkage_card
+from undercover.report.algorithm_cards import algorithm_aware_card, minimality_card
+from undercover.report.attack_cards import corruption_card, joint_risk_card, linkage_card
 from undercover.report.cards import release_card, run_card, schema_card, verification_card
 from undercover.report.utility_cards import measures_card
 
@@ -55,6 +56,7 @@ def results() -> dict[str, Any]:
         uc.attack(perturbed, uc.Corruption(shares=(0, 1))),
         uc.attack(drawn, uc.Informed()),
         uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware()),
+        uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),
         uc.joint_risk(_offices()),
         known_correlation([(3, 3, 4), (4, 3, 2)], (7, 7, 7), 4),
         uc.measure(people, mondrian, query_error=uc.QueryError(queries=20)),
@@ -102,7 +104,7 @@ def test_the_search_for_results_finds_them() -> None:
 def test_everything_exported_returns_something_with_a_card(results: dict[str, Any]) -> None:
     register()
     without = {kind.__name__ for kind in result_classes() if not hasattr(kind, "_repr_html_")}
-    assert without == set(), "give it a card in report/attack_cards.py or report/utility_cards.py"
+    assert without == set(), "give it a card in report/*_cards.py"
     assert {kind.__name__ for kind in result_classes()} <= set(results), "and one to the fixture above"
 
 
@@ -209,6 +211,12 @@ def test_the_edge_is_the_verdict(results: dict[str, Any]) -> None:
     safe = algorithm_aware_card(uc.attack(_six(uc.Streamliner(l=2)), uc.AlgorithmAware()))
     assert "Knowing the algorithm does not help" in safe
     assert _edge(safe) == GREEN
+    assert _edge(minimality_card(results["MinimalityResult"])) == RED
+    believed = replace(results["MinimalityResult"], low=np.full(6, 0.6))  # 1/2 is promised
+    assert "refused cuts give more away than is promised" in minimality_card(believed)
+    nothing = minimality_card(uc.attack(_six(uc.Mondrian(k=2)), uc.Minimality()))
+    assert "refused cuts give nothing away" in nothing
+    assert _edge(nothing) == GREEN
     assert _edge(joint_risk_card(results["JointRisk"])) == RED
     assert _edge(corruption_card(results["CorruptionResult"])) == GREEN
 

@@ -1,8 +1,9 @@
 """Notebook cards of the attacks: before, after and guessing side by side, and whether anybody is certain.
 
 A card is red where somebody's row or value is certain after the release, green where nobody is found or known with more
-than the 20% commonly used as a threshold, and blue in between. Corruption is judged by what was promised, and the
-adversary who knows the algorithm by whether that helps him. Figures are those of ``to_dict()``; no row is named.
+than the 20% commonly used as a threshold, and blue in between. Corruption is judged by what was promised; those who
+know the algorithm have their cards in :mod:`undercover.report.algorithm_cards`. Figures are those of ``to_dict()``; no
+row is named.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from undercover.attacks import (
-    AlgorithmAwareResult,
     BucketMatchingResult,
     CorruptionResult,
     InformedResult,
@@ -20,6 +20,7 @@ from undercover.attacks import (
 )
 from undercover.attacks.known_correlation import CorrelationResult
 from undercover.attacks.linkage import AT_RISK
+from undercover.report import algorithm_cards
 from undercover.report.card_parts import (
     AFTER,
     BAD,
@@ -173,29 +174,6 @@ def corruption_card(result: CorruptionResult) -> str:
     )
 
 
-def algorithm_aware_card(result: AlgorithmAwareResult) -> str:
-    """Whether knowing the algorithm helps, in the worst case and where it helps most."""
-    found = result.to_dict()
-    shown = [("surest of a value", found["worst"]), ("furthest apart", found["largest_gain"])]
-    rows = tuple((label, (risk(entry["release_alone"]), risk(entry["posterior"]))) for label, entry in shown)
-    lines: list[tuple[str, Any]] = [
-        ("people", count(found["people"]).markup()),
-        ("tables tried", sentence("{}, with {} releases", count(found["tables"]), count(found["releases"]))),
-        ("computed", "exactly" if found["exact"] else "from samples, with intervals"),
-        ("declared safe", "yes" if found["declared_safe"] else "no"),
-    ]
-    if found["refused"]:
-        lines.insert(2, ("nothing published of", sentence("{} tables", count(found["refused"]))))
-    return card(
-        "Knowing the algorithm does not help" if found["safe"] else "Knowing the algorithm helps",
-        lines,
-        table=Figures((("release alone", GUESS), ("with the algorithm", AFTER)), rows),
-        edge=GOOD if found["safe"] else BAD,
-        following="`.worst` says whose value and in which release.",
-        private=True,
-    )
-
-
 def joint_risk_card(risks: JointRisk) -> str:
     """What tables say together, beside each of them alone.
 
@@ -259,9 +237,9 @@ CARDS: tuple[tuple[type[Any], Card], ...] = (
     (BucketMatchingResult, bucket_matching_card),
     (InformedResult, informed_card),
     (CorruptionResult, corruption_card),
-    (AlgorithmAwareResult, algorithm_aware_card),
     (JointRisk, joint_risk_card),
     (CorrelationResult, correlation_card),
+    *algorithm_cards.CARDS,
 )
 
 
