@@ -128,7 +128,7 @@ def test_a_value_outside_is_told_without_naming_it(value: float) -> None:
         encode("pay", pa.array([1, value, value], pa.float64()), Column(bins=WHOLE), missing="error")
     said = str(error.value)
     assert "2 rows outside its declared bins" in said
-    assert "decimals" in said
+    assert ("decimal" in said) == (value == 123.25)
     assert str(value) not in said.replace("[0, 9999]", "").replace("[20000, 50000]", "")
 
 

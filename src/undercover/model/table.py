@@ -339,14 +339,15 @@ def _sorted_values(name: str, dictionary: pa.Array, kind: Kind, settings: Column
 
 def _in_bins(name: str, numbers: pa.DictionaryArray, bins: Bins) -> pa.DictionaryArray:
     """Every number as the label of its bin; the dictionary has the bins that occur."""
-    place = bins.place(numbers.dictionary.to_numpy(zero_copy_only=False))
+    values = numbers.dictionary.to_numpy(zero_copy_only=False)
+    place = bins.place(values)
     if (place < 0).any():
-        known = numbers.indices.drop_null().to_numpy()
-        outside = int((place[known] < 0).sum())
+        outside = int((place[numbers.indices.drop_null().to_numpy()] < 0).sum())
+        broken = (place < 0) & (values > bins.edges[0]) & (values < bins.edges[-1])
         raise DataError(
             f"Column `{name}` has {outside:,} rows outside its declared bins, which go from {bins.labels[0]} to "
             f"{bins.labels[-1]}. Declare bins for everything there can be"
-            + ("; for numbers with a fraction write the edges as decimals, such as 0.0." if bins.whole else ".")
+            + ("; for numbers with a fraction write an edge as a decimal, such as 0.0." if broken.any() else ".")
         )
     occurring, of_number = np.unique(place, return_inverse=True)
     labels = pa.array([bins.labels[bin_] for bin_ in occurring], pa.string())
