@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +27,9 @@ from undercover.attacks import (
     Minimality,
     MinimalityResult,
 )
+from undercover.attacks.ordinary_corruption import ordinary_corruption
 from undercover.attacks.p_match import MOST_COLUMNS
+from undercover.attacks.partial_knowledge import PartialKnowledge
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import (
@@ -455,9 +457,32 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
             if len(run.schema.quasi_identifiers) <= MOST_COLUMNS:
                 attacks.append(attack(run, Linkage(p_match=0.7)).to_dict() | {"attack": "p-match"})
             attacks.append(attack(run, Informed()).to_dict())
+        attacks += further_attacks(run, run.original, tried={str(made["attack"]) for made in attacks})
         progress("measuring", 0.0)
         measures = measure(run.original, run, query_error=about_each(run.release)).to_dict()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
+
+
+def further_attacks(run: Run, original: Table, *, tried: Collection[str] = ()) -> list[dict[str, Any]]:
+    """What else a report shows at little cost: the attacker who knows some columns, and the one who knows some values.
+
+    Where rows stand for several people, or there are many columns, the first does not apply; the second is for releases
+    that show true values. Left out is what was ``tried``.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> [made["attack"] for made in further_attacks(run, run.original)]
+    ['p-match', 'ordinary-corruption']
+    """
+    found = []
+    partly = PartialKnowledge()
+    if "p-match" not in tried and partly.applies(original, run.release):
+        found.append(partly.run(original, run.release, own=own_rows(run), threads=LocalEngine().threads))
+    corrupted = ordinary_corruption(original, run)
+    return found if corrupted is None else [*found, corrupted]
 
 
 def report(run: Run, path: str | os.PathLike[str]) -> Path:

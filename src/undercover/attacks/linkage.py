@@ -104,6 +104,7 @@ class LinkageResult:
     told: str = ""  # what else there is to say of the attacker
     p_match: float | None = None
     profile: Profile | None = None  # of the release, for every P
+    raw_profile: Profile | None = None  # of the original as it is
 
     @property
     def story(self) -> str:
@@ -150,8 +151,9 @@ class LinkageResult:
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""
         if self.profile is not None and self.p_match is not None:
-            sweep = [self.profile.means(p) for p in sorted({*PAPERS, self.p_match})]
-            return {"p_match": self.p_match, "sweep": sweep}
+            sides = {"sweep": self.profile, "sweep_before": self.raw_profile or self.profile}
+            ps = sorted({*PAPERS, self.p_match})
+            return {"p_match": self.p_match, **{name: [side.means(p) for p in ps] for name, side in sides.items()}}
         return {
             "match_sizes": {
                 "before": _size_histogram(self.before.matches),
@@ -255,15 +257,17 @@ class Linkage:
         p = float(self.p_match)
         raw = original_as_release(original, known, original.schema.sensitive)
         after = profile(original, release, known, own=own, threads=threads)
+        before = profile(original, raw, known, threads=threads)
         return LinkageResult(
             known=known,
             rows=original.rows,
-            before=_at(profile(original, raw, known, threads=threads), p),
+            before=_at(before, p),
             after=_at(after, p),
             baseline=baseline,
             told=told + P_MATCH_STORY.format(p=p),
             p_match=p,
             profile=after,
+            raw_profile=before,
         )
 
 

@@ -20,6 +20,7 @@ from undercover.report.charts import (
     loss_chart,
     match_size_chart,
 )
+from undercover.report.disclosure_charts import disclosure_charts
 from undercover.report.pictures import picture_charts
 from undercover.report.svg import Chart
 from undercover.report.utility_charts import association_chart, distribution_chart, query_error_chart
@@ -48,7 +49,10 @@ def report_html(summary: Mapping[str, Any]) -> str:
             },
         }
         if attack.get("attack") == "linkage"
-        else attack
+        else {
+            **attack,
+            **{key: _picture(chart) for key, chart in disclosure_charts(attack, f"attack-{position}").items()},
+        }
         for position, attack in enumerate(summary["attacks"])
     ]
     sizes, cost = summary["class_sizes"], summary["cost"]
