@@ -22,6 +22,7 @@ from benchmarks.cross_bucket import cross_bucket
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from benchmarks.mutual_cover import mutual_cover
+from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
 from undercover.attacks.boxes import boxes_of, match
@@ -229,6 +230,7 @@ def main() -> None:
     incognito(book, 7 * options.rows // 10, options.data / "adult")
     mutual_cover(book, options.rows, threads)
     surface(book, options.rows)
+    pages(book, options.rows)
     if options.large:
         growth_beyond(book, options.rows, threads)
     book.write(options.out)

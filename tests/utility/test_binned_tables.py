@@ -3,6 +3,7 @@ import pyarrow as pa
 
 import undercover as uc
 from undercover.utility.binned_tables import binned_tables
+from undercover.utility.query_error import about_each
 
 
 def made(people, schema, method):
@@ -41,3 +42,13 @@ def test_a_release_as_it_was_is_what_it_was():
     tables = made(uc.datasets.census(300), schema, uc.Mondrian(k=1))
     for column in tables.columns.values():
         np.testing.assert_allclose(column.after, column.before)
+
+
+def test_where_no_sensitive_value_was_kept_people_are_counted_all_the_same():
+    people = uc.datasets.census(400)
+    schema = uc.datasets.census_schema(["age", "sex"])
+    tables = made(people, schema, uc.PerturbedGeneralization(k=4, p=0))
+    assert sorted(tables.columns) == ["age", "sex"]
+    assert tables.columns["age"].after.sum() == 400
+    run = uc.publish(people, schema, uc.PerturbedGeneralization(k=4, p=0), seed=1)
+    assert about_each(run.release) == ()

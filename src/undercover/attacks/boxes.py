@@ -89,20 +89,20 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
     parts = [np.ascontiguousarray(part) for part in np.array_split(targets, threads)]
     # A part of the boxes at a time, so that the bitmaps stay small however many values and boxes there are.
     at_once = max(4096, _BITMAP_BYTES * 8 // int(boxes.value_starts[-1]) // 64 * 64)
-    owners, members = [], []
+    counts, members = [], []
     with ThreadPoolExecutor(threads) as pool:
         for begin in range(0, len(boxes.weights), at_once):
             end = min(begin + at_once, len(boxes.weights))
             bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
             find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
             found = list(pool.map(find, parts))
-            sizes = np.concatenate([np.diff(offsets) for offsets, _ in found])
-            owners.append(np.repeat(np.arange(len(targets)), sizes))
+            counts.append(np.concatenate([np.diff(offsets) for offsets, _ in found]))
             members.append(np.concatenate([inside for _, inside in found]) + begin)
-    owner = np.concatenate(owners)
-    counts = np.bincount(owner, minlength=len(targets))
-    order = np.argsort(owner, kind="stable") if len(owners) > 1 else slice(None)
-    return np.concatenate([[0], np.cumsum(counts)]), np.concatenate(members)[order]
+    offsets = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
+    if len(members) == 1:
+        return offsets, members[0]
+    owner = np.concatenate([np.repeat(np.arange(len(targets)), count) for count in counts])
+    return offsets, np.concatenate(members)[np.argsort(owner, kind="stable")]
 
 
 def _covered(

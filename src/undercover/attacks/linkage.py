@@ -8,12 +8,15 @@ probability 1/m; a sensitive value is as probable as it is frequent among them. 
 attacker can do without the release, knowing only the overall distribution.
 
 Where quasi-identifiers were drawn at random (mutual cover), the rows that fit need not include the person's own; he
-then finds it with probability 0. With ``p_match`` he matches on some of the columns he knows only: see
+then finds it with probability 0. Where boxes are so wide that people and the boxes that fit them cannot be listed, they
+are counted: exactly, but for the best guess, which is then looked at for a part of the people
+(:mod:`undercover.attacks.counted_boxes`). With ``p_match`` he matches on some of the columns he knows only: see
 :mod:`undercover.attacks.p_match`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -22,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.attacks.counted_boxes import MOST_PAIRS, can_be_counted, counted_matches, pairs_expected
 from undercover.attacks.merged_boxes import merged_boxes
 from undercover.attacks.p_match import PAPERS, Profile, kept, profile
 from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
@@ -36,6 +40,7 @@ from undercover.model.table import Table
 AT_RISK = 0.2  # the threshold commonly used by statistics offices and health data holders
 SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100)
 WORST = 20
+_LEAST_GUESSED = 1000  # people whose whole distribution is looked at, where boxes are too wide for everybody's
 _EDGES = np.linspace(0.0, 1.0, 21)
 
 STORY = (
@@ -59,7 +64,7 @@ class Disclosure:
 
     matches: NDArray[Any]  # (n_rows,) published rows that fit; with p_match the expected number
     attribute: Mapping[str, NDArray[np.float64]]  # probability he gives the true value
-    hits: Mapping[str, NDArray[np.float64]]  # probability that his guess is right
+    hits: Mapping[str, NDArray[np.float64]]  # probability that his guess is right; NaN where it was not looked at
     found: NDArray[np.float64] | None = None  # identity, where it is not simply one of the rows that fit
 
     @property
@@ -84,12 +89,30 @@ class Disclosure:
                 name: {
                     "mean": float(probability.mean()),
                     "max": float(probability.max()),
-                    "guess_success": float(self.hits[name].mean()),
+                    **_success(self.hits[name]),
                     "certain_rows": int((probability > 1.0 - 1e-12).sum()),
                 }
                 for name, probability in self.attribute.items()
             },
         }
+
+
+def _success(hits: NDArray[np.float64]) -> dict[str, Any]:
+    """How often a guess is right; where only some people were looked at, how many and between which bounds (95%).
+
+    >>> _success(np.array([1.0, 0.0]))
+    {'guess_success': 0.5}
+    >>> found = _success(np.array([1.0, 0.0, 1.0, 0.0, np.nan]))
+    >>> found["guess_success"], found["guess_sample"], [round(end, 3) for end in found["guess_interval"]]
+    (0.5, 4, [0.0, 1.0])
+    """
+    looked_at = hits[~np.isnan(hits)]
+    mean = float(looked_at.mean())
+    if len(looked_at) == len(hits):
+        return {"guess_success": mean}
+    spread = 1.96 * float(looked_at.std(ddof=1)) / math.sqrt(len(looked_at))
+    interval = [max(0.0, mean - spread), min(1.0, mean + spread)]
+    return {"guess_success": mean, "guess_sample": len(looked_at), "guess_interval": interval}
 
 
 @dataclass(frozen=True)
@@ -290,6 +313,35 @@ def distinct_rows(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 def _disclosure(
     boxes: Boxes, original: Table, target_of: NDArray[np.int64], targets: NDArray[np.int64], threads: int
 ) -> Disclosure:
+    pairs = pairs_expected(boxes, targets)
+    if pairs <= MOST_PAIRS or not can_be_counted(boxes):
+        return _listed(boxes, original, target_of, targets, threads)
+    names: list[str | None] = [*boxes.sensitive] or [None]
+    counted = [counted_matches(boxes, targets, target_of, None if n is None else original[n], threads) for n in names]
+    matches = counted[0][0]
+    # Who is guessed is looked at for some people only: rows, not targets, so that everybody is as likely to be among.
+    some = max(_LEAST_GUESSED, int(MOST_PAIRS / 4 / pairs * len(targets)))
+    rows = np.sort(np.random.default_rng(0).permutation(original.n_rows)[:some])
+    chosen, position = np.unique(target_of[rows], return_inverse=True)
+    guessed = _listed(boxes, original, position.reshape(-1), targets[chosen], threads, rows=rows)
+    hits = {name: np.full(original.n_rows, np.nan) for name in boxes.sensitive}
+    for name, found in guessed.hits.items():
+        hits[name][rows] = found
+    return Disclosure(
+        matches[target_of], {n: found for n, (_, found) in zip(names, counted, strict=True) if n is not None}, hits
+    )
+
+
+def _listed(
+    boxes: Boxes,
+    original: Table,
+    target_of: NDArray[np.int64],
+    targets: NDArray[np.int64],
+    threads: int,
+    *,
+    rows: NDArray[np.int64] | None = None,
+) -> Disclosure:
+    """From a list of all boxes that fit; ``rows`` are the rows ``target_of`` is about, by default all."""
     from undercover.kernels.matching import posteriors
 
     offsets, members = match(boxes, targets, threads)
@@ -299,6 +351,7 @@ def _disclosure(
     attribute, hits = {}, {}
     for name, distribution in boxes.sensitive.items():
         codes, n_values = value_codes(distribution, original[name])
+        truth = original[name].codes if rows is None else original[name].codes[rows]
         probability, hit = posteriors(
             offsets,
             members,
@@ -310,7 +363,7 @@ def _disclosure(
             distribution.sizes.astype(np.float64),
             n_values,
             target_of[order],
-            original[name].codes[order].astype(np.int64),
+            truth[order].astype(np.int64),
         )
         attribute[name], hits[name] = np.empty(len(order)), np.empty(len(order))
         attribute[name][order], hits[name][order] = probability, hit

@@ -127,8 +127,12 @@ class Values:
         return Meaning(start, end)
 
     def _members(self, labels: list[str] | tuple[str, ...]) -> Meaning:
-        found = [self._single(label) for label in labels]
-        places = sorted({place for meaning in found for place in range(meaning.low, meaning.high + 1)})
+        known = self.position
+        try:
+            places = sorted({known[label] for label in labels})
+        except KeyError:
+            found = [self._single(label) for label in labels]
+            places = sorted({place for meaning in found for place in range(meaning.low, meaning.high + 1)})
         if not places:
             return NOTHING
         contiguous = places[-1] - places[0] + 1 == len(places)

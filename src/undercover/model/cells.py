@@ -81,8 +81,10 @@ def read_set(cell: str) -> tuple[str, ...]:
 
 def _read_list(cell: str) -> tuple[str, ...]:
     """What stands between the brackets, separated by commas; blanks around a member count only inside quotes."""
-    members: list[str] = []
     body = cell[1:-1].strip()
+    if '"' not in body:
+        return tuple([member.strip() for member in body.split(",")]) if body else ()
+    members: list[str] = []
     position = 0
     while body:
         if body[position : position + 1] == '"':

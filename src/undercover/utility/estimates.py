@@ -139,9 +139,12 @@ def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
 def _perturbed(release: Release, values: Mapping[str, Values], sensitive: str) -> Estimates:
     from undercover.guarantees.classes import PEOPLE
 
-    domain = Perturbation.of(release).domain
-    seen, evenly = perturbed_spreads(release, values, sensitive, domain)
+    noise = Perturbation.of(release)
+    domain = noise.domain
     people = np.asarray(release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
+    if not noise.p:  # no value was kept: there are only people to be counted
+        return _without_sensitive(release.published(), values, False, people)
+    seen, evenly = perturbed_spreads(release, values, sensitive, domain)
     shown = Shown.of(seen, domain, len(people), evenly.pair_weight)
     return Estimates(seen.coverage, seen.cells, people, np.ones(len(people), dtype=np.int64), {sensitive: shown})
 
@@ -178,7 +181,9 @@ def _nearest(name: str, label: str, values: Values) -> int:
     return int(np.abs(present - number).argmin())
 
 
-def _without_sensitive(table: PublishedTable, values: Mapping[str, Values], two_tables: bool) -> Estimates:
+def _without_sensitive(
+    table: PublishedTable, values: Mapping[str, Values], two_tables: bool, people: Floats | None = None
+) -> Estimates:
     columns = {name: written(table.data.column(name)) for name in values}
     coverage = {name: read_cells(name, columns[name].labels, table.form(name), values[name]) for name in values}
     buckets = [written(table.data.column(BUCKET))] if two_tables else []
@@ -188,7 +193,8 @@ def _without_sensitive(table: PublishedTable, values: Mapping[str, Values], two_
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
     sizes = np.bincount(labels, minlength=count)
     cells = {name: column.codes[first] for name, column in columns.items()}
-    return Estimates(coverage, cells, sizes.astype(np.float64), sizes, {})
+    counted = sizes.astype(np.float64) if people is None else np.bincount(labels, weights=people, minlength=count)
+    return Estimates(coverage, cells, counted, sizes, {})
 
 
 def _with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:

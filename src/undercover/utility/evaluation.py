@@ -1,7 +1,8 @@
 """Answers to many COUNT queries over one spread of boxes: by a cube where that is the least work, else directly.
 
 The cube has one axis per sensitive value and column. Along columns that are asked for ranges it holds running sums, so
-that a range costs two look-ups; the cubes of fewer columns are sums over it. It is built once for all workloads.
+that a range costs two look-ups; the cubes of fewer columns are sums over it. It is built once for all workloads where
+that pays, else each workload is looked at by itself.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def evaluate(
         dict.fromkeys(name for workload in workloads for name in workload.names), key=lambda name: name not in ranges
     )  # ranges are the outer axes
     if evaluator == "auto":
+        if len(workloads) > 1 and not _cube_pays(spread, workloads, names, ranges):
+            return [found for workload in workloads for found in evaluate(spread, [workload], ranges)]
         evaluator = "cube" if _cube_pays(spread, workloads, names, ranges) else "direct"
     if evaluator == "direct":
         return [_direct(spread, workload) for workload in workloads]

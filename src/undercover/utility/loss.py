@@ -119,10 +119,11 @@ def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: Form) -> Ce
     [0.0, 0.5, 1.0]
     """
     values, leaves = domain_values(column), leaf_values(column)
-    wrong = [cell for cell in cells if leaves.read(cell, form) == NOTHING]
+    read = [leaves.read(cell, form) for cell in cells]
+    wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING]
     if wrong:
         raise DataError(f"Cells of `{column.name}` that stand for no value of the original: {listed(wrong, limit=5)}.")
-    covered = np.array([leaves.read(cell, form).size for cell in cells], dtype=np.float64)
+    covered = np.array([meaning.size for meaning in read], dtype=np.float64)
     share = (covered - 1) / max(leaves.size - 1, 1)
     ncp = share
     if values.kind in ("numeric", "date"):

@@ -27,7 +27,7 @@ from undercover.analysis.spread import Spread, spread_of_release
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.guarantees.meaning import leaf_values
 from undercover.model.groups import Groups
-from undercover.model.perturbation import is_perturbed
+from undercover.model.perturbation import Perturbation, is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -250,6 +250,8 @@ def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
     >>> [measure.quasi_identifiers for measure in about_each(run.release)]
     [(('age',), ('sex',), ('age', 'sex'))]
     """
+    if is_perturbed(release) and not Perturbation.of(release).p:
+        return ()  # no value was kept, so none can be counted
     columns = [column for table in release.tables for column in table.columns]
     # A column may stand in several tables (cross-bucket's joined view).
     names = list(dict.fromkeys(column.name for column in columns if column.role == "quasi-identifier"))
