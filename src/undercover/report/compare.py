@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from undercover.report.compare_charts import frontier_charts, looks
+from undercover.report.compare_sweeps import sweep_chart
 from undercover.report.html import render
 
 ATTACKS = {
@@ -53,6 +54,7 @@ def compare_html(results: Mapping[str, Any]) -> str:
         {"title": picture["title"], "svg": Markup(chart.svg())}
         for picture, chart in zip(results["frontiers"], frontier_charts(results["frontiers"], series), strict=True)
     ]
+    swept = sweep_chart(results["releases"], results["guessing"])
     used = {
         part["attack"]
         for release in results["releases"]
@@ -63,6 +65,7 @@ def compare_html(results: Mapping[str, Any]) -> str:
         "compare.html.j2",
         results=results,
         charts=charts,
+        sweeps=Markup(swept.svg()) if swept else None,
         marks=[{"series": name, "color": color, "shape": shape} for name, (color, shape) in looks(series).items()],
         outlines=OUTLINES,
         measures=MEASURES,
