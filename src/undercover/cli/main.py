@@ -48,7 +48,10 @@ Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: n
 Insensitive = Annotated[str | None, typer.Option(help="Columns to publish unchanged, by commas.")]
 Missing = Annotated[str | None, typer.Option(help="What a missing value means: error, drop or category.")]
 SpecFile = Annotated[Path | None, typer.Option("--spec", help="A spec in TOML; `inspect --write-spec` writes one.")]
-Require = Annotated[list[str] | None, typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3 or t=0.2.")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3, t=0.2, growth=0.25 or rho1=0.2,rho2=0.5."),
+]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Original = Annotated[str | None, typer.Option(help="The original table: a file or database URL.")]
 
