@@ -56,7 +56,7 @@ def sweep_chart(
         return None
     kinds = [words for words, _ in _KINDS.values() if any(row["kind"] == words for row in rows)]
     colors = alt.Scale(domain=kinds, range=[color for words, color in _KINDS.values() if words in kinds])
-    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300)
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22)
     color = alt.Color("kind:N", scale=colors, sort=kinds, legend=legend)
     dash = alt.StrokeDash(
         "of:N", scale=alt.Scale(domain=["mean", "worst"], range=[[1, 0], [5, 4]]), sort=["mean", "worst"], legend=legend
@@ -72,14 +72,13 @@ def sweep_chart(
         x = alt.X("value:O", sort=order, title=made[0]["parameter"], axis=alt.Axis(labelAngle=0, grid=False))
         y = alt.Y("shown:Q", scale=scale, title="probability" if place % _ABREAST == 0 else None,
                   axis=alt.Axis(values=ticks, format="~%"))  # fmt: skip
-        plain = alt.Color("kind:N", scale=colors, sort=kinds, legend=None)
         rules = (
             base.transform_filter("isValid(datum.guess)")
             .mark_rule(strokeDash=[2, 3], strokeWidth=1.2)
-            .encode(y=alt.Y("max(guess):Q", scale=scale), color=plain)
+            .encode(y=alt.Y("max(guess):Q", scale=scale), color=color)
         )
         lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
-        dots = base.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=plain)
+        dots = base.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=color)
         drawn.append(alt.layer(rules, lines, dots))
     whole = alt.concat(*drawn, columns=_ABREAST, spacing=22, data=alt.NamedData("rows")).resolve_scale(
         color="shared", strokeDash="shared"

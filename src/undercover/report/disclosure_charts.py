@@ -173,30 +173,32 @@ def _panels(
     by_series = {row["series"]: row for row in rows}
     looks = [colors[by_series[series]["side"]] for series in order]
     dashes = [[5, 4] if by_series[series]["of"] == WORST and len(forms) > 1 else [1, 0] for series in order]
-    legend = alt.Legend(title=None, symbolStrokeWidth=2, symbolSize=300, symbolType="stroke", labelLimit=300, columns=4)
-    color = alt.Color("series:N", scale=alt.Scale(domain=order, range=looks), sort=order, legend=legend)
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=order, range=dashes), sort=order, legend=legend)
+    legend = alt.Legend(
+        title=None, symbolStrokeWidth=2, symbolSize=300, symbolType="stroke", labelLimit=300, columnPadding=22
+    )
+    key = legend if len(order) > 1 else None
+    color = alt.Color("series:N", scale=alt.Scale(domain=order, range=looks), sort=order, legend=key)
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=order, range=dashes), sort=order, legend=key)
     xs = sorted({row["x"] for row in rows})
-    width = _WIDTH - 40 if len(panels) == 1 else _PANEL
+    abreast = 3 if len(panels) == 3 else 2
+    width = {1: _WIDTH - 80, 3: 200}.get(len(panels), _PANEL - 30)
     drawn = []
     for place, panel in enumerate(panels):
         base = alt.Chart(width=width, height=190, title=panel).transform_filter(alt.datum.panel == panel)
         x = alt.X("x:Q", title=x_title, axis=alt.Axis(values=xs, format="~%", grid=False, labelOverlap=True),
                   scale=alt.Scale(domain=[xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1]))  # fmt: skip
-        y = alt.Y("y:Q", title=y_title if place % 2 == 0 else None, axis=alt.Axis(format=".3~%", tickCount=5),
+        y = alt.Y("y:Q", title=y_title if place % abreast == 0 else None, axis=alt.Axis(format=".3~%", tickCount=5),
                   scale=alt.Scale(zero=True))  # fmt: skip
         ruler = base.mark_rule(color=GUESS, strokeDash=[2, 3], strokeWidth=1.5).encode(y="max(guess):Q")
         label = (
             base.transform_aggregate(guess="max(guess)")
-            .mark_text(color=GUESS, align="left", dx=4, dy=-6, fontSize=11, text=rule)
-            .encode(x=alt.value(0), y="guess:Q")
+            .mark_text(color=GUESS, align="left", dx=5, dy=1, fontSize=11, text=rule)
+            .encode(x=alt.value(width), y="guess:Q")
         )
         lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
-        dots = base.mark_point(filled=True, size=28, opacity=1).encode(
-            x=x, y=y, color=alt.Color("series:N", scale=alt.Scale(domain=order, range=looks), sort=order, legend=None)
-        )
+        dots = base.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=color)
         drawn.append(alt.layer(ruler, label, lines, dots))
-    whole = alt.concat(*drawn, columns=2, spacing=28, data=alt.NamedData("rows")).resolve_scale(
-        color="shared", strokeDash="shared"
-    )
+    whole = alt.concat(
+        *drawn, columns=abreast, spacing=70 if abreast == 2 else 62, data=alt.NamedData("rows")
+    ).resolve_scale(color="shared", strokeDash="shared")
     return {**whole.to_dict(), "data": {"values": rows}}

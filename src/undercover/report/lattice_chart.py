@@ -128,7 +128,7 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
               axis=alt.Axis(values=list(range(height + 1)), format="d", grid=False))  # fmt: skip
     kinds = list(KINDS)
     colors = alt.Scale(domain=kinds, range=[BEFORE, AFTER, AFTER, GUESS])
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=110, symbolStrokeWidth=2)
+    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=110, symbolStrokeWidth=2, columnPadding=22)
     fills = alt.Scale(domain=kinds, range=[0.95, 0.75, 0.25, 0.0])
     size = 420 if widest <= 14 else 240
     edges = base.transform_filter("isValid(datum.x2)").mark_rule(color=INK, opacity=0.16).encode(
@@ -164,7 +164,12 @@ def _heights(facts: Mapping[str, Any]) -> dict[str, Any]:
     bars = base.mark_bar().encode(
         x=x,
         y=alt.Y("nodes:Q", title="combinations of levels", axis=alt.Axis(format="~s", tickCount=5)),
-        color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=[AFTER, GUESS]), sort=kinds),
+        color=alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=kinds, range=[AFTER, GUESS]),
+            sort=kinds,
+            legend=alt.Legend(columnPadding=22),
+        ),
         order=alt.Order("kind:N", sort="descending"),
     )
     mark = (

@@ -1,8 +1,8 @@
 """Random output tables of mutual cover as heat maps: with what probability a value is released as which other.
 
 Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Figure 2. Private: the tables are what the release
-rests on. Shown are a few, one per column and of each column the largest that can still be read, chosen by size and
-number alone.
+rests on. Shown are a few, one per column: of the tables that can still be read the one that is expected to change most
+people.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ def shown_tables(run: Run) -> list[dict[str, Any]]:
     found = []
     for code, name in enumerate(names):
         rows = np.flatnonzero(attribute == code)
-        table = _largest(name, frame.take(rows) if len(rows) < len(attribute) else frame) if len(rows) else None
+        table = _most_changed(name, frame.take(rows) if len(rows) < len(attribute) else frame) if len(rows) else None
         if table is not None:
             found.append(table)
     wanted = {name: place for place, name in enumerate(run.schema.quasi_identifiers)}
-    largest = sorted(found, key=lambda table: (-len(table["originals"]), wanted.get(table["attribute"], 0)))
-    return sorted(largest[:MOST_TABLES], key=lambda table: wanted.get(table["attribute"], 0))
+    moved = sorted(found, key=lambda table: ((table["kept"] - 1) * table["records"], wanted.get(table["attribute"], 0)))
+    return sorted(moved[:MOST_TABLES], key=lambda table: wanted.get(table["attribute"], 0))
 
 
 def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> Chart:
@@ -86,7 +86,7 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     base = alt.Chart(alt.NamedData("fields"), width=field * len(outputs), height=24 * len(lines))
     x = alt.X("output:N", sort=outputs, scale=alt.Scale(domain=outputs), title=f"released as {table['attribute']}",
               axis=alt.Axis(labelAngle=0 if longest * 7 < field else -45, labelLimit=110, grid=True))  # fmt: skip
-    y = alt.Y("original:N", sort=lines, scale=alt.Scale(domain=lines), title="true value (people)",
+    y = alt.Y("original:N", sort=lines, scale=alt.Scale(domain=lines), title=None,
               axis=alt.Axis(labelLimit=160, grid=True))  # fmt: skip
     depth = alt.Opacity("probability:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None)
     layers = [base.mark_rect(fill=AFTER).encode(x=x, y=y, opacity=depth)]
@@ -100,8 +100,8 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     return Chart(name, {**alt.layer(*layers).to_dict(), "data": {"values": fields}}, described)
 
 
-def _largest(name: str, frame: pa.Table) -> dict[str, Any] | None:
-    """The largest table of one column that can be read: most values, then most people, then the first group."""
+def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:
+    """The table of one column that changes the most people, of those that can be read; most values next."""
     group = np.asarray(frame.column("group").to_numpy(), dtype=np.int64)
     original, originals = _coded(frame.column("original"))
     people = np.asarray(frame.column("records").to_numpy(), dtype=np.int64)
@@ -109,12 +109,15 @@ def _largest(name: str, frame: pa.Table) -> dict[str, Any] | None:
     group, original, people = group[order], original[order], people[order]
     first = np.append(True, (np.diff(group) != 0) | (np.diff(original) != 0))  # of every original in its group
     values = np.bincount(group[first])
-    records = np.bincount(group[first], weights=people[first]).astype(np.int64)
-    readable = np.flatnonzero((values > 1) & (values <= MOST_VALUES))
-    ranked = readable[np.lexsort((readable, -records[readable], -values[readable]))][:_CANDIDATES]
-    starts, ends = np.searchsorted(group, ranked), np.searchsorted(group, ranked, side="right")
     output, outputs = _coded(frame.column("output"))
     chance = np.asarray(frame.column("probability").to_numpy(), dtype=np.float64)
+    place = {value: code for code, value in enumerate(originals)}
+    same = np.array([place.get(value, -1) for value in outputs], dtype=np.int64)
+    moved = np.where(same[output[order]] == original, 0.0, people * chance[order])
+    changed = np.bincount(group, weights=moved).round(9)  # people expected to release another value
+    readable = np.flatnonzero((values > 1) & (values <= MOST_VALUES))
+    ranked = readable[np.lexsort((readable, -values[readable], -changed[readable]))][:_CANDIDATES]
+    starts, ends = np.searchsorted(group, ranked), np.searchsorted(group, ranked, side="right")
     for chosen, start, end in zip(ranked.tolist(), starts, ends, strict=True):
         lines = order[start:end]
         if len(np.unique(output[lines])) <= MOST_VALUES:
