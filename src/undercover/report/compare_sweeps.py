@@ -41,7 +41,7 @@ def sweep_chart(
         for kind, (words, _) in _KINDS.items():
             found = [(release, release["privacy"][kind]) for release in made if release["privacy"][kind] is not None]
             rows += [
-                {"series": series, "value": str(release["value"]), "kind": words, "of": of, "risk": part[of],
+                {"series": series, "value": str(release["value"]), "line": f"{words}, {of}", "of": of, "risk": part[of],
                  "shown": max(float(part[of]), _LEAST), "guess": _guess(guessing, kind)}
                 for release, part in found
                 for of in ("mean", "worst")
@@ -54,13 +54,14 @@ def sweep_chart(
                 )
     if not rows:
         return None
-    kinds = [words for words, _ in _KINDS.values() if any(row["kind"] == words for row in rows)]
-    colors = alt.Scale(domain=kinds, range=[color for words, color in _KINDS.values() if words in kinds])
+    lines = [f"{words}, {of}" for words, _ in _KINDS.values() for of in ("mean", "worst")]
+    lines = [line for line in lines if any(row["line"] == line for row in rows)]
+    looks = dict(_KINDS.values())
     legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22)
-    color = alt.Color("kind:N", scale=colors, sort=kinds, legend=legend)
-    dash = alt.StrokeDash(
-        "of:N", scale=alt.Scale(domain=["mean", "worst"], range=[[1, 0], [5, 4]]), sort=["mean", "worst"], legend=legend
-    )
+    colors = alt.Scale(domain=lines, range=[looks[line.rpartition(", ")[0]] for line in lines])
+    dashes = alt.Scale(domain=lines, range=[[5, 4] if line.endswith("worst") else [1, 0] for line in lines])
+    color = alt.Color("line:N", scale=colors, sort=lines, legend=legend)
+    dash = alt.StrokeDash("line:N", scale=dashes, sort=lines, legend=legend)
     lowest = min(min(row["shown"] for row in rows), *(row["guess"] for row in rows if row["guess"]))
     scale = alt.Scale(type="log", domain=[max(lowest * 0.7, _LEAST), 1.0], nice=False)
     ticks = [tick for tick in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0) if tick >= lowest * 0.7]
@@ -77,9 +78,9 @@ def sweep_chart(
             .mark_rule(strokeDash=[2, 3], strokeWidth=1.2)
             .encode(y=alt.Y("max(guess):Q", scale=scale), color=color)
         )
-        lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
+        drawn_lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
         dots = base.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=color)
-        drawn.append(alt.layer(rules, lines, dots))
+        drawn.append(alt.layer(rules, drawn_lines, dots))
     whole = alt.concat(*drawn, columns=_ABREAST, spacing=22, data=alt.NamedData("rows")).resolve_scale(
         color="shared", strokeDash="shared"
     )

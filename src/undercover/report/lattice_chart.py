@@ -21,6 +21,8 @@ from undercover.report.svg import AFTER, BEFORE, GUESS, INK, Chart
 MOST_NODES = 150
 _WIDTH = 800
 _FRAME = "candidates"
+_COLORS = (BEFORE, AFTER, "var(--series-6, #56a0d9)", GUESS)
+_SHAPES = ("diamond", "square", "circle", "cross")
 KINDS = ("chosen", "minimal", "keeps the promise", "does not")
 
 
@@ -127,24 +129,21 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
     y = alt.Y("y:Q", title="sum of levels", scale=alt.Scale(domain=[-0.4, height + 0.4], nice=False),
               axis=alt.Axis(values=list(range(height + 1)), format="d", grid=False))  # fmt: skip
     kinds = list(KINDS)
-    colors = alt.Scale(domain=kinds, range=[BEFORE, AFTER, AFTER, GUESS])
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=110, symbolStrokeWidth=2, columnPadding=22)
-    fills = alt.Scale(domain=kinds, range=[0.95, 0.75, 0.25, 0.0])
-    size = 420 if widest <= 14 else 240
+    size = 190 if widest <= 14 else 130
+    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=110, columnPadding=22)
     edges = base.transform_filter("isValid(datum.x2)").mark_rule(color=INK, opacity=0.16).encode(
         x=x, y=y, x2="x2:Q", y2="y2:Q"
     )  # fmt: skip
     points = base.transform_filter("isValid(datum.kind)")
-    marks = points.mark_circle(size=size, opacity=1, strokeWidth=1.5).encode(
+    marks = points.mark_point(filled=True, opacity=1, size=size).encode(
         x=x,
         y=y,
-        fill=alt.Fill("kind:N", scale=colors, sort=kinds, legend=legend),
-        stroke=alt.Stroke("kind:N", scale=colors, sort=kinds, legend=None),
-        fillOpacity=alt.FillOpacity("kind:N", scale=fills, sort=kinds, legend=None),
+        color=alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=list(_COLORS)), sort=kinds, legend=legend),
+        shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=list(_SHAPES)), sort=kinds, legend=legend),
     )
     layers = [edges, marks]
     if widest * max(len(row["text"]) for row in values if "text" in row) <= 130:
-        layers.append(points.mark_text(fontSize=10, color=INK, dy=-17 if size > 300 else -14).encode(
+        layers.append(points.mark_text(fontSize=10, color=INK, dy=-14).encode(
             x=x, y=y, text="text:N"))  # fmt: skip
     return {**alt.layer(*layers).to_dict(), "data": {"values": values}}
 
