@@ -18,7 +18,7 @@ from undercover.attacks import group_beliefs
 from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.attacks.group_beliefs import Belief, believe, chernoff
 from undercover.attacks.minimality import DRAWN, EXACT, GIVEN_UP, NO_EVIDENCE, Minimality, MinimalityResult
-from undercover.engines.local import LocalEngine
+from undercover.attacks.refused_cases import cases
 from undercover.errors import DataError, ParameterError, UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.observation import seen_groups
@@ -53,7 +53,7 @@ def with_values(table: Table, codes: Sequence[int]) -> Table:
 
 
 def grouped(table: Table, method: Any) -> Groups:
-    return method.anonymize(table, engine=LocalEngine(threads=1), randomness=Randomness(1)).groups
+    return method._cutter(table)(table).groups  # what is published of them costs time and says no more
 
 
 def attacked(table: Table, method: Any, **options: Any) -> MinimalityResult:
@@ -95,14 +95,32 @@ def tables(seed: int, n: int = 7, count: int = 40) -> Iterator[Table]:
         yield people(rng.integers(0, 4, n), rng.integers(0, 2, n), values)
 
 
-def beliefs(table: Table, method: Any, drop: int = 0, **options: Any) -> Iterator[Belief]:
-    """What the attack believes in every group that has evidence; ``drop`` forgets that many of the refused cuts."""
+def beliefs(table: Table, method: Any, drop: int = 0, evidence: Any = "groups", **options: Any) -> Iterator[Belief]:
+    """What the attack believes in every case that has evidence; ``drop`` forgets that many of the refused cuts."""
     _, checks = kernel_checks(table, method.checks(table))
+    codes = table["s"].codes.astype(np.int64)
     given = {"draws": 400, "wanted": 400, "most_draws": 40_000, "most_steps": 100_000, "seed": 5, **options}
-    for node in method.follow(table):
-        if node.is_group and len(node.refused) > drop:
-            fewer = Node(node.rows, node.refused[drop:], True)
-            yield believe(fewer, table["s"].codes.astype(np.int64), checks, **given)
+    nodes = [Node(node.rows, node.refused[drop:], node.is_group) for node in method.follow(table)]
+    for case in cases(nodes, codes, table["s"].domain.size, evidence):
+        yield believe(case, codes, checks, **given)
+
+
+def telling_tables(method: Any, few: int = 6, n: int = 7) -> list[Table]:
+    """The first tables whose releases have a group with evidence, and as many in which several groups are tied."""
+    alone: list[Table] = []
+    tied: list[Table] = []
+    for table in tables(4, n=n, count=3_000):
+        try:
+            found = cases(method.follow(table), table["s"].codes.astype(np.int64), table["s"].domain.size, "all")
+        except UnreachableError:
+            continue
+        if any(case.n_groups > 1 for case in found) and len(tied) < few:
+            tied.append(table)
+        elif found and len(alone) < few:
+            alone.append(table)
+        if len(tied) == len(alone) == few:
+            break
+    return alone + tied
 
 
 def differs(belief: Belief, table: Table, truth: Posterior) -> float:
@@ -208,8 +226,8 @@ def test_whoever_uses_everything_scores_at_least_as_high(method: Any) -> None:
                 part = belief.posterior[i]
                 assert (part[full > 0] > 0).all()  # nothing that is possible is excluded
                 assert score(full, full) >= score(full, part) - 1e-12
-                assert score(full, full) >= score(full, belief.alone) - 1e-12
-                assert score(part, part) >= score(part, belief.alone) - 1e-12
+                assert score(full, full) >= score(full, belief.alone[i]) - 1e-12
+                assert score(part, part) >= score(part, belief.alone[i]) - 1e-12
                 assert full.max() >= full[part.argmax()]
                 compared += 1
     assert compared > 0
@@ -218,8 +236,67 @@ def test_whoever_uses_everything_scores_at_least_as_high(method: Any) -> None:
 def test_what_was_refused_on_the_way_can_tell_more() -> None:
     table = people((3, 1, 3, 1, 0, 2, 3), (1, 0, 1, 0, 0, 0, 0), "abacdbd")
     method = uc.Mondrian(k=2, l=2)
-    (belief,) = beliefs(table, method)
-    assert differs(belief, table, by_exhaustion(table, method)) == pytest.approx(1 / 2)
+    everything = by_exhaustion(table, method)
+    (part,) = beliefs(table, method)
+    assert differs(part, table, everything) == pytest.approx(1 / 2)
+    for belief in beliefs(table, method, evidence="all"):
+        assert differs(belief, table, everything) < 1e-12
+
+
+@pytest.mark.parametrize("method", WHOLE_TABLE, ids=repr)
+def test_all_evidence_equals_exhaustion(method: Any) -> None:
+    compared = tied = 0
+    for table in telling_tables(method, few=4 if method.cut == "loss" else 2):
+        groups = grouped(table, method)
+        truth = by_exhaustion(table, method)
+        found = Minimality().run(table, method, groups)
+        expected = [float(truth[person]) for person in enumerate(table["s"].codes.tolist())]
+        assert found.informed == pytest.approx(expected, abs=1e-12)
+        assert set(found.how.tolist()) <= {NO_EVIDENCE, EXACT}
+        for belief in beliefs(table, method, evidence="all"):
+            assert differs(belief, table, truth) < 1e-12
+            compared += 1
+            tied += len(set(groups.labels[belief.rows].tolist())) > 1
+    assert compared > 3
+    assert tied > 0 or method.t is not None
+
+
+def test_exhaustion_notices_what_was_forgotten() -> None:
+    method = uc.Mondrian(k=2, l=2)
+    for table in telling_tables(method, few=4):
+        truth = by_exhaustion(table, method)
+        if any(differs(belief, table, truth) > 0.05 for belief in beliefs(table, method, evidence="groups")):
+            break
+    else:
+        pytest.fail("nobody missed what was refused on the way")
+
+
+@pytest.mark.parametrize("counts", [(2, 1, 1, 1, 1), (2, 2, 1, 1), (3, 2, 1), (2, 2, 2)])
+def test_the_worst_over_all_releases_is_that_of_the_exhaustive_attack(counts: tuple[int, ...]) -> None:
+    values = [value for value, count in zip("abcdef", counts, strict=False) for _ in range(count)]
+    table = people((0, 0, 1, 2, 2, 5), (0, 1, 0, 1, 0, 0), values)
+    method = uc.Mondrian(k=2, l=2)
+    worst, gain = 0.0, 0.0
+    for codes in distinct_orders(table["s"].codes.tolist()):
+        told = Minimality().run(other := with_values(table, codes), method, grouped(other, method)).to_dict()
+        worst, gain = max(worst, told["attribute"]["max"]), max(gain, told["gain"]["max"])
+    exhaustive = AlgorithmAware().run(table, method)
+    assert worst == pytest.approx(float(exhaustive.worst.posterior))
+    assert (gain > 1e-12) == (not exhaustive.safe)
+
+
+def test_tied_groups_by_drawing() -> None:
+    method, several = uc.Mondrian(k=2, l=2), 0
+    for table in telling_tables(method):
+        counted = beliefs(table, method, evidence="all")
+        for exact, drawn in zip(counted, beliefs(table, method, evidence="all", most_steps=0), strict=True):
+            low, high = drawn.interval(math.log(6 * 7 * 40 / 0.001))
+            assert drawn.how == "drawn"
+            assert (low <= exact.informed).all()
+            assert (exact.informed <= high).all()
+            assert drawn.agreeing == pytest.approx(exact.agreeing, abs=0.15)
+            several += drawn.rest is None
+    assert several > 2
 
 
 def score(truth: np.ndarray, belief: np.ndarray) -> float:
@@ -278,9 +355,9 @@ def test_intervals_hold(agreeing: float) -> None:
         x = rng.random(500) < np.where(agrees, given_agrees, given_rest)
         accepted = int(agrees.sum())
         found, rest = x[agrees].mean(), x[~agrees].mean() if accepted < 500 else 0.0
-        mean = group_beliefs._steadied(np.array([[found]]), np.array([[rest]]), np.array([alone]), accepted, 500)
+        mean = group_beliefs._steadied(np.array([[found]]), np.array([[rest]]), np.array([[alone]]), accepted, 500)
         belief = Belief(
-            np.array([0]), np.array([0]), np.array([alone]), mean, "drawn", accepted / 500, accepted, 500,
+            np.array([0]), np.array([0]), np.array([[alone]]), mean, "drawn", accepted / 500, accepted, 500,
             np.array([[found]]), np.array([[rest]]),
         )  # fmt: skip
         (low,), (high,) = belief.interval(doubt)
@@ -339,13 +416,13 @@ def test_all_beliefs_of_a_person_add_up() -> None:
         assert belief.posterior.sum(axis=1) == pytest.approx(1.0, abs=0.02 if belief.how == "drawn" else 1e-9)
         # Every value is somebody's as often as the release says.
         assert belief.posterior.sum(axis=0) == pytest.approx(
-            belief.alone * len(belief.rows), abs=0.5 if belief.how == "drawn" else 1e-9
+            belief.alone.sum(axis=0), abs=0.5 if belief.how == "drawn" else 1e-9
         )
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ParameterError, match="3 problems"):
-        Minimality(draws=0, most_steps=-1, confidence=1.0)
+    with pytest.raises(ParameterError, match="4 problems"):
+        Minimality(draws=0, most_steps=-1, confidence=1.0, evidence="some")
     table = people((0, 0, 1, 1, 1, 1), 6 * (0,), "aabcde")
     groups = grouped(table, uc.Mondrian(k=2, l=2))
     with pytest.raises(ParameterError, match="incognito groups rows in another way"):

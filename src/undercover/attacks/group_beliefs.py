@@ -1,4 +1,4 @@
-"""What the refused cuts of one group say of its members: exact where the arrangements can be counted, drawn otherwise.
+"""What refused cuts say of the members of a group: exact where the arrangements can be counted, drawn otherwise.
 
 See :mod:`undercover.attacks.minimality` for the attacker and :mod:`undercover.kernels.refusals` for the counting.
 """
@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.refused_cases import JOINT, OUTSIDE, Case
 from undercover.errors import DataError
-from undercover.partition.tries import Node
 
 Floats = NDArray[np.float64]
 How = Literal["exact", "drawn", "given up"]
@@ -27,14 +27,14 @@ class Belief:
 
     rows: NDArray[np.int64]  # (m,)
     values: NDArray[np.int64]  # (m,) the true values, numbered within the group
-    alone: Floats  # (values,) share of each value in the group
+    alone: Floats  # (m, values) share of each value in the group
     posterior: Floats  # (m, values)
     how: How
     agreeing: float  # share of the arrangements that agree with what was refused
     accepted: int = 0  # draws that agreed
     drawn: int = 0
     found: Floats | None = None  # (m, values) mean over the draws that agreed
-    rest: Floats | None = None  # and over the others
+    rest: Floats | None = None  # and over the others, where all arrangements were equally likely to be drawn
 
     @property
     def hits(self) -> Floats:
@@ -49,33 +49,44 @@ class Belief:
         informed: Floats = self.posterior[np.arange(len(self.rows)), self.values]
         return informed
 
+    @property
+    def error(self) -> Floats:
+        """(m,) standard error of that probability."""
+        if self.found is None:
+            return np.zeros(len(self.rows))
+        informed = self.informed
+        left = 1.0 - self.agreeing if self.rest is not None and self.agreeing >= STEADY_FROM else 1.0
+        error: Floats = np.sqrt(informed * (1.0 - informed) * left / self.accepted)
+        return error
+
     def interval(self, doubt: float) -> tuple[Floats, Floats]:
         """(m,) where the probabilities of the true values lie, but for a chance of exp(-doubt) on each of six sides."""
         informed = self.informed
-        if self.found is None or self.rest is None:
+        if self.found is None:
             return informed, informed
         members, drawn, accepted = np.arange(len(self.rows)), self.drawn, self.accepted
-        found, rest = self.found[members, self.values], self.rest[members, self.values]
-        low, high = chernoff(found, accepted, doubt)
-        if drawn > accepted:
+        low, high = chernoff(self.found[members, self.values], accepted, doubt)
+        alone = self.alone[members, self.values]
+        if self.rest is None:
+            pass
+        elif drawn > accepted:
+            rest = self.rest[members, self.values]
             # E[x | agrees] - E[x] = (1 - agreeing) (E[x | agrees] - E[x | does not]).
             rest_low, rest_high = chernoff(rest, drawn - accepted, doubt)
             ends = chernoff(np.array([accepted / drawn]), drawn, doubt)
             least, most = (low - rest_high, high - rest_low)
             changes = [(1 - agreeing) * change for agreeing in ends for change in (least, most)]
-            alone = self.alone[self.values]
             low = np.maximum(low, alone + np.minimum(changes[0], changes[2]))
             high = np.minimum(high, alone + np.maximum(changes[1], changes[3]))
         else:
             ends = chernoff(np.array([1.0]), drawn, doubt)
-            alone = self.alone[self.values]
             low, high = np.maximum(low, alone - (1 - ends[0])), np.minimum(high, alone + (1 - ends[0]))
         return np.minimum(low, informed), np.maximum(high, informed)
 
 
 def believe(
-    node: Node,
-    codes: NDArray[Any],
+    case: Case,
+    codes: NDArray[np.int64],
     checks: Any,
     *,
     draws: int,
@@ -84,50 +95,50 @@ def believe(
     most_steps: int,
     seed: int,
 ) -> Belief:
-    """Weigh all arrangements of a group's sensitive ``codes`` (of the whole table) by the cuts that were refused."""
+    """Weigh all arrangements of a case's sensitive ``codes`` (of the whole table) by the cuts that were refused."""
     from undercover.kernels.refusals import count_all, draw, first_allowed
 
-    present, values, totals = np.unique(codes[node.rows], return_inverse=True, return_counts=True)
-    values, present = values.reshape(-1).astype(np.int64), present.astype(np.int64)
-    parts = node.refused
-    n_parts = parts.max(axis=1).astype(np.int64) + 1
-    if first_allowed(parts, n_parts, values, present, checks) >= 0:
+    present, values = np.unique(codes[case.rows], return_inverse=True)
+    values, group = values.reshape(-1), case.group
+    totals = np.zeros((case.n_groups, len(present)), np.int64)
+    np.add.at(totals, (group, values), 1)
+    alone = (totals / np.diff(case.offsets)[:, None])[group]
+    if not len(case.n_parts):
+        return Belief(case.rows, values, alone, alone, "given up", 1.0)
+    refused = (case.parts, case.n_parts, case.base, case.base_sizes)
+    if first_allowed(*refused, values, present, checks) >= 0:
         raise DataError("The table does not explain the release: a cut that it allows was not made.")
-    _, first, cells = np.unique(parts, axis=1, return_index=True, return_inverse=True)
+    told_apart = np.vstack([group.astype(np.uint16 if case.n_groups < OUTSIDE else np.int64), case.parts])
+    _, first, cells = np.unique(told_apart, axis=1, return_index=True, return_inverse=True)
     cells = cells.reshape(-1).astype(np.int64)
     sizes = np.bincount(cells)
-    alone = totals / len(values)
-    if len(values) <= MOST_COUNTED and most_steps:
-        cell_parts = np.ascontiguousarray(parts[:, first])
-        order, decided = _filling_order(cell_parts, n_parts, sizes)
+    if totals.sum(axis=1).max() <= MOST_COUNTED and most_steps:
+        cell_parts = np.ascontiguousarray(case.parts[:, first])
+        order, decided = _filling_order(cell_parts, case.n_parts, sizes)
+        inside = np.stack([(case.parts[:, group == g] != OUTSIDE).any(axis=1) for g in range(case.n_groups)], axis=1)
         sums, share, excluded, complete = count_all(
-            cell_parts, n_parts, decided, sizes, order, totals.astype(np.int64), present, checks, most_steps
+            cell_parts, *refused[1:], decided, inside, sizes, group[first], order, totals, present, checks, most_steps
         )
         if complete:
             # Where nothing is excluded the shares are left untouched by rounding.
-            found = (sums / sizes[:, None] / share)[cells] if excluded else np.tile(alone, (len(values), 1))
-            return Belief(node.rows, values, alone, found, "exact", share if excluded else 1.0)
-    sums, accepted, drawn = draw(
-        parts, n_parts, cells, len(sizes), values, present, checks, draws, wanted, most_draws, np.uint64(seed)
-    )
+            found = (sums / sizes[:, None] / share)[cells] if excluded else alone
+            return Belief(case.rows, values, alone, found, "exact", share if excluded else 1.0)
+    # One group's cuts are all asked at once; of several each is first shuffled until its own cuts are refused.
+    one = case.n_groups == 1
+    asked_first = np.full(len(case.n_parts), JOINT) if one else case.group_of_cut
+    sums, accepted, drawn, shuffles = draw(
+        *refused, asked_first, case.offsets, cells, len(sizes), values, present, checks,
+        draws, wanted, most_draws, np.uint64(seed),
+    )  # fmt: skip
+    agreeing = float(accepted / max(drawn, 1) * np.prod(drawn / np.maximum(shuffles, 1)))
     if accepted < min(FEWEST, wanted):
-        return Belief(
-            node.rows, values, alone, np.tile(alone, (len(values), 1)), "given up", accepted / drawn, 0, drawn
-        )
-    rest = sums[0] / sizes[:, None] / max(drawn - accepted, 1)
-    found = sums[1] / sizes[:, None] / accepted
-    return Belief(
-        node.rows,
-        values,
-        alone,
-        _steadied(found, rest, alone, accepted, drawn)[cells],
-        "drawn",
-        accepted / drawn,
-        accepted,
-        drawn,
-        found[cells],
-        rest[cells],
-    )
+        return Belief(case.rows, values, alone, alone, "given up", agreeing)
+    found = (sums[1] / sizes[:, None] / accepted)[cells]
+    if not one:
+        return Belief(case.rows, values, alone, found, "drawn", agreeing, accepted, drawn, found)
+    rest = (sums[0] / sizes[:, None] / max(drawn - accepted, 1))[cells]
+    steadied = _steadied(found, rest, alone, accepted, drawn)
+    return Belief(case.rows, values, alone, steadied, "drawn", agreeing, accepted, drawn, found, rest)
 
 
 def chernoff(mean: Floats, draws: int, doubt: float) -> tuple[Floats, Floats]:
@@ -166,7 +177,7 @@ def _steadied(found: Floats, rest: Floats, alone: Floats, accepted: int, drawn: 
     happened in draws that agree stays so.
     """
     if drawn == accepted:
-        return np.tile(alone, (len(found), 1))
+        return alone
     agreeing = accepted / drawn
     if agreeing < STEADY_FROM:
         return found
@@ -181,16 +192,14 @@ def _filling_order(
 
     A cut is decided when all its parts but one are filled.
     """
-    smallest = [
-        min((int(sizes[cut == part].sum()), part) for part in range(n))
+    places = [
+        [found for part in range(n) if len(found := np.flatnonzero(cut == part))]
         for cut, n in zip(cell_parts, n_parts, strict=True)
     ]
-    turns = [np.flatnonzero(cell_parts[q] == smallest[q][1]) for q in np.argsort([rows for rows, _ in smallest])]
+    smallest = [min(parts, key=lambda cells: int(sizes[cells].sum())) for parts in places]
+    turns = sorted(smallest, key=lambda cells: int(sizes[cells].sum()))
     order = np.array(list(dict.fromkeys(np.concatenate([*turns, np.arange(len(sizes))]).tolist())), dtype=np.int64)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(1, len(order) + 1)
-    decided = [
-        sorted(int(place[cut == part].max()) for part in range(n))[-2]
-        for cut, n in zip(cell_parts, n_parts, strict=True)
-    ]
+    decided = [sorted(int(place[cells].max()) for cells in parts)[-2] for parts in places]
     return order, np.array(decided, dtype=np.int64)

@@ -2,18 +2,18 @@
 
 Wong, Fu, Wang & Pei 2007, "Minimality attack in privacy preserving data publishing". The attacker knows the algorithm
 with its parameters, everybody's quasi-identifiers and so who is in which group
-(:mod:`undercover.attacks.algorithm_aware` has the same one on tables of a few people). Which cuts Mondrian tries in a
-group follows from quasi-identifiers. That it published the group whole says that each of these cuts left a side that
-fails the l- or t-check, and he excludes the arrangements of the group's sensitive values in which one of them would
-have been allowed.
+(:mod:`undercover.attacks.algorithm_aware` has the same one on tables of a few people). Which cuts Mondrian tries, and
+in which order, follows from quasi-identifiers. That it published a group whole says that each cut of it left a side
+that fails the l- or t-check; that it took one cut on the way and not those tried before, that each of these did. He
+excludes the arrangements of the groups' sensitive values in which one of the refused cuts would have been allowed; all
+others are equally probable. That is all there is to know (:mod:`undercover.partition.tries`).
 
-Every arrangement of a group's values over its members is equally probable beforehand. The attacker here uses what was
-refused in the groups that were published; he does not use what was refused before they were reached, on the way down.
-Who uses that as well does not guess worse: given the release, his guesses are right at least as often, and his expected
-logarithmic score is at least as high.
-
-Exact where the arrangements can be counted (:func:`undercover.kernels.refusals.count_all`); otherwise arrangements are
-drawn and those that agree kept, and every figure has an interval.
+Groups that no refused cut ties together are independent of each other, so each such case is worked out by itself:
+exactly where its arrangements can be counted (:func:`undercover.kernels.refusals.count_all`), otherwise by drawing
+arrangements and keeping those that agree, and then every figure has an interval. Where next to nothing drawn agrees, he
+makes do with what was refused within each group, or with the release alone. Whoever uses less does not guess better:
+given the release, guesses from all the evidence are right at least as often, and their expected logarithmic score is at
+least as high.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.group_beliefs import STEADY_FROM, believe
-from undercover.errors import DataError, ParameterError
+from undercover.attacks.group_beliefs import believe
+from undercover.attacks.refused_cases import JOINT, Case, Evidence, cases
+from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees import LDiversity
 from undercover.model.groups import Groups
 from undercover.model.protocols import Method, Progress, no_progress
@@ -38,12 +39,14 @@ from undercover.randomness import Randomness
 WORST = 20
 STORY = (
     "The attacker knows everybody's quasi-identifiers, and so who is in which group, and the method with its "
-    "parameters. Which cuts it tries in a group follows from what he knows. No cut was made, so each would have left a "
-    "side that breaks the promise: he excludes every way to give the group's sensitive values to its members in which "
-    "one of these cuts would have been allowed. What was refused before the group was reached he does not use."
+    "parameters. Which cuts it tries follows from what he knows. A cut that was tried and not made would have left a "
+    "side that breaks the promise: he excludes every way to give the groups' sensitive values to their members in "
+    "which one of these cuts would have been allowed."
 )
+GROUPS_STORY = " He looks at the cuts of the groups that were published, and not at those refused on the way to them."
 SAFE_STORY = " This method does not look at sensitive values when it groups rows, so there is nothing to exclude."
 NO_EVIDENCE, EXACT, DRAWN, GIVEN_UP = range(4)
+_HIGH_LOW = np.array([1 << 32, 1], dtype=np.uint64)
 _HOW = {"exact": EXACT, "drawn": DRAWN, "given up": GIVEN_UP}
 
 Floats = NDArray[np.float64]
@@ -59,7 +62,8 @@ class _Told(NamedTuple):
     hits: Floats
     how: int
     agreeing: float
-    accepted: int
+    error: Floats
+    partly: bool = False  # what was refused on the way was not used
 
 
 @dataclass(frozen=True)
@@ -76,8 +80,11 @@ class MinimalityResult:
     hits: Floats  # and informed
     how: NDArray[np.uint8]  # NO_EVIDENCE, EXACT, DRAWN or GIVEN_UP
     group: NDArray[np.int32]
-    agreeing: Floats  # share of the arrangements of the group that are left
-    accepted: NDArray[np.int64]  # draws behind the figures, 0 where exact
+    agreeing: Floats  # share of the arrangements that are left, of the group and those tied to it
+    partly: NDArray[np.bool_]  # what was refused on the way to the person's group was not used
+    case: NDArray[np.int64]  # groups that refused cuts tie together
+    error: Floats  # standard error of the probability, 0 where exact
+    evidence: Evidence
     confidence: float
     promised: float | None  # the probability the method promises nobody is believed beyond
     safe: bool  # the method does not look at sensitive values
@@ -85,7 +92,7 @@ class MinimalityResult:
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY + (SAFE_STORY if self.safe else "")
+        return STORY + (GROUPS_STORY if self.evidence == "groups" else "") + (SAFE_STORY if self.safe else "")
 
     @property
     def gain(self) -> Floats:
@@ -113,6 +120,7 @@ class MinimalityResult:
             "attack": "minimality",
             "story": self.story,
             "targets": len(self.rows),
+            "evidence": self.evidence,
             "confidence": self.confidence,
             "baseline": _figures(self.alone, self.hits_alone, self.alone),
             "attribute": {
@@ -140,7 +148,7 @@ class MinimalityResult:
 
     def _by_group(self) -> dict[str, Any]:
         _, first = np.unique(self.group, return_index=True)
-        how, agreeing = self.how[first], self.agreeing[first]
+        how, agreeing, partly = self.how[first], self.agreeing[first], self.partly[first]
         evidence = how != NO_EVIDENCE
         return {
             "all": len(first),
@@ -148,6 +156,7 @@ class MinimalityResult:
             "exact": int((how == EXACT).sum()),
             "drawn": int((how == DRAWN).sum()),
             "given_up": int((how == GIVEN_UP).sum()),
+            "own_evidence_only": int(partly.sum()),
             "excluded_arrangements_mean": float(1.0 - agreeing[evidence].mean()) if evidence.any() else 0.0,
         }
 
@@ -157,12 +166,8 @@ class MinimalityResult:
         return {"promised": self.promised, "beyond_promise": int((self.low > self.promised + 1e-9).sum())}
 
     def _mean_error(self) -> float:
-        """Standard error of the mean: members of a group are taken to err together, groups apart."""
-        drawn = self.accepted > 0
-        error = np.sqrt(self.informed[drawn] * (1.0 - self.informed[drawn]) / self.accepted[drawn])
-        agreeing = self.agreeing[drawn]
-        error *= np.where(agreeing < STEADY_FROM, 1.0, np.sqrt(1.0 - agreeing))
-        return float(np.sqrt((np.bincount(self.group[drawn], error) ** 2).sum()) / len(self.rows))
+        """Standard error of the mean: people of a case are taken to err together, cases apart."""
+        return float(np.sqrt((np.bincount(self.case, self.error) ** 2).sum()) / len(self.rows))
 
     def __repr__(self) -> str:
         return (
@@ -177,6 +182,8 @@ class Minimality:
 
     Parameters
     ----------
+    evidence
+        ``all`` that was refused, or only in the ``groups`` that were published.
     draws
         Arrangements that are drawn in a group that has too many to be counted.
     most_draws
@@ -201,6 +208,7 @@ class Minimality:
 
     name: ClassVar[str] = "minimality"
 
+    evidence: Evidence = "all"
     draws: int = 2_000
     most_draws: int = 200_000
     most_steps: int = 100_000
@@ -214,6 +222,8 @@ class Minimality:
                 problems.append(
                     f"The '{parameter}' of Minimality must be an int in [{least}, inf). Got {value!r} instead."
                 )
+        if self.evidence not in get_args(Evidence):
+            problems.append(unknown("The 'evidence' of Minimality", str(self.evidence), get_args(Evidence)))
         if not 0 < self.confidence < 1:
             problems.append(
                 f"The 'confidence' of Minimality must be a number in (0, 1). Got {self.confidence!r} instead."
@@ -268,47 +278,61 @@ class Minimality:
         from undercover.partition.checks import kernel_checks
 
         progress("following the cuts (compiled once on this machine, some 20 seconds)", 0.0)
-        found = [node for node in method.follow(original, progress=progress) if node.is_group]
+        nodes = list(method.follow(original, progress=progress))
         sizes = groups.sizes
-        for node in found:
+        for node in nodes:
+            if not node.is_group:
+                continue
             labels = groups.labels[node.rows]
             if (labels != labels[0]).any() or sizes[labels[0]] != len(labels):
                 raise DataError(
                     "The table does not explain the release: cut again, it falls into other groups. Give the original "
                     "table, and the version of undercover that made the release."
                 )
-        nodes = [node for node in found if len(node.refused)]
+        column = original[original.schema.sensitive[0]]
+        sorted_out = cases(nodes, codes, column.domain.size, self.evidence)
         _, checks = kernel_checks(original, method.checks(original))
-        seeds = randomness.words("arrangements", 2 * len(nodes)).astype(np.uint64).reshape(-1, 2)
+        seeds = randomness.words("arrangements", 2 * len(sorted_out)).astype(np.uint64).reshape(-1, 2)
+        doubt = math.log(6 * original.n_rows / (1 - self.confidence))
         done = [0]
 
-        doubt = math.log(6 * original.n_rows / (1 - self.confidence))
-
-        def one(number: int) -> _Told:
-            belief = believe(
-                nodes[number],
-                codes,
-                checks,
-                draws=self.draws,
-                wanted=-(-self.draws // 4),
-                most_draws=self.most_draws,
-                most_steps=self.most_steps,
-                seed=int(seeds[number, 0]) << 32 | int(seeds[number, 1]),
-            )
+        def one(number: int) -> list[_Told]:
+            told = self._told(sorted_out[number], codes, checks, int(seeds[number] @ _HIGH_LOW), doubt)
             done[0] += 1
-            progress("excluding arrangements", done[0] / len(nodes))
-            return _Told(
+            progress("excluding arrangements", done[0] / len(sorted_out))
+            return told
+
+        with ThreadPoolExecutor(threads) as pool:
+            return [told for several in pool.map(one, range(len(sorted_out))) for told in several]
+
+    def _told(self, case: Case, codes: NDArray[np.int64], checks: Any, seed: int, doubt: float) -> list[_Told]:
+        """What a case says; where hardly anything agrees with all of it, what each of its groups says for itself."""
+        belief = believe(
+            case,
+            codes,
+            checks,
+            draws=self.draws,
+            wanted=-(-self.draws // 4),
+            most_draws=self.most_draws,
+            most_steps=self.most_steps,
+            seed=seed,
+        )
+        tied = case.n_groups > 1 or (case.group_of_cut == JOINT).any()
+        if belief.how == "given up" and tied:
+            apart = case.apart()
+            found = [told for g, own in enumerate(apart) for told in self._told(own, codes, checks, seed + g, doubt)]
+            return [told._replace(partly=True) for told in found]
+        return [
+            _Told(
                 belief.rows,
                 belief.informed,
                 *belief.interval(doubt),
                 belief.hits,
                 _HOW[belief.how],
                 belief.agreeing,
-                belief.accepted,
+                belief.error,
             )
-
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, range(len(nodes))))
+        ]
 
     def _result(
         self, original: Table, method: Method, groups: Groups, codes: NDArray[np.int64], beliefs: list[_Told]
@@ -317,10 +341,12 @@ class Minimality:
         sizes = groups.sizes[groups.labels]
         alone, hits_alone = _from_shares(groups, codes)
         informed, low, high, hits = alone.copy(), alone.copy(), alone.copy(), hits_alone.copy()
-        how, agreeing, accepted = np.zeros(n, np.uint8), np.ones(n), np.zeros(n, np.int64)
-        for told in beliefs:
+        how, agreeing, error = np.zeros(n, np.uint8), np.ones(n), np.zeros(n)
+        partly, case = np.zeros(n, np.bool_), np.zeros(n, np.int64)
+        for number, told in enumerate(beliefs, 1):
             rows = told.rows
-            how[rows], agreeing[rows], accepted[rows] = told.how, told.agreeing, told.accepted
+            how[rows], agreeing[rows], error[rows] = told.how, told.agreeing, told.error
+            partly[rows], case[rows] = told.partly, number
             informed[rows], low[rows], high[rows], hits[rows] = told.informed, told.low, told.high, told.hits
         promises = [
             1 / float(p.l) for p in method.claims(original) if isinstance(p, LDiversity) and p.form == "frequency"
@@ -337,7 +363,10 @@ class Minimality:
             how=how,
             group=groups.labels,
             agreeing=agreeing,
-            accepted=accepted,
+            partly=partly,
+            case=case,
+            error=error,
+            evidence=self.evidence,
             confidence=self.confidence,
             promised=min(promises, default=None),
             safe=method.algorithm_safe,

@@ -1,11 +1,14 @@
-"""Which arrangements of a group's sensitive values agree with the cuts of it that were refused.
+"""Which arrangements of sensitive values within groups agree with the cuts that were refused.
 
-Rows that no refused cut tells apart form a *cell*: only how often each value occurs in each cell matters. An
-arrangement agrees if of every refused cut some part fails the predicates. :func:`count_all` goes through all
-contingency tables of cells and values and weighs each by the share of arrangements that have it (a product of
-hypergeometric terms); :func:`draw` shuffles the values and keeps the arrangements that agree.
+The rows are those of one or several groups, one behind the other; an arrangement gives every group's values to its own
+members. A refused cut says of each row in which part it is (or OUTSIDE), and brings along the values of rows whose part
+is a matter of course (``base``). An arrangement agrees if of every refused cut some part fails the predicates.
 
-Values are numbered within the group; ``codes`` says which sensitive code each is. ``checks`` are the arrays of
+Rows of a group that no refused cut tells apart form a *cell*: only how often each value occurs in each cell matters.
+:func:`count_all` goes through all contingency tables of cells and values and weighs each by the share of arrangements
+that have it (a product of hypergeometric terms); :func:`draw` shuffles the values and keeps what agrees.
+
+Values are numbered among these rows; ``codes`` says which sensitive code each is. ``checks`` are the arrays of
 :func:`undercover.kernels.predicates.all_hold` behind ``size``, on one sensitive column.
 """
 
@@ -17,6 +20,9 @@ import numpy as np
 
 from undercover.kernels.jit import internal, kernel
 from undercover.kernels.predicates import all_hold
+
+OUTSIDE = 65535  # part of a row that a cut is not about
+JOINT = -1  # a cut that is not one group's own
 
 
 @internal
@@ -50,105 +56,146 @@ def _below(n: int, state: Any) -> Any:
 
 @internal
 def _allowed(
-    parts: Any, n_parts: int, values: Any, codes: Any, checks: Any, table: Any, sizes: Any, counts: Any, work: Any
-) -> bool:
-    """Whether a cut into ``parts`` would have been allowed, had the rows these values; the last four are scratch."""
+    parts: Any, n_parts: int, base: Any, base_sizes: Any, values: Any, codes: Any, checks: Any, begin: int, end: int,
+    table: Any, sizes: Any, work: Any,
+) -> bool:  # fmt: skip
+    """Whether a cut would have been allowed, had the rows begin..end these values; the last three are scratch."""
     for part in range(n_parts):
-        sizes[part] = 0
-        for v in range(len(codes)):
-            table[part, v] = 0
-    for p in range(len(values)):
-        sizes[parts[p]] += 1
-        table[parts[p], values[p]] += 1
+        sizes[part] = base_sizes[part]
+        for code in range(base.shape[1]):
+            table[part, code] = base[part, code]
+    for p in range(begin, end):
+        part = parts[p]
+        if part != OUTSIDE:
+            sizes[part] += 1
+            table[part, codes[values[p]]] += 1
     for part in range(n_parts):
-        for v in range(len(codes)):
-            counts[codes[v]] = table[part, v]
-        if not _holds(counts, sizes[part], checks, work):
+        if not _holds(table[part], sizes[part], checks, work):
             return False
     return True
 
 
 @kernel
-def first_allowed(parts: Any, n_parts: Any, values: Any, codes: Any, checks: Any) -> int:
+def first_allowed(parts: Any, n_parts: Any, base: Any, base_sizes: Any, values: Any, codes: Any, checks: Any) -> int:
     """The first cut that these values would have allowed, -1 if all are refused.
 
-    ``parts`` (cuts, rows) is the part of each row, ``n_parts`` (cuts,) their number.
+    ``parts`` (cuts, rows) is the part of each row, ``n_parts`` (cuts,) their number, ``base`` (cuts, parts, codes) and
+    ``base_sizes`` (cuts, parts) the values of other rows in each part.
     """
-    counts, work = np.zeros(checks[4][-1], np.int64), np.zeros(checks[4][-1] + 1)
-    table, sizes = np.zeros((n_parts.max(), len(codes)), np.int64), np.zeros(n_parts.max(), np.int64)
+    work = np.zeros(checks[4][-1] + 1)
+    table, sizes = np.zeros(base.shape[1:], np.int64), np.zeros(base.shape[1], np.int64)
     for q in range(len(n_parts)):
-        if _allowed(parts[q], n_parts[q], values, codes, checks, table, sizes, counts, work):
+        if _allowed(
+            parts[q], n_parts[q], base[q], base_sizes[q], values, codes, checks, 0, len(values), table, sizes, work
+        ):
             return q
     return -1
 
 
 @kernel
 def draw(
-    parts: Any, n_parts: Any, cells: Any, n_cells: int, values: Any, codes: Any, checks: Any, draws: int, wanted: int,
-    most: int, seed: Any,
+    parts: Any, n_parts: Any, base: Any, base_sizes: Any, own: Any, offsets: Any, cells: Any, n_cells: int, values: Any,
+    codes: Any, checks: Any, draws: int, wanted: int, most: int, seed: Any,
 ) -> Any:  # fmt: skip
-    """Shuffle ``values`` over the rows ``draws`` times, and on until ``wanted`` agreed, at most ``most`` times.
+    """Shuffle the values within groups ``draws`` times, and on until ``wanted`` agreed, at most ``most`` times.
 
-    ``cells`` (rows,) is the cell of each row, ``seed`` a 64-bit word that the draws follow from.
+    Parameters
+    ----------
+    own
+        (cuts,) the group whose own cut it is: the group is shuffled again until its own cuts are refused, and only then
+        the others are asked. JOINT for those others.
+    offsets
+        (groups + 1,) where the rows of each group begin.
+    cells
+        (rows,) the cell of each row.
+    seed
+        A 64-bit word that the draws follow from.
 
     Returns
     -------
-    sums (2, cells, values), accepted, drawn
-        How often each value lay in each cell, in the arrangements that did not agree (0) and that did (1).
+    sums (2, cells, values), accepted, drawn, shuffles
+        How often each value lay in each cell, in the arrangements that did not agree (0) and that did (1); how many
+        were drawn; and how many times each group was shuffled for that.
     """
-    m, n_cuts = len(values), len(n_parts)
+    n_cuts, n_groups = len(n_parts), len(offsets) - 1
     state = np.array([seed], np.uint64)
-    counts, work = np.zeros(checks[4][-1], np.int64), np.zeros(checks[4][-1] + 1)
-    table, sizes = np.zeros((n_parts.max(), len(codes)), np.int64), np.zeros(n_parts.max(), np.int64)
+    work = np.zeros(checks[4][-1] + 1)
+    table, sizes = np.zeros(base.shape[1:], np.int64), np.zeros(base.shape[1], np.int64)
     order = np.arange(n_cuts)
     shuffled = values.copy()
+    shuffles = np.zeros(n_groups, np.int64)
     sums = np.zeros((2, n_cells, len(codes)))
     accepted, drawn = 0, 0
     while drawn < draws or (accepted < wanted and drawn < most):
+        for g in range(n_groups):
+            begin, end = offsets[g], offsets[g + 1]
+            agrees = False
+            while not agrees:
+                if shuffles[g] >= most:
+                    return sums, accepted, drawn, shuffles
+                shuffles[g] += 1
+                for i in range(end - begin - 1, 0, -1):
+                    j = _below(i + 1, state)
+                    shuffled[begin + i], shuffled[begin + j] = shuffled[begin + j], shuffled[begin + i]
+                agrees = True
+                for place in range(n_cuts):
+                    q = order[place]
+                    if own[q] == g and _allowed(
+                        parts[q], n_parts[q], base[q], base_sizes[q], shuffled, codes, checks, begin, end,
+                        table, sizes, work,
+                    ):  # fmt: skip
+                        agrees = False
+                        break
         drawn += 1
-        for i in range(m - 1, 0, -1):
-            j = _below(i + 1, state)
-            shuffled[i], shuffled[j] = shuffled[j], shuffled[i]
-        agrees = 1
+        kept = 1
         for place in range(n_cuts):
             q = order[place]
-            if _allowed(parts[q], n_parts[q], shuffled, codes, checks, table, sizes, counts, work):
-                agrees = 0
+            if own[q] == JOINT and _allowed(
+                parts[q], n_parts[q], base[q], base_sizes[q], shuffled, codes, checks, 0, len(values),
+                table, sizes, work,
+            ):  # fmt: skip
+                kept = 0
                 # What excludes much is asked earlier the next time.
                 order[place], order[place // 2] = order[place // 2], order[place]
                 break
-        accepted += agrees
-        for p in range(m):
-            sums[agrees, cells[p], shuffled[p]] += 1.0
-    return sums, accepted, drawn
+        accepted += kept
+        for p in range(len(values)):
+            sums[kept, cells[p], shuffled[p]] += 1.0
+    return sums, accepted, drawn, shuffles
 
 
 @internal
 def _open_cut_allowed(
-    cell_parts: Any, n_parts: int, cell_sizes: Any, order: Any, until: int, table: Any, totals: Any, rows: int,
-    codes: Any, checks: Any, counts: Any, work: Any,
+    cell_parts: Any, n_parts: int, base: Any, base_sizes: Any, cell_sizes: Any, order: Any, until: int, table: Any,
+    inside: Any, totals: Any, codes: Any, checks: Any, counts: Any, work: Any,
 ) -> bool:  # fmt: skip
-    """Whether a cut would be allowed of which all parts but one lie in the first ``until`` cells of ``order``."""
+    """Whether a cut would be allowed of which all parts but one lie in the first ``until`` cells of ``order``.
+
+    ``inside`` (groups,) says whose rows the cut parts; the part that is still open has what the others leave of them.
+    """
     open_part = -1
     for i in range(until, len(order)):
-        open_part = cell_parts[order[i]]
+        if cell_parts[order[i]] != OUTSIDE:
+            open_part = cell_parts[order[i]]
     for part in range(n_parts):
-        size = 0
-        for v in range(len(codes)):
-            counts[codes[v]] = 0
+        size = base_sizes[part]
+        for code in range(len(counts)):
+            counts[code] = base[part, code]
         if part == open_part:
-            # What is not in the other parts.
-            size = rows
-            for v in range(len(codes)):
-                counts[codes[v]] = totals[v]
+            for g in range(len(totals)):
+                if inside[g]:
+                    for v in range(len(codes)):
+                        counts[codes[v]] += totals[g, v]
+                        size += totals[g, v]
         for i in range(until):
             cell = order[i]
-            inside = cell_parts[cell] == part
-            if part == open_part and not inside:
+            if cell_parts[cell] == OUTSIDE:
+                continue
+            if part == open_part and cell_parts[cell] != part:
                 size -= cell_sizes[cell]
                 for v in range(len(codes)):
                     counts[codes[v]] -= table[cell, v]
-            elif part != open_part and inside:
+            elif part != open_part and cell_parts[cell] == part:
                 size += cell_sizes[cell]
                 for v in range(len(codes)):
                     counts[codes[v]] += table[cell, v]
@@ -159,8 +206,8 @@ def _open_cut_allowed(
 
 @kernel
 def count_all(
-    cell_parts: Any, n_parts: Any, decided: Any, cell_sizes: Any, order: Any, totals: Any, codes: Any, checks: Any,
-    most: int,
+    cell_parts: Any, n_parts: Any, base: Any, base_sizes: Any, decided: Any, inside: Any, cell_sizes: Any,
+    cell_group: Any, order: Any, totals: Any, codes: Any, checks: Any, most: int,
 ) -> Any:  # fmt: skip
     """Go through all contingency tables of cells and values that agree, giving up after ``most`` steps.
 
@@ -170,8 +217,10 @@ def count_all(
         (cuts, cells) part of each cell.
     decided
         (cuts,) after how many cells in the order of ``order`` all parts of a cut but one are filled.
+    inside
+        (cuts, groups) whether a cut parts the group's rows.
     totals
-        (values,) how often each value occurs.
+        (groups, values) how often each value occurs.
 
     Returns
     -------
@@ -179,12 +228,12 @@ def count_all(
         Expected number of each value in each cell, times the share of arrangements that agree; that share; how many
         times a branch was cut off; whether all were seen.
     """
-    n_cells, n_values = len(cell_sizes), len(totals)
-    rows = 0
-    for v in range(n_values):
-        rows += totals[v]
-    choose = np.zeros((rows + 1, rows + 1))
-    for n in range(rows + 1):
+    n_cells, n_values = len(cell_sizes), totals.shape[1]
+    largest = 0
+    for g in range(len(totals)):
+        largest = max(largest, totals[g].sum())
+    choose = np.zeros((largest + 1, largest + 1))
+    for n in range(largest + 1):
         choose[n, 0] = 1.0
         for i in range(1, n + 1):
             choose[n, i] = choose[n - 1, i - 1] + (choose[n - 1, i] if i < n else 0.0)
@@ -192,7 +241,6 @@ def count_all(
     sums = np.zeros((n_cells, n_values))
     table = np.zeros((n_cells, n_values), np.int64)
     left = totals.copy()  # of each value, not yet placed
-    left_rows = rows
     depth = n_cells * n_values
     weight = np.ones(depth + 1)
     highest = np.zeros(depth, np.int64)
@@ -200,27 +248,24 @@ def count_all(
     share, excluded, steps = 0.0, 0, 0
     at = 0
     entering = True
-    need[0] = cell_sizes[order[0]]
     while at >= 0:
         steps += 1
         if steps > most:
             return sums, share, excluded, False
         i, v = at // n_values, at % n_values
         cell = order[i]
+        g = cell_group[cell]
         if entering:
             if v == 0:
                 need[at] = cell_sizes[cell]
-                left_rows = 0
-                for u in range(n_values):
-                    left_rows += left[u]
-                weight[at] /= choose[left_rows, cell_sizes[cell]]
+                weight[at] /= choose[left[g].sum(), cell_sizes[cell]]
             after = 0
             for u in range(v + 1, n_values):
-                after += left[u]
+                after += left[g, u]
             taken = max(0, need[at] - after)
-            highest[at] = min(need[at], left[v])
+            highest[at] = min(need[at], left[g, v])
         else:
-            left[v] += table[cell, v]
+            left[g, v] += table[cell, v]
             taken = table[cell, v] + 1
         if taken > highest[at]:
             table[cell, v] = 0
@@ -228,16 +273,16 @@ def count_all(
             entering = False
             continue
         table[cell, v] = taken
-        weight[at + 1] = weight[at] * choose[left[v], taken]
-        left[v] -= taken
+        weight[at + 1] = weight[at] * choose[left[g, v], taken]
+        left[g, v] -= taken
         need[at + 1] = need[at] - taken
         entering = False
         if v == n_values - 1:
             agrees = True
             for q in range(len(decided)):
                 if decided[q] == i + 1 and _open_cut_allowed(
-                    cell_parts[q], n_parts[q], cell_sizes, order, i + 1, table, totals, rows,
-                    codes, checks, counts, work,
+                    cell_parts[q], n_parts[q], base[q], base_sizes[q], cell_sizes, order, i + 1, table, inside[q],
+                    totals, codes, checks, counts, work,
                 ):  # fmt: skip
                     agrees = False
                     break
