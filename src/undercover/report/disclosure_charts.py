@@ -48,7 +48,7 @@ def p_match_chart(attack: Mapping[str, Any], name: str = "known") -> Chart:
     """
     columns = list(attack["sweep"][0]["attribute"])
     guess = attack["baseline"]
-    panels = {"finding the row": (("identity",), guess["identity"])}
+    panels: dict[str, tuple[tuple[str, ...], float]] = {"finding the row": (("identity",), guess["identity"])}
     panels |= {f"learning {column}": (("attribute", column), guess["attribute"][column]["mean"]) for column in columns}
     rows = [
         {"panel": panel, "x": entry["p"], "y": _figures(entry, path)[key], "side": side, "of": of, "guess": guessing}

@@ -37,14 +37,18 @@ def picture_charts(found: Mapping[str, Any]) -> dict[str, list[Chart]]:
     {'output_tables': [], 'lattice': [], 'promises': []}
     """
     lattice, promises = found.get("lattice"), found.get("promises")
-    measures = [] if not promises else ["growth"] if promises["rho1"] is None else ["rho2", "growth"]
     return {
         "output_tables": [
             output_table_chart(table, f"output-table-{place}")
             for place, table in enumerate(found.get("output_tables", ()))
         ],
         "lattice": [lattice_chart(lattice)] if lattice else [],
-        "promises": [
-            guarantee_chart(promises["grid"], measure, chosen=(promises["k"], promises["p"])) for measure in measures
-        ],
+        "promises": _maps(promises) if promises else [],
     }
+
+
+def _maps(promises: Mapping[str, Any]) -> list[Chart]:
+    """The map of the growth, and before it that of the breach where one was asked about."""
+    chosen = (promises["k"], promises["p"])
+    measures = ["growth"] if promises["rho1"] is None else ["rho2", "growth"]
+    return [guarantee_chart(promises["grid"], measure, chosen=chosen) for measure in measures]
