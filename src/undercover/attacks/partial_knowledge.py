@@ -189,15 +189,16 @@ def _side(
     from undercover.kernels.subset_counts import subset_sums
 
     exact = boxes.exact is not None
-    cells = np.ascontiguousarray(boxes.exact.T).astype(np.int32) if boxes.exact is not None else np.zeros((1, 1), "i4")
+    narrow = np.uint16 if int(np.diff(boxes.value_starts).max()) < 1 << 16 else np.int32
+    cells = (np.zeros((1, 1), np.int64) if boxes.exact is None else boxes.exact.T).astype(narrow, order="C")
     order = np.argsort(truth, kind="stable")
     parts = [part for part in np.array_split(order, threads) if len(part)]
-    weights = boxes.weights.astype(np.float64)
+    weights, bucket_of = boxes.weights.astype(np.float64), boxes.bucket_of.astype(np.int32)
 
     def attack(part: NDArray[np.int64]) -> Any:
         return subset_sums(
-            cells, boxes.masks, boxes.word_starts, exact, codes[part].astype(np.int32), own[part], truth[part], weights,
-            boxes.bucket_of.astype(np.int64), *entries,
+            cells, boxes.masks, boxes.word_starts, exact, codes[part].astype(narrow), own[part], truth[part], weights,
+            bucket_of, *entries,
         )  # fmt: skip
 
     with ThreadPoolExecutor(threads) as pool:

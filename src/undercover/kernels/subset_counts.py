@@ -13,6 +13,8 @@ import numpy as np
 
 from undercover.kernels.jit import kernel
 
+_BLOCK = 4096
+
 
 @kernel
 def subset_sums(
@@ -37,7 +39,7 @@ def subset_sums(
     m, d = people.shape
     n, full = len(weights), 1 << people.shape[1]
     identity, attribute = np.zeros((m, d + 1)), np.zeros((m, d + 1))
-    fits = np.zeros(n, np.uint16)
+    fits = np.zeros(_BLOCK, np.uint16)
     share = np.zeros(n_buckets)
     rows, true = np.zeros(full), np.zeros(full)
     for i in range(m):
@@ -45,24 +47,27 @@ def subset_sums(
             share[:] = 0.0
             for entry in range(entry_starts[truth[i]], entry_starts[truth[i] + 1]):
                 share[entry_buckets[entry]] = entry_shares[entry]
-        if exact:
-            fits[:] = 0
-            for j in range(d):
-                value, bit, column = people[i, j], np.uint16(1 << j), cells[j]
-                for box in range(n):
-                    fits[box] |= bit if column[box] == value else np.uint16(0)
-        else:
-            for box in range(n):
-                inside = 0
-                for j in range(d):
-                    word = masks[box, word_starts[j] + (people[i, j] >> 6)]
-                    inside |= int((word >> np.uint64(people[i, j] & 63)) & np.uint64(1)) << j
-                fits[box] = inside
         rows[:] = 0.0
         true[:] = 0.0
-        for box in range(n):
-            rows[fits[box]] += weights[box]
-            true[fits[box]] += weights[box] * share[bucket_of[box]]
+        for start in range(0, n, _BLOCK):  # a block at a time, so that what boxes fit in stays in the cache
+            end = min(n, start + _BLOCK)
+            if exact:
+                fits[:] = 0
+                for j in range(d):
+                    value, bit, column = people[i, j], np.uint16(1 << j), cells[j]
+                    for box in range(start, end):
+                        fits[box - start] |= bit if column[box] == value else np.uint16(0)
+            else:
+                for box in range(start, end):
+                    inside = 0
+                    for j in range(d):
+                        value = np.int64(people[i, j])
+                        word = masks[box, word_starts[j] + (value >> 6)]
+                        inside |= int((word >> np.uint64(value & 63)) & np.uint64(1)) << j
+                    fits[box - start] = inside
+            for box in range(start, end):
+                rows[fits[box - start]] += weights[box]
+                true[fits[box - start]] += weights[box] * share[bucket_of[box]]
         for j in range(d):
             for subset in range(full):
                 if not subset & (1 << j):
