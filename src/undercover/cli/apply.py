@@ -68,7 +68,7 @@ def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
     rows = [
         [
             entry.finding.name + (" (required)" if entry.required else ""),
-            shown(entry.finding.required, None),
+            shown(entry.finding.required, entry.finding.sense),
             "–" if entry.before is None else shown(entry.before, entry.finding.sense),
             entry.finding.shown(),
             "holds" if entry.finding.holds else "DOES NOT HOLD",

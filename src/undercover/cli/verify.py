@@ -104,7 +104,7 @@ def _print(found: Verification) -> None:
         [
             finding.name,
             ", ".join(f"{key}={value}" for key, value in finding.parameters.items() if key in ("form", "column", "c")),
-            shown(finding.required, None),
+            shown(finding.required, finding.sense),
             finding.shown(),
             word[finding.holds],
             f"{finding.violating_classes:,}" if finding.holds is False else "",
