@@ -21,6 +21,7 @@ from benchmarks import plain
 from benchmarks.cross_bucket import cross_bucket
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
+from benchmarks.minimality import minimality
 from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
@@ -229,6 +230,7 @@ def main() -> None:
     cross_bucket(book, options.rows, threads)
     incognito(book, 7 * options.rows // 10, options.data / "adult")
     mutual_cover(book, options.rows, threads)
+    minimality(book, threads)
     surface(book, options.rows)
     pages(book, options.rows)
     if options.large:

@@ -330,7 +330,7 @@ def test_draws_agree_with_counting_and_a_wrong_count_is_noticed() -> None:
     rng = np.random.default_rng(41)
     table = people(rng.integers(0, 4, 12), rng.integers(0, 2, 12), list("aaabbbccddef"))
     method = uc.Mondrian(k=3, l=3)
-    (exact,) = beliefs(table, method)
+    (exact,) = beliefs(table, method, most_steps=10_000_000)
     (drawn,) = beliefs(table, method, most_steps=0, draws=20_000)
     assert (exact.how, drawn.how) == ("exact", "drawn")
     assert drawn.agreeing == pytest.approx(exact.agreeing, abs=5 * math.sqrt(0.25 / drawn.drawn))

@@ -275,9 +275,12 @@ class Minimality:
         progress: Progress,
     ) -> list[_Told]:
         """What the refused cuts of every group say that has some."""
+        from undercover.kernels.compilation import needs_compiling
+        from undercover.kernels.refusals import count_all
         from undercover.partition.checks import kernel_checks
 
-        progress("following the cuts (compiled once on this machine, some 20 seconds)", 0.0)
+        if needs_compiling(count_all):
+            progress("compiling what follows the cuts (once on this machine, some 40 seconds)", 0.0)
         nodes = list(method.follow(original, progress=progress))
         sizes = groups.sizes
         for node in nodes:

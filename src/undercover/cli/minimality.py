@@ -24,8 +24,10 @@ def run(made: Run, *, original: str | None, as_json: bool) -> None:
     print_table(screen, title, ["", "release alone", "informed"], lines(found))
     groups, people = found["groups"], found["people"]
     screen.print(
-        f"Cuts were refused in {groups['with_evidence']:,} of {groups['all']:,} groups: {groups['exact']:,} counted "
-        f"exactly, {groups['drawn']:,} by drawing, {groups['given_up']:,} given up (the release alone is believed)."
+        f"Refused cuts say something about {groups['with_evidence']:,} of {groups['all']:,} groups: "
+        f"{groups['exact']:,} counted exactly, {groups['drawn']:,} by drawing, {groups['given_up']:,} given up (the "
+        f"release alone is believed). In {groups['own_evidence_only']:,} what was refused on the way was too much to "
+        "use, so he may learn more."
     )
     if people["drawn_share"] > 0:
         low, high = found["attribute"]["max_interval"]

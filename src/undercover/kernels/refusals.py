@@ -23,6 +23,8 @@ from undercover.kernels.predicates import all_hold
 
 OUTSIDE = 65535  # part of a row that a cut is not about
 JOINT = -1  # a cut that is not one group's own
+ROWS_PER_DRAW = 25  # that are shuffled at most, on average over the most draws
+HOPELESS = 25  # draws that agree in the end, below which it is not worth going on
 
 
 @internal
@@ -106,6 +108,8 @@ def draw(
         the others are asked. JOINT for those others.
     offsets
         (groups + 1,) where the rows of each group begin.
+    draws, wanted, most
+        It also ends after ROWS_PER_DRAW * ``most`` rows were shuffled, and sooner where next to nothing agrees.
     cells
         (rows,) the cell of each row.
     seed
@@ -125,15 +129,17 @@ def draw(
     shuffled = values.copy()
     shuffles = np.zeros(n_groups, np.int64)
     sums = np.zeros((2, n_cells, len(codes)))
-    accepted, drawn = 0, 0
+    accepted, drawn, spent, budget = 0, 0, 0, ROWS_PER_DRAW * most
     while drawn < draws or (accepted < wanted and drawn < most):
         for g in range(n_groups):
             begin, end = offsets[g], offsets[g + 1]
             agrees = False
             while not agrees:
-                if shuffles[g] >= most:
+                # Which draws are looked at depends on how many agreed before, never on what they say.
+                if spent >= budget or (8 * spent >= budget and accepted * budget < HOPELESS * spent):
                     return sums, accepted, drawn, shuffles
                 shuffles[g] += 1
+                spent += end - begin
                 for i in range(end - begin - 1, 0, -1):
                     j = _below(i + 1, state)
                     shuffled[begin + i], shuffled[begin + j] = shuffled[begin + j], shuffled[begin + i]
@@ -211,6 +217,8 @@ def count_all(
 ) -> Any:  # fmt: skip
     """Go through all contingency tables of cells and values that agree, giving up after ``most`` steps.
 
+    A step places a value in a cell, or adds up a cell for a cut.
+
     Parameters
     ----------
     cell_parts
@@ -280,7 +288,10 @@ def count_all(
         if v == n_values - 1:
             agrees = True
             for q in range(len(decided)):
-                if decided[q] == i + 1 and _open_cut_allowed(
+                if decided[q] != i + 1:
+                    continue
+                steps += i + 1
+                if _open_cut_allowed(
                     cell_parts[q], n_parts[q], base[q], base_sizes[q], cell_sizes, order, i + 1, table, inside[q],
                     totals, codes, checks, counts, work,
                 ):  # fmt: skip
