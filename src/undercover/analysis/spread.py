@@ -65,7 +65,7 @@ def read_cells(name: str, labels: Sequence[str], form: Form, values: Values) -> 
     Traceback (most recent call last):
     undercover.errors.DataError: Cells of `sex` that stand for no value of its domain: `X`.
     """
-    meanings = [values.read(label, form) for label in labels]
+    meanings = values.read_all(tuple(labels), form)
     wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
     if wrong:
         raise DataError(f"Cells of `{name}` that stand for no value of its domain: {listed(wrong, limit=5)}.")

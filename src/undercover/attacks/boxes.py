@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from undercover.errors import DataError
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import Distribution, distribution_of
 from undercover.guarantees.encoding import Written, combine, number, written
-from undercover.guarantees.meaning import domain_values
+from undercover.guarantees.meaning import NOTHING, domain_values
 from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
@@ -109,20 +110,20 @@ def _covered(
     table: PublishedTable, name: str, column: Written, original: EncodedColumn, drawn: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
-    values = domain_values(original)
     size = original.domain.size
-    bits = np.zeros((len(column.labels), -(-size // 64) * 64), dtype=bool)
-    first = np.zeros(len(column.labels), dtype=np.int64)
-    for i, cell in enumerate(column.labels):
-        meaning = values.read(cell, table.form(name))
-        if meaning.size == 0 and drawn:
-            first[i] = size
-            continue
-        if meaning.size == 0:
-            raise DataError(f"The cell {cell!r} of `{name}` stands for no value of the original column.")
-        places = range(meaning.low, meaning.high + 1) if meaning.members is None else meaning.members
-        bits[i, list(places)] = True
-        first[i] = meaning.low
+    read = domain_values(original).read_all(column.labels, table.form(name))
+    wrong = [cell for cell, meaning in zip(column.labels, read, strict=True) if meaning.size == 0]
+    if wrong and not drawn:
+        raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
+    ranges = [meaning if meaning.members is None else NOTHING for meaning in read]
+    low = np.array([meaning.low for meaning in ranges], dtype=np.int64)
+    high = np.array([meaning.high for meaning in ranges], dtype=np.int64)
+    places = np.arange(-(-size // 64) * 64)
+    bits = (places >= low[:, None]) & (places <= high[:, None])  # (n_cells, n_bits)
+    members = [meaning.members or () for meaning in read]
+    owners = np.repeat(np.arange(len(members)), [len(inside) for inside in members])
+    bits[owners, np.fromiter(chain.from_iterable(members), dtype=np.int64, count=len(owners))] = True
+    first = np.array([meaning.low if meaning.size else size for meaning in read], dtype=np.int64)
     return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first, bits.sum(axis=1)
 
 

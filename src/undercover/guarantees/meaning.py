@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ class Meaning(NamedTuple):
 
 
 NOTHING = Meaning(0, -1)
+_COLUMNS_KEPT = 32
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,14 @@ class Values:
             return NOTHING
         return self._single(cell)
 
+    def read_all(self, cells: tuple[str, ...], form: Form) -> tuple[Meaning, ...]:
+        """The same for many cells. A release is read by several attacks and measures; its last columns are kept.
+
+        >>> Values(("F", "M"), "categorical", False).read_all(("F", "{F, M}"), "set")
+        (Meaning(low=0, high=0, members=None), Meaning(low=0, high=1, members=None))
+        """
+        return _read_all(self, cells, form)
+
     def _single(self, label: str) -> Meaning:
         if label in self.position:
             return Meaning(self.position[label], self.position[label])
@@ -137,6 +146,11 @@ class Values:
             return NOTHING
         contiguous = places[-1] - places[0] + 1 == len(places)
         return Meaning(places[0], places[-1], None if contiguous else tuple(places))
+
+
+@lru_cache(maxsize=_COLUMNS_KEPT)
+def _read_all(values: Values, cells: tuple[str, ...], form: Form) -> tuple[Meaning, ...]:
+    return tuple([values.read(cell, form) for cell in cells])
 
 
 def domain_values(column: EncodedColumn) -> Values:

@@ -193,7 +193,8 @@ def _without_sensitive(
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
     sizes = np.bincount(labels, minlength=count)
     cells = {name: column.codes[first] for name, column in columns.items()}
-    counted = sizes.astype(np.float64) if people is None else np.bincount(labels, weights=people, minlength=count)
+    weights = np.ones(table.rows) if people is None else people
+    counted: Floats = np.bincount(labels, weights=weights, minlength=count).astype(np.float64)
     return Estimates(coverage, cells, counted, sizes, {})
 
 

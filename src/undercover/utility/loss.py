@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.guarantees import Classes, classes_of
 from undercover.guarantees.encoding import written
-from undercover.guarantees.meaning import NOTHING, Values, domain_values, leaf_values
+from undercover.guarantees.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, Form
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
@@ -119,7 +119,7 @@ def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: Form) -> Ce
     [0.0, 0.5, 1.0]
     """
     values, leaves = domain_values(column), leaf_values(column)
-    read = [leaves.read(cell, form) for cell in cells]
+    read = leaves.read_all(cells, form)
     wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING]
     if wrong:
         raise DataError(f"Cells of `{column.name}` that stand for no value of the original: {listed(wrong, limit=5)}.")
@@ -127,15 +127,15 @@ def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: Form) -> Ce
     share = (covered - 1) / max(leaves.size - 1, 1)
     ncp = share
     if values.kind in ("numeric", "date"):
-        ncp = np.array([_width(values, cell, form) for cell in cells])
+        covering = values.read_all(cells, form)
+        ncp = np.array([_width(values, cell, meaning) for cell, meaning in zip(cells, covering, strict=True)])
     return CellLoss(share, (covered - 1) / leaves.size, ncp)
 
 
-def _width(values: Values, cell: str, form: Form) -> float:
+def _width(values: Values, cell: str, meaning: Meaning) -> float:
     """Width of a cell over the width of the column, over the values of the original it covers."""
     if cell == EVERYTHING:
         return float(values.size > 1)
-    meaning = values.read(cell, form)
     if meaning.size < 2:
         return 0.0
     missing = values.size - 1 if values.has_missing else values.size
