@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from undercover.methods.noncentralized import NonCentralized
     from undercover.methods.perturbed_generalization import PerturbedGeneralization
     from undercover.methods.streamliner import Streamliner
+    from undercover.model.distances import Distances
     from undercover.model.hierarchy import Hierarchy
     from undercover.model.release import Release
     from undercover.model.run import Run
@@ -118,6 +119,7 @@ _HOMES = {
     "undercover.methods.noncentralized": ("NonCentralized",),
     "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
     "undercover.methods.streamliner": ("Streamliner",),
+    "undercover.model.distances": ("Distances",),
     "undercover.model.hierarchy": ("Hierarchy",),
     "undercover.model.release": ("Release",),
     "undercover.model.run": ("Run",),
@@ -143,6 +145,7 @@ __all__ = [
     "DeltaGrowth",
     "DeltaProbability",
     "DisjointCells",
+    "Distances",
     "Hierarchy",
     "Incognito",
     "Informed",

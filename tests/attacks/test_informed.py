@@ -1,6 +1,6 @@
 """The informed adversary against all assignments of all rows, with likelihoods worked out value by value."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import permutations, product
 from typing import Any
 
@@ -79,7 +79,9 @@ def likelihood(
     return found
 
 
-def by_permutations(run: uc.Run, people: pa.Table, unchanged: str, perturb: int) -> tuple[Any, Any]:
+def by_permutations(
+    run: uc.Run, people: pa.Table, unchanged: str, perturb: int, distance: Callable[[str, str, str], float] = distance
+) -> tuple[Any, Any]:
     """Identity and attribute of everybody."""
     rows = [tuple(str(row[name]) for name in KNOWN) for row in people.to_pylist()]
     secrets = people["ill"].to_pylist()
@@ -132,6 +134,27 @@ def test_as_all_assignments(seed: int, unchanged: str, perturb: int) -> None:
     assert found.identity == pytest.approx(identity, abs=1e-9)
     assert found.attribute == pytest.approx(attribute, abs=1e-9)
     assert (found.attribute >= found.identity - 1e-12).all()
+
+
+def test_own_distances_weigh_what_is_changed() -> None:
+    people = random_people(1)
+    apart = {"cook": 0, "smith": 1, "clerk": 9}
+    jobs = uc.Distances(apart, [[abs(u - v) for v in apart.values()] for u in apart.values()])
+    schema = uc.Schema(
+        quasi_identifiers=KNOWN,
+        sensitive="ill",
+        columns={"town": uc.Column(hierarchy=TOWNS), "job": uc.Column(distance=jobs)},
+    )
+    run = uc.publish(people, schema, uc.MutualCover(delta="1/2", l=3, unchanged="paper"), seed=1)
+
+    def own(name: str, one: str, other: str) -> float:
+        return abs(apart[one] - apart[other]) if name == "job" else distance(name, one, other)
+
+    found = uc.attack(run, Informed())
+    identity, _ = by_permutations(run, people, "paper", 1, own)
+    assert found.identity == pytest.approx(identity, abs=1e-9)
+    flat, _ = by_permutations(run, people, "paper", 1)
+    assert found.identity != pytest.approx(flat, abs=1e-6)
 
 
 def test_the_oracle_notices_another_way_to_treat_unchanged_rows() -> None:

@@ -77,6 +77,28 @@ def test_the_spec_of_a_run_makes_it_once_more(name, people, tmp_path):
         assert first_table.data.equals(second_table.data)
 
 
+def test_own_distances_are_written_down(people, tmp_path):
+    values = [str(age) for age in range(20, 60)]
+    ages = uc.Distances(values, [[abs(int(u) - int(v)) ** 0.5 for v in values] for u in values])
+    sizes = uc.Distances(["S", "L", "M"], [[0, 5, 0.1], [5, 0, 1 / 3], [0.1, 1 / 3, 0]])
+    columns = {"age": uc.Column(hierarchy=AGES, distance=ages), 'si "ze"': uc.Column(distance=sizes)}
+    schema = uc.Schema(quasi_identifiers=["age", 'si "ze"'], sensitive="ill", identifiers=["na;me"], columns=columns)
+    method = uc.MutualCover(delta="1/3", l=3, partition="guided", strata=["age:1"])
+    run = uc.publish(people, schema, method, seed=7)
+    folder = save(run, tmp_path / "out")
+    assert sorted(path.name for path in (folder / "private").glob("*.csv")) == [
+        "distance-2-age.csv", "distance-3-size.csv", "hierarchy-1-age.csv",
+    ]  # fmt: skip
+    assert uc.load(folder).schema == run.schema
+    second = again(folder, people, 7)
+    assert second.schema == run.schema
+    assert second.release.table().equals(run.release.table())
+    assert as_json(second.release.parameters) == as_json(run.release.parameters)
+    changed = folder / "private" / "distance-3-size.csv"
+    changed.write_text(changed.read_text().replace("5.0", "0.2"))
+    assert not again(folder, people, 7).release.table().equals(run.release.table())
+
+
 def test_how_a_file_was_read_is_written_down(tmp_path):
     place = tmp_path / "people.csv"
     place.write_text("age;ill\n20,5;flu\n?;cold\n31,0;flu\n", encoding="latin-1")

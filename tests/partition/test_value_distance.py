@@ -2,12 +2,12 @@
 
 import datetime
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from undercover.errors import ParameterError
 from undercover.kernels import cover
+from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column
 from undercover.model.table import EncodedColumn, encode
@@ -53,16 +53,30 @@ def test_leaves_below_the_lowest_common_node() -> None:
 def test_flat_categories_and_a_matrix() -> None:
     letters = column(["a", "b", "c"])
     assert all_pairs(ValueDistance.of(letters)) == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
-    own = np.array([[0, 1, 5], [2, 0, 4], [3, 3, 0]])
-    assert all_pairs(ValueDistance.of(letters, matrix=own)) == own.tolist()
-    assert ValueDistance.of(letters, matrix=own).widest == 5
     assert ValueDistance.of(column(["a"])).widest == 0
+    own = Distances(["c", "z", "a", "b"], [[0, 9, 5, 4], [9, 0, 9, 9], [5, 9, 0, 1], [4, 9, 1, 0]])
+    distance = ValueDistance.of(column(["a", "b", "c"], Column(distance=own)))
+    assert all_pairs(distance) == [[0, 1, 5], [1, 0, 4], [5, 4, 0]]
+    assert distance.widest == 5  # of the values that occur
 
 
-@pytest.mark.parametrize("own", [np.zeros((2, 3)), np.full((3, 3), 1.0), -(1 - np.eye(3)), np.diag([np.inf] * 3)])
-def test_what_is_no_matrix_of_distances(own: np.ndarray) -> None:
-    with pytest.raises(ParameterError, match="distances of `it`"):
-        ValueDistance.of(column(["a", "b", "c"]), matrix=own)
+def test_own_distances_come_before_kind_and_tree() -> None:
+    flat = Distances(["Bonn", "Lyon"], [[0, 7], [7, 0]])
+    assert all_pairs(ValueDistance.of(column(["Bonn", "Lyon"], Column(hierarchy=TOWNS, distance=flat)))) == [
+        [0, 7],
+        [7, 0],
+    ]
+    numbers = column([10, 2.5], Column(distance=Distances(["10", "2.5"], [[0, 3], [3, 0]])))
+    assert all_pairs(ValueDistance.of(numbers, columns="integer_range")) == [[0, 3], [3, 0]]
+    days = [datetime.date(2024, 1, 1), datetime.date(2024, 1, 3)]
+    dated = Column(distance=Distances([day.isoformat() for day in days], [[0, 1], [1, 0]]))
+    assert ValueDistance.of(column([*days], dated)).between(0, 1) == 1
+
+
+def test_with_own_distances_missing_is_as_far_as_any_are_apart() -> None:
+    own = Distances(["a", "b", "c"], [[0, 1, 5], [1, 0, 4], [5, 4, 0]])
+    distance = ValueDistance.of(column(["a", "b", None], Column(distance=own), missing="category"))
+    assert all_pairs(distance) == [[0, 1, 5], [1, 0, 5], [5, 5, 0]]
 
 
 def test_a_missing_value_is_far_from_all() -> None:

@@ -57,6 +57,66 @@ def test_weights_missing_values_ranks_and_whole_numbers_nobody_has() -> None:
     assert found.losses()["shift"].weighted == pytest.approx(expected)
 
 
+def test_own_distances_by_hand() -> None:
+    before = pa.table({"age": [20, 30, 40, 60], "size": ["S", "M", "L", None]})
+    after = pa.table({"age": [30, 30, 20, 60], "size": ["L", "M", None, "S"]})
+    ages = uc.Distances([20, 30, 40, 60, 99], np.abs(np.subtract.outer(*[[0, 1, 3, 4, 50]] * 2)))
+    sizes = uc.Distances(["S", "M", "L"], [[0, 1, 5], [1, 0, 2], [5, 2, 0]])
+    table = original(before, age=uc.Column(distance=ages), size=uc.Column(distance=sizes))
+    found = displacement(table, release(after))
+    # Ages: 1 + 3, over 4 values as differences are; the widest of those that occur is 4. Sizes: 5, 0, and twice 5.
+    assert found.iloss["age"] == pytest.approx((1 + 3) / 4 / 4)
+    assert found.shift["age"] == pytest.approx((1 + 3) / 4 / 4)
+    assert found.iloss["size"] == pytest.approx((5 + 0 + 5 + 5) / 4)
+    assert found.shift["size"] == pytest.approx((1 + 0 + 1 + 1) / 4)
+    assert found.changed == {"age": 0.5, "size": 0.75}
+    with pytest.raises(DataError, match="published as '25', which the original column does not have"):
+        displacement(table, release(after.set_column(0, "age", pa.array([25, 30, 20, 60]))))
+
+
+def test_own_distances_equal_to_the_usual_ones_measure_the_same() -> None:
+    people = uc.datasets.census(300, seed=2).select(["age", "sex", "income"])
+    usual = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    ages = sorted(set(people["age"].to_pylist()))
+    columns = {
+        "age": uc.Column(distance=uc.Distances(ages, np.abs(np.subtract.outer(ages, ages)))),
+        "sex": uc.Column(distance=uc.Distances(sorted(set(people["sex"].to_pylist())), 1 - np.eye(2))),
+    }
+    own = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", columns=columns)
+    runs = [uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4), seed=5) for schema in (usual, own)]
+    assert runs[0].release.table().equals(runs[1].release.table())
+    assert uc.measure(people, runs[0]).to_dict() == uc.measure(people, runs[1]).to_dict()
+
+
+def test_what_is_measured_is_what_was_optimised() -> None:
+    # Without a second draw the expected sum of the distances is what the linear programs cost.
+    known = ["age", "sex", "hours", "education"]
+    people = uc.datasets.census(3000, seed=3).select([*known, "income"])
+    values = sorted(set(people["education"].to_pylist()))
+    apart = np.triu(np.random.default_rng(1).uniform(0, 9, (len(values), len(values))), 1)
+    apart += apart.T
+    method = uc.MutualCover(delta="1/4", l=4, unchanged="off")
+
+    def published(**settings: Any) -> tuple[uc.Run, float]:
+        columns = {"education": uc.Column(kind="categorical", **settings)}
+        run = uc.publish(
+            people, uc.Schema(quasi_identifiers=known, sensitive="income", columns=columns), method, seed=1
+        )
+        return run, 3000 * uc.measure(people, run).to_dict()["loss"]["iloss"]["per_column"]["education"]
+
+    run, found = published(distance=uc.Distances(values, apart))
+    tables = [frame.to_pandas() for frame in (run.frames["certificates"], run.frames["output_tables"])]
+    certificates, cells = (table[table["attribute"] == "education"] for table in tables)
+    expected = certificates["objective"].sum()
+    place = {str(value): position for position, value in enumerate(values)}
+    steps = apart[cells["original"].map(place).astype(int), cells["output"].map(place).astype(int)]
+    weights = cells["records"] * cells["probability"]
+    assert float((weights * steps).sum()) == pytest.approx(expected)
+    deviation = float(np.sqrt((weights * steps**2).sum()))
+    assert abs(found - expected) < 5 * deviation
+    assert abs(published()[1] - expected) > 5 * deviation  # the 0 or 1 of other categories is not it
+
+
 @pytest.mark.parametrize("columns", ["observed", "integer_range"])
 def test_a_run_knows_whose_row_is_whose(columns: str, tmp_path: Any) -> None:
     people = uc.datasets.census(300, seed=2).select(["age", "sex", "education", "income"])

@@ -27,7 +27,7 @@ from undercover.guarantees.encoding import written
 from undercover.model.drawn import METHOD, is_drawn, own_rows
 from undercover.model.run import Run
 from undercover.model.table import Table
-from undercover.partition.value_distance import FLAT, NUMERIC, ValueDistance
+from undercover.partition.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
 
 FRAME = "output_tables"
 WORST = 20
@@ -231,6 +231,9 @@ def _spread_weights(
             spread = distance.scale[originals[last - 1]] - distance.scale[originals[first]]
         elif distance.kind == FLAT:
             spread = several.astype(np.float64)
+        elif distance.kind == MATRIX:
+            held = [originals[begin:end] for begin, end in zip(first, last, strict=True)]
+            spread = np.array([distance.matrix[np.ix_(codes, codes)].max() for codes in held])
         else:
             ends = [
                 sorted(originals[begin:end].tolist(), key=lambda code: distance.scale[code])

@@ -20,8 +20,10 @@ from undercover.hierarchies.dates import from_dates
 from undercover.hierarchies.file import read_hierarchy
 from undercover.hierarchies.intervals import from_intervals
 from undercover.hierarchies.prefixes import from_prefixes
+from undercover.io.distance_file import read_distances
 from undercover.io.source import ReadOptions
 from undercover.io.spec_file import ColumnPart, SpecFile, checked, checked_recipe
+from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Kind, Schema
 
@@ -94,7 +96,7 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
 
 
 def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
-    """The same from a mapping; paths of hierarchies are relative to ``folder``.
+    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``.
 
     Examples
     --------
@@ -110,6 +112,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         hierarchy, recipe = _hierarchy(f"columns.{name}.hierarchy", part.hierarchy, folder or Path(), problems)
         if recipe is not None:
             recipes[name] = recipe
+        distance = _distance(f"columns.{name}.distance", part.distance, folder or Path(), problems)
         try:
             columns[name] = Column(
                 kind=part.kind,
@@ -117,6 +120,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 hierarchy=hierarchy,
                 domain=_domain(part),
                 bins=None if part.bins is None else tuple(part.bins),
+                distance=distance,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -195,6 +199,9 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
         if column.bins is not None:
             columns[name]["bins"] = list(column.bins)
+        if column.distance is not None:
+            own = column.distance
+            columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
     return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
 
 
@@ -203,12 +210,14 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
     columns = {}
     for name, column in content["columns"].items():
         rows = column["hierarchy"]
+        own = column.get("distance")
         columns[name] = Column(
             kind=cast(Kind | None, column["kind"]),
             weight=column["weight"],
             hierarchy=None if rows is None else Hierarchy(rows),
             domain=None if column["domain"] is None else tuple(column["domain"]),
             bins=None if column.get("bins") is None else tuple(column["bins"]),
+            distance=None if own is None else Distances(own["values"], own["rows"]),
         )
     return Schema(**{role: content[role] for role in _ROLES}, columns=columns, missing=content["missing"])
 
@@ -248,6 +257,16 @@ def _hierarchy(
     if part.prefixes is not None:
         return None, HierarchyRecipe("prefixes", tuple(part.prefixes))
     return None, HierarchyRecipe("dates", tuple(part.dates or ()))
+
+
+def _distance(place: str, value: str | None, folder: Path, problems: list[str]) -> Distances | None:
+    if value is None:
+        return None
+    try:
+        return read_distances(folder / value)
+    except SchemaError as error:
+        problems += [f"`{place}`: {problem}" for problem in error.problems]
+        return None
 
 
 def _domain(part: ColumnPart) -> tuple[str, ...] | None:

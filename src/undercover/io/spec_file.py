@@ -56,6 +56,7 @@ class ColumnPart(_Part):
     hierarchy: Any = None
     domain: list[Any] | None = None
     bins: list[float | int] | None = None
+    distance: str | None = None
 
 
 class NamedPart(BaseModel):

@@ -1,7 +1,7 @@
 """The spec of a run, written down again: with it and the same table the release can be made once more.
 
-A spec file names hierarchies by their files, so there is a file for each beside it. What the run found out by itself
-(levels, groups, kinds of undeclared columns) is not in it: the method finds it out again.
+A spec file names hierarchies and distances by their files, so there is a file for each beside it. What the run found
+out by itself (levels, groups, kinds of undeclared columns) is not in it: the method finds it out again.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 
 from undercover.hierarchies.file import hierarchy_text
 from undercover.io.config import schema_to_mapping
+from undercover.io.distance_file import distances_text
 from undercover.io.plain import plain
 from undercover.io.toml import quoted, written
+from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.run import Run
 
@@ -23,7 +25,7 @@ SPEC = "spec.toml"
 
 
 def spec_files(run: Run) -> dict[str, str]:
-    """The files of a spec by name: ``spec.toml`` and the hierarchies it names.
+    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names.
 
     Examples
     --------
@@ -61,6 +63,10 @@ def spec_files(run: Run) -> dict[str, str]:
             file = f"hierarchy-{len(files) + 1}{_as_file_name(name)}.csv"
             files[file] = hierarchy_text(Hierarchy(settings["hierarchy"]))
             said["hierarchy"] = file
+        if settings.get("distance") is not None:
+            file = f"distance-{len(files) + 1}{_as_file_name(name)}.csv"
+            files[file] = distances_text(Distances(**settings["distance"]))
+            said["distance"] = file
         if said.get("weight") == 1:
             del said["weight"]
         if any(value is not None for value in said.values()):

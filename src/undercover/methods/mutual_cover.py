@@ -14,10 +14,14 @@ Deviations:
   nothing to change to. By default unchanged rows are drawn again from their own tables, given that something changes:
   that moves less (``unchanged="paper"`` for Algorithm 3).
 - Rows are shuffled unless ``keep_order`` is given: with a known input order row i is person i.
+- ``partition="guided"`` takes the groups of the streamliner (:mod:`undercover.partition.streamlining`) in place of
+  Algorithm 2: who is with whom then tells nothing of whose a value is, and values move further.
+- Distances may be the holder's own, column by column (:class:`undercover.model.distances.Distances`).
 
 delta bounds a *share*, not the probability of being found, and what is published is not the tables but one draw from
 them. The report gives what the paper does not: the share after unchanged rows were changed, and how surely somebody is
-found by one known value. The partition looks at sensitive values: ``algorithm_safe`` is false.
+found by one known value. Algorithm 2 looks at sensitive values, and whoever knows the method can guess at the tables
+whatever the partition: ``algorithm_safe`` is false.
 """
 
 from __future__ import annotations
@@ -33,22 +37,28 @@ import pyarrow as pa
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees import DeltaProbability, TCloseness
 from undercover.guarantees.exact import Number, checked, exact
+from undercover.model.groups import Groups
 from undercover.model.observation import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.schema import Role
 from undercover.model.table import Table
+from undercover.partition import streamlining
 from undercover.partition.checks import Check
 from undercover.partition.cover_sampling import Unchanged, exposure, sample
+from undercover.partition.dealing import Deal
+from undercover.partition.eligibility import require_eligible
 from undercover.partition.mondrian import Partition, partition
 from undercover.partition.output_tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.partition.reidentification import found_among_all
 from undercover.partition.shuffling import shuffle_within
+from undercover.partition.strata import named_strata, strata_of
 from undercover.partition.value_distance import Columns
 from undercover.randomness import Randomness
 
 MedianRule = Literal["fallback", "paper"]
+Grouping = Literal["mondrian", "guided"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +84,9 @@ class MutualCover:
         ``fallback`` cuts off the largest value where the median is the largest; ``paper`` does not cut there.
     keep_order
         Publish rows in input order. Whoever knows that order knows whose row is whose.
+    partition, strata
+        How groups are made: by cuts at medians (``mondrian``, Algorithm 2), or dealt in secret within ``strata`` as the
+        streamliner's ``guided`` does, which tells nothing of sensitive values to somebody who knows the algorithm.
 
     Examples
     --------
@@ -96,6 +109,8 @@ class MutualCover:
     perturb: int = 1
     median_rule: MedianRule = "fallback"
     keep_order: bool = False
+    partition: Grouping = "mondrian"
+    strata: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -121,9 +136,20 @@ class MutualCover:
             ("tables", get_args(Tables)),
             ("unchanged", get_args(Unchanged)),
             ("median_rule", get_args(MedianRule)),
+            ("partition", get_args(Grouping)),
         ):
             if getattr(self, parameter) not in choices:
                 problems.append(unknown(f"The '{parameter}' of MutualCover", str(getattr(self, parameter)), choices))
+        object.__setattr__(self, "strata", named_strata(self.strata))
+        if self.strata is not None and self.partition != "guided":
+            problems.append(f"The partition `{self.partition}` of MutualCover has no strata; `guided` has.")
+        if self.partition == "guided":
+            mondrian = {"k": self.k is not None, "t": self.t is not None, "median_rule": self.median_rule == "paper"}
+            problems += [
+                f"The partition `guided` of MutualCover takes no {name}; `mondrian` does."
+                for name, given in mondrian.items()
+                if given
+            ]
         if self.t is not None:
             try:
                 TCloseness(t=self.t, distance="equal")
@@ -142,7 +168,7 @@ class MutualCover:
 
     @property
     def algorithm_safe(self) -> bool:
-        """The partition looks at sensitive values."""
+        """Algorithm 2 looks at sensitive values, and the protection rests on hidden tables whatever the groups."""
         return False
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
@@ -154,8 +180,7 @@ class MutualCover:
     ) -> Draft:
         """Group the rows, solve the output tables, draw, and publish the table in its old shape."""
         delta = exact(self.delta)
-        parts = Partition.join(engine.map_parts(_without_trees(table), self._cutter(table, engine.threads, progress)))
-        groups = parts.groups
+        groups = self._groups(table, engine, randomness, progress)
         found = output_tables(
             table,
             groups,
@@ -184,9 +209,11 @@ class MutualCover:
         position = np.empty(table.n_rows, np.int64)
         position[rows] = np.arange(table.n_rows)
         optimal = self.tables == "optimal"
+        own = [name for name in found.attributes if table[name].settings.distance is not None]
         diagnostics = {
             "groups": groups.count,
             "delta": float(delta),
+            "own_distances": own,
             "tables_by_origin": {name: int((found.origins == i).sum()) for i, name in enumerate(ORIGINS)},
             "largest_optimality_gap": float(found.gaps.max()) if optimal else None,
             "rows_that_came_through": drawn.came_through,
@@ -214,21 +241,46 @@ class MutualCover:
                 "published_rows": _positions(table, position),
                 "certificates": _certificates(found),
             },
+            used={"own_distances": own} if own else {},
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
-        """The one partition of a tiny table, seen by somebody who knows it; values drawn within groups tell no more."""
-        (sensitive,) = table.schema.sensitive
+        """The partitions of a tiny table, seen by somebody who knows them; values drawn within groups tell no more."""
+        codes = table[self._sensitive(table)].codes
+        if self.partition == "guided":
+            for probability, labels in self._deal(table).outcomes():
+                yield probability, seen_groups(labels, codes)
+            return
         groups = self._cutter(table)(_without_trees(table)).groups
-        yield Fraction(1), seen_groups(groups.labels, table[sensitive].codes)
+        yield Fraction(1), seen_groups(groups.labels, codes)
 
-    def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
-        """Algorithm 2 as a function of a table or a part of it."""
+    def _groups(self, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:
+        """Which row goes where."""
+        if self.partition == "guided":
+            progress("grouping", 0.0)
+            return self._deal(table).draw(randomness)
+        parts = engine.map_parts(_without_trees(table), self._cutter(table, engine.threads, progress))
+        return Partition.join(parts).groups
+
+    def _sensitive(self, table: Table) -> str:
         if len(table.schema.sensitive) != 1:
             raise ParameterError(
                 f"MutualCover protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
             )
-        (sensitive,) = table.schema.sensitive
+        return table.schema.sensitive[0]
+
+    def _deal(self, table: Table) -> Deal:
+        """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
+        sensitive = self._sensitive(table)
+        column = table[sensitive]
+        require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
+        strata, names = strata_of(table, self.strata or ())
+        ranks = streamlining.weighted_ranks(table, streamlining.rank_weights(table))
+        return streamlining.guided(table, sensitive, self.l, strata, ranks, names)
+
+    def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
+        """Algorithm 2 as a function of a table or a part of it."""
+        sensitive = self._sensitive(table)
         checks = [Check(column=sensitive, kind="frequency", limit=float(self.l))]
         if self.t is not None:
             checks.append(Check(column=sensitive, kind="equal", limit=float(exact(self.t))))

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -38,11 +37,10 @@ from undercover.partition import streamlining
 from undercover.partition.dealing import Deal
 from undercover.partition.eligibility import require_eligible
 from undercover.partition.recoding import box_cells, generalized_table
-from undercover.partition.strata import strata_of
+from undercover.partition.strata import named_strata, strata_of
 from undercover.randomness import Randomness
 
 Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]
-_LARGEST_RANK = 1 << 53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +87,7 @@ class Streamliner:
             problems.append(f"The 'l' parameter of Streamliner must be an int in [2, inf). Got {self.l!r} instead.")
         if self.algorithm not in get_args(Algorithm):
             problems.append(unknown("The algorithm of Streamliner", str(self.algorithm), get_args(Algorithm)))
-        object.__setattr__(self, "strata", _names(self.strata))
+        object.__setattr__(self, "strata", named_strata(self.strata))
         try:
             object.__setattr__(self, "weights", _weights(self.weights))
         except (TypeError, ValueError):
@@ -179,27 +177,7 @@ class Streamliner:
 
     def _column_weights(self, table: Table) -> list[int]:
         """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
-        names = table.schema.quasi_identifiers
-        if self.weights is not None:
-            problems = [unknown("Quasi-identifier", name, names) for name in self.weights if name not in names]
-            if problems:
-                raise ParameterError(problems)
-            weights = [self.weights.get(name, 1) for name in names]
-        else:
-            shares = [exact(table.schema.column(name).weight) for name in names]
-            scale = lcm(*(share.denominator for share in shares))
-            weights = [int(share * scale) for share in shares]
-        largest = sum(weight * (table[name].domain.size + 1) for weight, name in zip(weights, names, strict=True))
-        if largest >= _LARGEST_RANK:
-            raise ParameterError("The weights of Streamliner are too large for exact ranks. Give smaller ones.")
-        return weights
-
-
-def _names(given: Any) -> tuple[str, ...] | None:
-    if given is None:
-        return None
-    items = given.split(",") if isinstance(given, str) else given
-    return tuple(str(item).strip() for item in items)
+        return streamlining.rank_weights(table, self.weights)
 
 
 def _weights(given: Any) -> dict[str, int] | None:

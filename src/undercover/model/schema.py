@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from undercover.errors import SchemaError, listed, unknown
 from undercover.model.bins import Bins
 from undercover.model.cells import Form
+from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
@@ -38,6 +39,9 @@ class Column:
     bins
         The edges of declared bins of a sensitive column of numbers, which is then published as bins; they are its
         domain. See :mod:`undercover.model.bins` for whole numbers and others.
+    distance
+        How far apart the values of a quasi-identifier are, in place of what its kind or hierarchy says. Mutual cover
+        moves values by it.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Column:
     hierarchy: Hierarchy | None = None
     domain: tuple[str, ...] | None = None
     bins: tuple[int | float, ...] | None = None
+    distance: Distances | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -68,6 +73,10 @@ class Column:
             problems.append('An ordinal column needs its values in order: domain = ["low", "middle", "high"].')
         if self.bins is not None:
             problems += self._binned()
+        if self.distance is not None and not isinstance(self.distance, Distances):
+            problems.append(
+                f"The distance of a column must be a Distances(values, rows). Got {self.distance!r} instead."
+            )
         if problems:
             raise SchemaError(problems)
 
@@ -167,6 +176,11 @@ class Schema:
             "intervals give it a hierarchy: {intervals = [10, 20]}."
             for name in self.quasi_identifiers
             if self.column(name).bins is not None
+        ]
+        problems += [
+            f"Column `{name}` is {taken[0]}, and a distance belongs to quasi-identifiers. Leave `distance` out."
+            for name, taken in roles.items()
+            if self.column(name).distance is not None and name not in self.quasi_identifiers
         ]
         if not self.quasi_identifiers:
             problems.append("At least one quasi-identifier is needed: the columns an attacker may know.")

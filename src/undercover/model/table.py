@@ -205,6 +205,7 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
     domain = Domain(kind, values, has_missing)
     codes = place.astype(code_type(domain.size))[raw]
     _check_hierarchy(name, domain, settings)
+    _check_distance(name, domain, settings)
     return EncodedColumn(name, codes, domain, settings)
 
 
@@ -361,3 +362,14 @@ def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:
     gaps = settings.hierarchy.uncovered(write_values(domain.values))
     if gaps:
         raise HierarchyError(f"The hierarchy of `{name}` does not cover {listed(gaps)}. Add a row for each.")
+
+
+def _check_distance(name: str, domain: Domain, settings: Column) -> None:
+    if settings.distance is None:
+        return
+    gaps = settings.distance.uncovered(write_values(domain.values))
+    if gaps:
+        raise DataError(
+            f"The distances of `{name}` do not speak of {listed(gaps)}. Add a row and a column for each, written as in "
+            "the table."
+        )

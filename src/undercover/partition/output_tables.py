@@ -30,7 +30,7 @@ group equally likely.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
@@ -140,7 +140,6 @@ def output_tables(
     delta: Fraction,
     columns: Columns = "observed",
     tables: Tables = "optimal",
-    distances: Mapping[str, NDArray[Any]] | None = None,
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> OutputTables:
@@ -154,8 +153,6 @@ def output_tables(
         Output values: the ``observed`` ones of the group, or, in columns of whole numbers, its ``integer_range``.
     tables
         ``optimal`` moves values as little as possible, ``uniform`` makes every value of the group equally likely.
-    distances
-        Matrices (codes by codes) for columns whose distance is not the one its kind suggests.
     threads
         How many programs are solved at a time; the result does not depend on it.
 
@@ -177,10 +174,7 @@ def output_tables(
     """
     _check(delta, columns, tables, groups)
     names = table.schema.quasi_identifiers
-    known = [ValueDistance.of(table[name], columns=columns, matrix=(distances or {}).get(name)) for name in names]
-    unused = sorted(set(distances or {}) - set(names))
-    if unused:
-        raise ParameterError([unknown("Column", name, names) for name in unused])
+    known = [ValueDistance.of(table[name], columns=columns) for name in names]
     from undercover.kernels.central_path import LANES
     from undercover.kernels.compilation import needs_compiling
     from undercover.kernels.cover import compact, cover_tables

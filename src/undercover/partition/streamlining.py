@@ -10,15 +10,16 @@ All their randomness is that one shuffle (:class:`undercover.partition.dealing.D
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product
-from math import prod
+from math import lcm, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, UnreachableError
+from undercover.errors import InternalError, ParameterError, UnreachableError, unknown
+from undercover.guarantees.exact import exact
 from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.partition.dealing import Deal, lay_out
@@ -27,6 +28,7 @@ from undercover.randomness import Randomness
 
 REDRAWS = 1_000
 _MOST_CELLS = 1 << 28
+_LARGEST_RANK = 1 << 53
 
 
 def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
@@ -150,6 +152,24 @@ def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fractio
         states = merged
     for labels, probability in states.items():
         yield probability, np.array(labels, dtype=np.int32)
+
+
+def rank_weights(table: Table, given: Mapping[str, int] | None = None) -> list[int]:
+    """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
+    names = table.schema.quasi_identifiers
+    if given is not None:
+        problems = [unknown("Quasi-identifier", name, names) for name in given if name not in names]
+        if problems:
+            raise ParameterError(problems)
+        weights = [given.get(name, 1) for name in names]
+    else:
+        shares = [exact(table.schema.column(name).weight) for name in names]
+        scale = lcm(*(share.denominator for share in shares))
+        weights = [int(share * scale) for share in shares]
+    largest = sum(weight * (table[name].domain.size + 1) for weight, name in zip(weights, names, strict=True))
+    if largest >= _LARGEST_RANK:
+        raise ParameterError("The weights of the quasi-identifiers are too large for exact ranks. Give smaller ones.")
+    return weights
 
 
 def weighted_ranks(table: Table, weights: Sequence[int]) -> NDArray[np.int64]:

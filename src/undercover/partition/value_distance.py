@@ -2,10 +2,12 @@
 
 Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Definitions 6 and 7. Numbers and dates: the
 absolute difference (dates in seconds). Categories with a hierarchy: the leaves below the lowest common node, less one,
-over all leaves less one. Categories without one: 0 or 1. A matrix of the caller's own is taken as it is.
+over all leaves less one. Categories without one: 0 or 1. Distances of the holder's own (``Column.distance``) come
+before all of these.
 
 Deviations: the paper speaks of numbers and of "a customized hierarchy tree". Ordinal values without a tree are apart by
-their ranks. A missing value lies a whole scale behind the largest number, and at distance 1 from every category.
+their ranks. A missing value lies a whole scale behind the largest number, at distance 1 from every category, and where
+distances are the holder's own, as far from every value as the largest of them.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.model.table import Domain, EncodedColumn, as_numbers
+from undercover.model.distances import Distances
+from undercover.model.table import Domain, EncodedColumn, as_numbers, write_values
 
 Columns = Literal["observed", "integer_range"]
 
@@ -55,19 +58,19 @@ class ValueDistance:
     matrix: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, column: EncodedColumn, *, columns: Columns = "observed", matrix: NDArray[Any] | None = None
-    ) -> ValueDistance:
-        """The distance of ``column``; ``matrix`` (codes by codes) overrides what its kind suggests.
+    def of(cls, column: EncodedColumn, *, columns: Columns = "observed") -> ValueDistance:
+        """The distance of ``column``: its own if it has one, else what its kind suggests.
+
+        Only where numbers are apart by their difference, ``integer_range`` adds values that do not occur.
 
         Raises
         ------
         ParameterError
-            If the matrix is none of distances, or the column spans too many whole numbers for ``integer_range``.
+            If the column spans too many whole numbers for ``integer_range``.
         """
         domain, no_tree = column.domain, (_NO_NODES, _NO_NODES, _NO_NODES, _NO_NODES)
-        if matrix is not None:
-            own = _checked(column, matrix)
+        if column.settings.distance is not None:
+            own = _matrix(domain, column.settings.distance)
             return cls(column.name, MATRIX, _NO_NUMBERS, _NO_NUMBERS, domain, no_tree, own)
         scale = _NO_NUMBERS
         if domain.kind in ("numeric", "date") or (domain.kind == "ordinal" and column.settings.hierarchy is None):
@@ -152,16 +155,12 @@ def _every_integer(column: EncodedColumn) -> Domain:
     return Domain("numeric", pa.array(np.arange(low, high + 1, dtype=np.int64)), column.domain.has_missing)
 
 
-def _checked(column: EncodedColumn, matrix: NDArray[Any]) -> NDArray[np.float64]:
-    own = np.ascontiguousarray(matrix, dtype=np.float64)
-    size = column.domain.size
-    if own.shape != (size, size):
-        raise ParameterError(
-            f"The distances of `{column.name}` must be a {size} x {size} matrix, one row and column per value. "
-            f"Got the shape {own.shape} instead."
-        )
-    if not np.isfinite(own).all() or (own < 0).any() or own.diagonal().any():
-        raise ParameterError(
-            f"The distances of `{column.name}` must be finite, not negative, and 0 from a value to itself."
-        )
-    return own
+def _matrix(domain: Domain, own: Distances) -> NDArray[np.float64]:
+    """Codes by codes; missing, the last code, is as far from all as any two values are from each other."""
+    known = own.among(write_values(domain.values))
+    if not domain.has_missing:
+        return known
+    matrix = np.full((domain.size, domain.size), own.largest)
+    matrix[:-1, :-1] = known
+    matrix[-1, -1] = 0.0
+    return matrix

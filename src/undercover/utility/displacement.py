@@ -10,7 +10,8 @@ For comparison the paper's ILoss of generalised cells: the width of the range ov
 
 Deviations: the size of a domain is the number of distinct values that occur. Categories count by the distance of
 :mod:`undercover.partition.value_distance`, dates and ordinal values by their ranks. A missing value is as far from the
-others as these can be from each other.
+others as these can be from each other. Where the holder gave distances, they count in every figure; the size of the
+domain divides them in ILoss as it divides differences where values lie on a scale, and their largest is the width.
 """
 
 from __future__ import annotations
@@ -170,16 +171,18 @@ def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64])
     labels = found.labels
     values = domain_values(column)
     code = np.array([values.position.get(label, -1) for label in labels], dtype=np.int64)
-    strange = [label for label, place in zip(labels, code, strict=True) if place < 0 and not _is_number(column, label)]
+    given = column.settings.distance is not None
+    unknown = [label for label, place in zip(labels, code, strict=True) if place < 0]
+    strange = [label for label in unknown if given or not _is_number(column, label)]
     if strange:
         raise DataError(f"`{column.name}` was published as {strange[0]!r}, which the original column does not have.")
     pairs = column.codes.astype(np.int64) * len(labels) + found.codes[own]
     distinct, pair = np.unique(pairs, return_inverse=True)
     before, after = distinct // len(labels), distinct % len(labels)
-    if not _on_scale(column):
+    if given or not _on_scale(column):
         distance = ValueDistance.of(column)
         steps = [distance.between(int(one), int(code[other])) for one, other in zip(before, after, strict=True)]
-        return np.array(steps)[pair], 1.0, (before != code[after])[pair]
+        return np.array(steps)[pair], (distance.widest or 1.0) if given else 1.0, (before != code[after])[pair]
     width = _width(column)
     scale = _scale(column)
     missing = len(scale)  # code of a missing value
