@@ -1,0 +1,52 @@
+"""Tables in the guide that list what the program has: verbs, attackers, commands."""
+
+import inspect
+import re
+import typing
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import undercover as uc
+from undercover import api
+from undercover.cli.main import app
+
+GUIDE = Path(__file__).parent.parent / "docs" / "guide"
+VERBS = [name for name in uc.__all__ if name[0].islower() and name != "datasets"]
+
+
+def first_cells(page: str, heading: str) -> list[str]:
+    """What the first column of a table has in code, by the heading of that column."""
+    lines = (GUIDE / page).read_text("utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    end = next(number for number in range(start, len(lines)) if not lines[number].startswith("|"))
+    return [found[1] for line in lines[start + 2 : end] if (found := re.match(r"\| `([^`]+)`", line))]
+
+
+def described() -> dict[str, list[str]]:
+    """The verbs of the table with the names of their parameters."""
+    calls = (call.partition("(") for call in first_cells("python.md", "verb"))
+    return {name: re.findall(r"(\w+)(?:=[^,]*)?(?:, |$)", rest.removesuffix(")")) for name, _, rest in calls}
+
+
+def test_the_table_of_verbs_has_all_of_them() -> None:
+    assert sorted(described()) == sorted(VERBS)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_verb_takes_what_the_table_says(name: str) -> None:
+    verb = api.report if name == "report" else getattr(uc, name)
+    taken = inspect.signature(verb).parameters.values()
+    assert described()[name] == [each.name for each in taken if each.kind is not inspect.Parameter.VAR_KEYWORD]
+
+
+def test_the_table_of_attackers_has_what_attack_takes() -> None:
+    taken = typing.get_type_hints(api.attack)["attacker"]
+    names = {each.__name__ for each in typing.get_args(taken)} - {"NoneType"}
+    assert {call.removesuffix("()") for call in first_cells("python.md", "attacker")} == names
+
+
+def test_the_table_of_commands_has_all_of_them() -> None:
+    commands = getattr(typer.main.get_command(app), "commands", {})
+    assert {call.split()[0] for call in first_cells("files.md", "command")} == set(commands)
