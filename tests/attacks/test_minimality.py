@@ -409,6 +409,33 @@ def test_a_large_release() -> None:
     assert repr(found).startswith("<Minimality on 2,000 people: 0.333 -> ")
 
 
+def test_whoever_is_certain_could_not_have_another_value() -> None:
+    """On a table too large for exhaustion: give a certain person a neighbour's value, and the release changes."""
+    schema = uc.Schema(quasi_identifiers=["age", "sex", "education", "birthplace"], sensitive="occupation")
+    table = Table.from_arrow(uc.datasets.census(3_000, seed=1), schema)
+    method = uc.Mondrian(k=3, l=2)
+    groups = grouped(table, method)
+    found = Minimality(draws=200, most_draws=2_000).run(table, method, groups, randomness=Randomness(2))
+    codes = table["occupation"].codes
+    release = seen_groups(groups.labels, codes)
+
+    def same_with(person: int, other: int) -> bool:
+        swapped = codes.copy()
+        swapped[[person, other]] = swapped[[other, person]]
+        column = replace(table["occupation"], codes=swapped)
+        again = replace(table, columns={**table.columns, "occupation": column})
+        return seen_groups(grouped(again, method).labels, swapped) == release
+
+    def others(person: int) -> list[int]:
+        return [row for row in groups.rows_of(groups.labels[person]).tolist() if codes[row] != codes[person]]
+
+    certain = np.flatnonzero(found.low > 1 - 1e-12)[:5]
+    assert len(certain) > 0
+    assert not any(same_with(person, other) for person in certain.tolist() for other in others(person))
+    free = np.flatnonzero(found.how == NO_EVIDENCE)[::200][:5]
+    assert all(same_with(person, other) for person in free.tolist() for other in others(person)[:2])
+
+
 def test_all_beliefs_of_a_person_add_up() -> None:
     table = Table.from_arrow(uc.datasets.census(1_000, seed=2), census_schema())
     table = replace(table, columns={**table.columns, "s": table["occupation"]})

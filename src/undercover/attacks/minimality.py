@@ -63,7 +63,7 @@ class _Told(NamedTuple):
     how: int
     agreeing: float
     error: Floats
-    partly: bool = False  # what was refused on the way was not used
+    partly: bool  # what was refused on the way was not used
 
 
 @dataclass(frozen=True)
@@ -323,8 +323,7 @@ class Minimality:
         tied = case.n_groups > 1 or (case.group_of_cut == JOINT).any()
         if belief.how == "given up" and tied:
             apart = case.apart()
-            found = [told for g, own in enumerate(apart) for told in self._told(own, codes, checks, seed + g, doubt)]
-            return [told._replace(partly=True) for told in found]
+            return [told for g, own in enumerate(apart) for told in self._told(own, codes, checks, seed + g, doubt)]
         return [
             _Told(
                 belief.rows,
@@ -334,6 +333,7 @@ class Minimality:
                 _HOW[belief.how],
                 belief.agreeing,
                 belief.error,
+                case.partly,
             )
         ]
 

@@ -8,7 +8,7 @@ apart; the other rows of its node lie on one side whoever has which value. Group
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ Evidence = Literal["groups", "all"]
 OUTSIDE = np.uint16(65535)  # as in `kernels.refusals`
 JOINT = -1
 Integers = NDArray[np.int64]
+_MOST_PLACES = 1_000_000  # cuts times rows of a case; in larger ones next to nothing drawn would agree
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Case:
     base: Integers  # (cuts, parts, codes)
     base_sizes: Integers  # (cuts, parts)
     group_of_cut: Integers  # (cuts,) JOINT where it was refused on the way
+    partly: bool = False  # what was refused on the way was left out
 
     @property
     def n_groups(self) -> int:
@@ -59,6 +61,7 @@ class Case:
                     self.base[own],
                     self.base_sizes[own],
                     np.zeros(int(own.sum()), np.int64),
+                    True,
                 )
             )
         return found
@@ -86,11 +89,20 @@ def cases(nodes: Iterable[Node], codes: Integers, n_codes: int, evidence: Eviden
             joint.setdefault(case_of[several[0]], []).append(q)
     found = []
     for case, inside in members.items():
-        own = [(place, cut) for place, g in enumerate(inside) for cut in groups[g].refused]
-        if own or case in joint:
-            on_the_way = [(*cuts[q], torn[q]) for q in joint.get(case, [])]
-            found.append(_case([groups[g].rows for g in inside], own, on_the_way, label, codes, n_codes))
+        on_the_way = [(*cuts[q], torn[q]) for q in joint.get(case, [])]
+        n_cuts = len(on_the_way) + sum(len(groups[g].refused) for g in inside)
+        if on_the_way and n_cuts * sum(len(groups[g].rows) for g in inside) > _MOST_PLACES:
+            whole = [_case([groups[g].rows], _own(groups, [g]), [], label, codes, n_codes) for g in inside]
+            found += [replace(one, partly=True) for one in whole]
+        elif n_cuts:
+            rows = [groups[g].rows for g in inside]
+            found.append(_case(rows, _own(groups, inside), on_the_way, label, codes, n_codes))
     return found
+
+
+def _own(groups: Sequence[Node], inside: Sequence[int]) -> list[tuple[int, NDArray[np.uint16]]]:
+    """The cuts of the groups ``inside`` themselves, with the place of each group."""
+    return [(place, cut) for place, g in enumerate(inside) for cut in groups[g].refused]
 
 
 def _case(
@@ -103,9 +115,9 @@ def _case(
 ) -> Case:
     rows = np.concatenate(groups)
     offsets = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.int64)
-    n_parts = np.array([int(cut.max()) + 1 for _, cut in own] + [int(cut.max()) + 1 for _, cut, _ in on_the_way])
+    n_parts = np.array([int(cut.max()) + 1 for cut in [*(c for _, c in own), *(c for _, c, _ in on_the_way)]], np.int64)
     parts = np.full((len(n_parts), len(rows)), OUTSIDE)
-    base = np.zeros((len(n_parts), int(n_parts.max()), n_codes), np.int64)
+    base = np.zeros((len(n_parts), int(n_parts.max(initial=0)), n_codes), np.int64)
     for q, (g, cut) in enumerate(own):
         parts[q, offsets[g] : offsets[g + 1]] = cut
     order = np.argsort(rows)
