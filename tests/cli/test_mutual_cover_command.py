@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyarrow import csv
 
@@ -92,3 +94,90 @@ def test_the_pages_say_what_delta_is_and_is_not(published: tuple[Path, Path]) ->
 def test_the_published_table_can_be_inspected_like_any_other(undercover: Command, published: tuple[Path, Path]) -> None:
     out, _ = published
     assert undercover("inspect", out / "public" / "table.csv").code == 0
+
+
+SPEC = """
+[roles]
+quasi_identifiers = ["age", "sex", "size"]
+sensitive = "income"
+[columns.size]
+distance = "size.csv"
+[method]
+name = "mutual-cover"
+delta = "1/4"
+l = 4
+"""
+
+
+@pytest.fixture
+def sized(tmp_path: Path) -> Path:
+    """A folder with two tables and a spec whose distances lie in a file beside it."""
+    people = uc.datasets.census(1200, seed=1).select(["age", "sex", "income"])
+    people = people.append_column("size", pa.array([("S", "M", "L")[i * i % 7 % 3] for i in range(1200)]))
+    csv.write_csv(people.slice(0, 600), tmp_path / "first.csv")
+    csv.write_csv(people.slice(600), tmp_path / "second.csv")
+    (tmp_path / "spec.toml").write_text(SPEC)
+    (tmp_path / "size.csv").write_text(",S,M,L\nS,0,0.625,8\nM,0.625,0,2\nL,8,2,0\n")
+    return tmp_path
+
+
+def test_own_distances_from_a_spec(undercover: Command, sized: Path) -> None:
+    done = undercover("publish", sized / "first.csv", "--spec", sized / "spec.toml", "--out", sized / "out")
+    assert done.code == 0, done.err
+    assert undercover("verify", sized / "out").code == 0
+    manifest = (sized / "out" / "public" / "release.json").read_text()
+    assert json.loads(manifest)["method"]["parameters"]["used"] == {"own_distances": ["size"]}
+    public = [path.read_text() for path in (sized / "out" / "public").iterdir()]
+    assert not any("0.625" in text for text in public)
+    kept = json.loads((sized / "out" / "private" / "run.json").read_text())["schema"]["columns"]["size"]["distance"]
+    assert kept == {"values": ["S", "M", "L"], "rows": [[0.0, 0.625, 8.0], [0.625, 0.0, 2.0], [8.0, 2.0, 0.0]]}
+    found = json.loads(undercover("measure", sized / "out", "--original", sized / "first.csv", "--json").out)
+    cells = pq.read_table(sized / "out" / "private" / "output_tables.parquet").to_pandas()
+    assert {"S", "M", "L"} == set(cells[cells["attribute"] == "size"]["output"])
+    loss = found["loss"]["iloss"]["per_column"]["size"]
+    assert found["loss"]["shift"]["per_column"]["size"] == pytest.approx(loss / 8)
+    done = undercover("apply", sized / "out", "--to", sized / "second.csv", "--out", sized / "next")
+    assert done.code == 0, done.err
+    assert (sized / "next" / "private" / "distance-1-size.csv").read_text() == (
+        sized / "out" / "private" / "distance-1-size.csv"
+    ).read_text()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("S,M,L\n0,1,8\n1,0,2\n8,3,0\n", "the same both ways: 2 from `M` to `L`, 3 from `L` to `M`"),
+        ("S,M,XL\n0,1,8\n1,0,2\n8,2,0\n", "The distances of `size` do not speak of `L`. Add a row and a column"),
+        ("S,M,L\n0,1,8\n1,0,two\n8,2,0\n", "line 3: 'two' under `L` is not a number"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_faults_of_own_distances(undercover: Command, sized: Path, content: str | None, said: str) -> None:
+    if content is None:
+        (sized / "size.csv").unlink()
+    else:
+        (sized / "size.csv").write_text(content)
+    done = undercover("publish", sized / "first.csv", "--spec", sized / "spec.toml", "--out", sized / "out")
+    assert done.code == 2
+    assert said in done.err.replace("\n", " ")
+    assert not (sized / "out").exists()
+
+
+def test_a_recipe_is_refused_where_distances_do_not_reach(undercover: Command, sized: Path) -> None:
+    undercover("publish", sized / "first.csv", "--spec", sized / "spec.toml", "--out", sized / "out")
+    text = (sized / "second.csv").read_text()
+    (sized / "second.csv").write_text(text.replace('"L"', '"XXL"'))
+    done = undercover("apply", sized / "out", "--to", sized / "second.csv", "--out", sized / "next")
+    assert done.code == 2
+    assert "The distances of `size` do not speak of `XXL`" in done.err
+
+
+def test_guided_groups_from_the_command_line(undercover: Command, sized: Path) -> None:
+    done = undercover(
+        "publish", sized / "first.csv", "--spec", sized / "spec.toml", "--out", sized / "out",
+        "--set", "partition=guided", "--set", "strata=sex",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = json.loads((sized / "out" / "public" / "release.json").read_text())["method"]["parameters"]
+    assert (found["partition"], found["strata"]) == ("guided", ["sex"])
+    assert undercover("verify", sized / "out", "--original", sized / "first.csv").code == 0

@@ -14,6 +14,7 @@ import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
 from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.run import Run
+from undercover.randomness import Randomness
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill", identifiers=["name"])
 
@@ -217,3 +218,71 @@ def test_from_text_and_back() -> None:
     method = method_from_mapping("mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
     assert method == uc.MutualCover(delta=Fraction(1, 5), l=10, keep_order=True)
     assert method_from_mapping("mutual-cover", method_parameters(method)) == method
+
+
+def test_groups_dealt_as_the_streamliner_does() -> None:
+    data = people(400, 3)
+    run = uc.publish(data, SCHEMA, uc.MutualCover(delta="1/4", l=5, partition="guided", strata="sex"), seed=1)
+    rows = data.to_pylist()
+    for group in range(run.groups.count):
+        members = [rows[i] for i in run.groups.rows_of(group)]
+        assert len({row["sex"] for row in members}) == 1
+        assert 5 * max(Counter(row["ill"] for row in members).values()) <= len(members)
+    assert uc.verify(run).holds
+    assert [finding.holds for finding in uc.verify(run).findings] == [True]
+    assert not run.release.algorithm_safe  # the tables are hidden, not only the groups
+    assert run.release.parameters["strata"] == ("sex",)
+    alike = uc.Streamliner(l=5, algorithm="guided", strata="sex").groups(run.original, Randomness(seed=1))
+    assert alike.count == run.groups.count
+
+
+@pytest.mark.parametrize("counts", [(2, 2, 1, 1), (3, 1, 1, 1), (2, 2, 2), (1, 1, 1, 1, 1, 1)])
+def test_who_is_with_whom_in_guided_groups_tells_nothing(counts: tuple[int, ...]) -> None:
+    values = [f"s{i}" for i, count in enumerate(counts) for _ in range(count)]
+    schema = uc.Schema(quasi_identifiers=["x"], sensitive="s")
+    table = uc.Table.from_arrow(pa.table({"x": [0, 0, 1, 1, 1, 1], "s": values}), schema)
+    guided = uc.AlgorithmAware().run(table, uc.MutualCover(delta="1/2", l=2, partition="guided"))
+    assert guided.exact
+    assert guided.safe
+    assert guided.worst.posterior <= Fraction(1, 2)
+    if counts == (2, 2, 1, 1):
+        assert not uc.AlgorithmAware().run(table, uc.MutualCover(delta="1/2", l=2)).safe
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"partition": "kd"}, "'partition' of MutualCover `kd` is not known"),
+        ({"strata": ["sex"]}, "`mondrian` of MutualCover has no strata"),
+        ({"partition": "guided", "k": 20}, "takes no k"),
+        ({"partition": "guided", "t": 0.2}, "takes no t"),
+        ({"partition": "guided", "median_rule": "paper"}, "takes no median_rule"),
+    ],
+)
+def test_partitions_that_cannot_be(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        uc.MutualCover(delta="1/5", l=10, **wrong)
+
+
+def test_guided_groups_that_cannot_be_reached() -> None:
+    data = pa.table({"sex": list("ffmm") * 3, "ill": ["a", "b", "a", "a"] * 3})
+    schema = uc.Schema(quasi_identifiers=["sex"], sensitive="ill")
+    with pytest.raises(UnreachableError, match="the largest feasible l is 1"):
+        uc.publish(data, schema, uc.MutualCover(delta="1/2", l=2, partition="guided"))
+    half = pa.table({"sex": list("ffmm") * 3, "ill": ["a", "b", "a", "c"] * 2 + ["b", "b", "c", "d"]})
+    with pytest.raises(UnreachableError, match=r"strata: in sex = f, .b. is 66\.7% of the rows"):
+        uc.publish(half, schema, uc.MutualCover(delta="1/2", l=2, partition="guided", strata=["sex"]))
+
+
+def test_own_distances_are_named_and_not_published() -> None:
+    towns = uc.Distances("abcdex", 7.125 * (1 - np.eye(6)))
+    schema = uc.Schema(
+        quasi_identifiers=["age", "sex", "town"], sensitive="ill", columns={"town": uc.Column(distance=towns)}
+    )
+    run = uc.publish(people(200), schema, uc.MutualCover(delta="1/4", l=5), seed=2)
+    plain = uc.publish(people(200), SCHEMA, uc.MutualCover(delta="1/4", l=5), seed=2)
+    assert run.release.table().equals(plain.release.table())  # all as far apart as the others, on another scale
+    assert run.release.parameters["used"] == {"own_distances": ["town"]}
+    assert run.diagnostics["own_distances"] == ["town"]
+    assert "used" not in plain.release.parameters
+    assert "7.125" not in str(run.release.parameters)
