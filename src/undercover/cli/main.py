@@ -115,7 +115,7 @@ def publish(
     identifiers: Identifiers = None,
     insensitive: Insensitive = None,
     missing: Missing = None,
-    method: Annotated[str | None, typer.Option(help="mondrian or anatomy.")] = None,
+    method: Annotated[str | None, typer.Option(help="By name, such as mondrian; an unknown one lists all.")] = None,
     set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
     require: Require = None,
     format: Annotated[str, typer.Option(help="Of the published tables: csv or parquet.")] = "csv",  # noqa: A002
