@@ -130,7 +130,12 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
     verification = api.verify(made)
     rows = [
-        [finding.name, shown(finding.required, finding.sense), finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"]
+        [
+            finding.name,
+            shown(finding.required, finding.sense),
+            finding.shown(),
+            "holds" if finding.holds else "DOES NOT HOLD",
+        ]
         for finding in verification.findings
     ]
     private = any(finding.needs == "private" for finding in verification.findings)
