@@ -85,7 +85,7 @@ def test_the_pages_say_what_delta_is_and_is_not(published: tuple[Path, Path]) ->
     assert "Matching on some of the values" in report
     assert "discernibility does not apply" in report
     assert "The protection rests on what is hidden" in sheet
-    assert "Use it as an ordinary table" in sheet
+    assert "It has the shape of an original table: one row per person" in sheet
     assert "Drawn at random from the values of similar people" in sheet
     for private in ("Effective share", "informed", "published_rows"):
         assert private not in sheet

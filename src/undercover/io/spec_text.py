@@ -41,7 +41,7 @@ def spec_files(run: Run) -> dict[str, str]:
     sensitive = ["income"]
     <BLANKLINE>
     [columns."age"]
-    weight = 2.0
+    weight = 2
     <BLANKLINE>
     [method]
     name = "mondrian"
