@@ -81,70 +81,61 @@ def test_how_many_pairs_to_expect():
     assert pairs_expected(boxes, targets) == match(boxes, targets, 1)[0][-1]  # few targets: all are looked at
 
 
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def weighed(bitmaps, targets, weights, least=0, n_planes=None):
+    """The weight of what covers each target, by planes."""
+    bits = max(1, int(np.max(weights)).bit_length()) if n_planes is None else n_planes
+    planes = bit_planes(np.arange(len(weights)), np.array(weights), bits, bitmaps.shape[1])
+    rows = np.zeros(len(targets) + 1, dtype=np.int64)
+    starts = np.zeros(targets.shape[1], dtype=np.int64)
+    found, _ = weigh_covering(
+        bitmaps, starts, targets, rows, NONE, least, planes, np.array([0, bits]), np.zeros(2, np.int64), NONE, NONE
+    )
+    return found.tolist()
+
+
 def test_a_lost_plane_would_show():
     """The twin tells a wrong count apart: without its highest plane a weight is too small."""
-    weights = np.array([1, 2, 3, 4])
-    boxes = np.arange(4)
-    every = np.full((1, 1), 0b1111, dtype=np.uint64)
-    targets, rows = np.zeros((1, 1), dtype=np.int64), np.zeros(2, dtype=np.int64)
-    none = np.zeros(0, dtype=np.int64)
-    starts = np.zeros(2, dtype=np.int64)
-
-    def total(n_planes):
-        planes = bit_planes(boxes, weights, n_planes, 1)
-        found, _ = weigh_covering(
-            every, starts, targets, rows, none, planes, np.array([0, n_planes]), np.zeros(2, np.int64), none, none
-        )
-        return int(found[0])
-
-    assert total(3) == weights.sum()
-    assert total(2) != weights.sum()
+    every, target = np.full((1, 1), 0b1111, dtype=np.uint64), np.zeros((1, 1), dtype=np.int64)
+    assert weighed(every, target, [1, 2, 3, 4]) == [10]
+    assert weighed(every, target, [1, 2, 3, 4], n_planes=2) != [10]
+    assert weighed(every, target, [0, 1, 2, 3], least=1) == [10]
 
 
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.integers(0, 2**40), min_size=1, max_size=150),
-    st.sets(st.integers(0, 149), max_size=150),
-    st.integers(0, 3),
-)
-def test_planes_against_plain_sums(weights, covered, chosen):
+@settings(deadline=None, max_examples=80)
+@given(st.data())
+def test_planes_and_lists_against_plain_sums(data):
+    weights = data.draw(st.lists(st.integers(0, 2**40), min_size=1, max_size=150))
     n_words = -(-len(weights) // 64)
-    bitmaps = np.zeros((4, n_words), dtype=np.uint64)
-    inside = [box for box in covered if box < len(weights)]
-    for box in inside:
-        bitmaps[chosen, box // 64] |= np.uint64(1 << (box % 64))
+    covers = [data.draw(st.sets(st.integers(0, len(weights) - 1))) for _ in range(3)]
+    bitmaps = np.zeros((3, n_words), dtype=np.uint64)
+    for value, covered in enumerate(covers):
+        for box in covered:
+            bitmaps[value, box // 64] |= np.uint64(1 << (box % 64))
+    columns = data.draw(st.integers(1, 3))
+    asked = st.lists(st.integers(0, 2), min_size=columns, max_size=columns)
+    targets = np.array(sorted(data.draw(st.lists(asked, min_size=1, max_size=6))))
+    least = data.draw(st.integers(0, 5))
+    inside = [set.intersection(*(covers[value] for value in target)) for target in targets]
+    expected = [sum(weights[box] + least for box in boxes) for boxes in inside]
+    assert weighed(bitmaps, targets, weights, least) == expected
     values = np.array(weights, dtype=np.int64)
-    n_planes = max(1, int(values.max()).bit_length())
-    planes = bit_planes(np.arange(len(values)), values, n_planes, n_words)
-    none = np.zeros(0, dtype=np.int64)
-    target = np.array([[chosen]])
-    by_planes, _ = weigh_covering(
+    _, true = weigh_covering(
         bitmaps,
-        np.array([0, 4]),
-        target,
-        np.zeros(2, int),
-        none,
-        planes,
-        np.array([0, n_planes]),
-        np.zeros(2, int),
-        none,
-        none,
+        np.zeros(columns, dtype=np.int64),
+        targets,
+        np.arange(len(targets) + 1),
+        np.zeros(len(targets), dtype=np.int64),
+        least,
+        np.zeros((0, n_words), dtype=np.uint64),
+        np.zeros(3, dtype=np.int64),
+        np.array([0, 0, len(values)]),
+        np.arange(len(values)),
+        values * 3,
     )
-    by_list, true = weigh_covering(
-        bitmaps,
-        np.array([0, 4]),
-        target,
-        np.array([0, 1]),
-        np.array([0]),
-        planes[:0],
-        np.zeros(3, int),
-        np.array([0, len(values), 2 * len(values)]),
-        np.tile(np.arange(len(values)), 2),
-        np.concatenate([values, values * 3]),
-    )
-    expected = sum(weights[box] for box in inside)
-    assert by_planes[0] == by_list[0] == expected
-    assert true[0] == 3 * expected
+    assert true.tolist() == [3 * sum(weights[box] for box in boxes) for boxes in inside]
 
 
 def test_counted_by_several_threads_is_the_same():

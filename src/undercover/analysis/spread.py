@@ -17,7 +17,7 @@ from undercover.analysis.coverage import Coverage, Positions
 from undercover.errors import DataError, ParameterError, listed
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import distribution_of
-from undercover.guarantees.encoding import Written, combine, written
+from undercover.guarantees.encoding import Written, combine, positions_among, written
 from undercover.guarantees.meaning import NOTHING, Values
 from undercover.model.cells import Form
 from undercover.model.release import Release
@@ -117,11 +117,12 @@ def _shared(
 ) -> tuple[Positions, Positions, NDArray[np.float64]]:
     """Every box with every value of its bucket, weighted by rows and the value's share."""
     sat = release.published("sat").data
-    place = {label: i for i, label in enumerate(buckets.labels)}
     named = written(sat.column(BUCKET))
-    known = np.array([place.get(label, -1) for label in named.labels], dtype=np.int64)
+    known = positions_among(named, buckets)
     counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
-    listed_values = distribution_of(sensitive, written(sat.column(sensitive)), known[named.codes], len(place), counts)
+    listed_values = distribution_of(
+        sensitive, written(sat.column(sensitive)), known[named.codes], len(buckets.values), counts
+    )
     codes = _value_codes(sensitive, listed_values.labels, sensitive_labels)
     per_box = np.diff(listed_values.starts)[bucket_of]
     boxes = np.repeat(np.arange(len(bucket_of)), per_box)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import Distribution, distribution_of
-from undercover.guarantees.encoding import Written, combine, number, written
+from undercover.guarantees.encoding import Written, combine, number, positions_among, written
 from undercover.guarantees.meaning import NOTHING, domain_values
 from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
@@ -146,12 +146,11 @@ def _buckets(
 ) -> tuple[NDArray[np.int64], dict[str, Distribution]]:
     """The bucket of each box and the sensitive values of each bucket, numbered as the QIT's distinct buckets."""
     sat = release.published("sat").data
-    place = {label: i for i, label in enumerate(column.labels)}
     named = written(sat.column(BUCKET))
-    translate = np.array([place.get(label, -1) for label in named.labels], dtype=np.int64)
+    translate = positions_among(named, column)
     counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
     distributions = {
-        name: distribution_of(name, written(sat.column(name)), translate[named.codes], len(place), counts)
+        name: distribution_of(name, written(sat.column(name)), translate[named.codes], len(column.values), counts)
         for name in sensitive
     }
     return column.codes[representatives], distributions

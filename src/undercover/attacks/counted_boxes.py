@@ -76,12 +76,19 @@ def counted_matches(
     from undercover.kernels.bitmaps import index_boxes
     from undercover.kernels.box_counts import weigh_covering
 
+    n = len(targets)
+    fewest_first = np.argsort([len(np.unique(column)) for column in targets.T], kind="stable")
+    sorting = np.lexsort(targets[:, fewest_first].T[::-1])
+    rank = np.empty(n, dtype=np.int64)
+    rank[sorting] = np.arange(n)
+    asked = np.ascontiguousarray(targets[sorting][:, fewest_first])
     truth = np.zeros(len(target_of), dtype=np.int64) if sensitive is None else sensitive.codes.astype(np.int64)
-    order = np.lexsort((truth, target_of))
-    rows_of = np.bincount(target_of, minlength=len(targets)) if sensitive is not None else np.zeros(len(targets), int)
+    order = np.lexsort((truth, rank[target_of]))
+    rows_of = np.bincount(rank[target_of], minlength=n) if sensitive is not None else np.zeros(n, dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(rows_of)]).astype(np.int64)
     bitmaps, _ = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, 0, len(boxes.weights))
-    weights = _weights(boxes, sensitive, bitmaps.shape[1])
+    least = int(boxes.weights.min())
+    weights = _weights(boxes, sensitive, least, bitmaps.shape[1])
     ordered = truth[order]
 
     def part(ends: tuple[int, int]) -> tuple[Integers, Integers]:
@@ -89,18 +96,19 @@ def counted_matches(
         rows = starts[first : last + 1]
         found: tuple[Integers, Integers] = weigh_covering(
             bitmaps,
-            boxes.value_starts,
-            np.ascontiguousarray(targets[first:last]),
+            boxes.value_starts[:-1][fewest_first],
+            asked[first:last],
             rows - rows[0],
             ordered[rows[0] : rows[-1]],
+            least,
             *weights,
         )
         return found
 
-    cuts = np.linspace(0, len(targets), 4 * threads + 1).astype(np.int64).tolist()
+    cuts = np.linspace(0, n, 4 * threads + 1).astype(np.int64).tolist()
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(part, pairwise(cuts)))
-    matches = np.concatenate([totals for totals, _ in found])
+    matches = np.concatenate([totals for totals, _ in found])[rank]
     if sensitive is None:
         return matches, np.zeros(len(target_of))
     true = np.empty(len(order), dtype=np.int64)
@@ -118,11 +126,11 @@ def _parts(boxes: Boxes, column: Distribution) -> int:
     return parts if bool((sizes == parts * boxes.weights).all()) else 0
 
 
-def _weights(boxes: Boxes, sensitive: EncodedColumn | None, n_words: int) -> Weights:
-    """Planes for what is in many boxes, lists for what is in few: whichever is less to look at."""
+def _weights(boxes: Boxes, sensitive: EncodedColumn | None, least: int, n_words: int) -> Weights:
+    """Of the boxes beyond ``least``, and of every value: planes for what is in many boxes, lists for what is in few."""
     from undercover.kernels.box_counts import bit_planes
 
-    numbered: list[tuple[Integers, Integers]] = [(np.arange(len(boxes.weights)), boxes.weights)]
+    numbered: list[tuple[Integers, Integers]] = [(np.arange(len(boxes.weights)), boxes.weights - least)]
     if sensitive is not None:
         column = boxes.sensitive[sensitive.name]
         codes, n_values = value_codes(column, sensitive)
@@ -133,9 +141,10 @@ def _weights(boxes: Boxes, sensitive: EncodedColumn | None, n_words: int) -> Wei
             entries = order[low:high]
             numbered.append((column.class_index[entries].astype(np.int64), column.counts[entries].astype(np.int64)))
     planes, plane_starts, listed, listed_weights, list_starts = [np.zeros((0, n_words), np.uint64)], [0], [], [], [0]
-    for inside, counts in numbered:
+    for boxes_of, counts_of in numbered:
+        inside, counts = boxes_of[counts_of > 0], counts_of[counts_of > 0]
         n_planes = int(counts.max(initial=0)).bit_length()
-        if n_planes and len(inside) > n_planes * n_words:
+        if len(inside) > n_planes * n_words:
             planes.append(bit_planes(inside, counts, n_planes, n_words))
             plane_starts.append(plane_starts[-1] + n_planes)
             list_starts.append(list_starts[-1])

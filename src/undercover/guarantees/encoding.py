@@ -91,6 +91,21 @@ def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
+def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
+    """Where each distinct cell of a column stands among those of another; -1 where it does not.
+
+    >>> positions_among(written(pa.array([7, 3, 9])), written(pa.array([3, 7, 7]))).tolist()
+    [1, 0, -1]
+    >>> positions_among(written(pa.array(["7", "3"])), written(pa.array([3, 7, 7]))).tolist()
+    [1, 0]
+    """
+    if column.values.type == among.values.type:
+        found = pc.index_in(column.values, value_set=among.values)
+        return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
+    place = {label: position for position, label in enumerate(among.labels)}
+    return np.array([place.get(label, -1) for label in column.labels], dtype=np.int64)
+
+
 def labels_of(values: pa.Array) -> tuple[str, ...]:
     """Values as text, missing as the empty text.
 

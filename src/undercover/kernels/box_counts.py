@@ -30,29 +30,39 @@ def bit_planes(boxes: Any, weights: Any, n_planes: int, n_words: int) -> Any:
 
 @kernel
 def weigh_covering(
-    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, planes: Any, plane_starts: Any,
-    list_starts: Any, listed: Any, listed_weights: Any,
+    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, planes: Any,
+    plane_starts: Any, list_starts: Any, listed: Any, listed_weights: Any,
 ) -> Any:  # fmt: skip
     """(n_targets,) weight of the boxes that cover each target, and (n_rows,) the weight of each row's true value there.
 
-    ``bitmaps`` (n_values, n_words) as :func:`undercover.kernels.bitmaps.index_boxes` makes them. The rows of target t
-    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``. Weight number 0 is that of the boxes, number v + 1 that of the
-    sensitive value v in them; number s has the planes ``plane_starts[s]:plane_starts[s + 1]``, or where it has none the
-    boxes ``listed[list_starts[s]:list_starts[s + 1]]`` with their weights.
+    ``bitmaps`` (n_values, n_words) as :func:`undercover.kernels.bitmaps.index_boxes` makes them. Targets that begin
+    alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
+    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. Weight number 0 is that of the
+    boxes beyond ``least``, which all have; number v + 1 is that of the sensitive value v in them. Number s has the
+    planes ``plane_starts[s]:plane_starts[s + 1]``, or where it has none the boxes
+    ``listed[list_starts[s]:list_starts[s + 1]]`` with their weights.
     """
     n, d = targets.shape
     n_words = bitmaps.shape[1]
     totals = np.zeros(n, np.int64)
     true = np.zeros(len(truth), np.int64)
-    covering = np.empty(n_words, np.uint64)
+    level = np.zeros((d, n_words), np.uint64)  # boxes that cover the first columns
+    covering = level[d - 1]
     for target in range(n):
-        first = value_starts[0] + targets[target, 0]
+        same = 0
+        while target > 0 and same < d and targets[target, same] == targets[target - 1, same]:
+            same += 1
+        for j in range(same, d):
+            own = bitmaps[value_starts[j] + targets[target, j]]
+            if j == 0:
+                for w in range(n_words):
+                    level[0, w] = own[w]
+            else:
+                for w in range(n_words):
+                    level[j, w] = level[j - 1, w] & own[w]
+        everything = 0
         for w in range(n_words):
-            covering[w] = bitmaps[first, w]
-        for j in range(1, d):
-            value = value_starts[j] + targets[target, j]
-            for w in range(n_words):
-                covering[w] &= bitmaps[value, w]
+            everything += count_bits(covering[w])
         for row in range(row_starts[target] - 1, row_starts[target + 1]):
             number = 0 if row < row_starts[target] else truth[row] + 1
             if row > row_starts[target] and truth[row] == truth[row - 1]:
@@ -69,7 +79,7 @@ def weigh_covering(
                 if (covering[box >> 6] >> np.uint64(box & 63)) & np.uint64(1):
                     weight += listed_weights[i]
             if row < row_starts[target]:
-                totals[target] = weight
+                totals[target] = weight + least * everything
             else:
                 true[row] = weight
     return totals, true

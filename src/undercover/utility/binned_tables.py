@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.coverage import Coverage, Positions
+from undercover.guarantees.encoding import number
 from undercover.guarantees.meaning import Values, leaf_values
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
@@ -95,10 +96,11 @@ def tables_of(original: Table, shown: Estimates) -> BinnedTables:
     after: dict[str, Floats] = {}
     joint: dict[tuple[str, str], Floats] = {}
     for name in quasi:
-        people = np.bincount(shown.cells[name], weights=shown.people, minlength=len(shares[name]))
-        after[name] = people @ shares[name]
+        in_cells = np.bincount(shown.cells[name], weights=shown.people, minlength=len(shares[name]))
+        after[name] = in_cells @ shares[name]
+    boxes, people = _written_alike(shown)
     for a, b in combinations(quasi, 2):
-        joint[a, b] = _pair(shown, a, b, shares)
+        joint[a, b] = _pair(boxes[a], boxes[b], people, shares[a], shares[b])
     for secret, of in shown.sensitive.items():
         class_of, count = bins[secret].of_place, bins[secret].count
         every = of.by_class_of(np.zeros(shown.n_boxes, dtype=np.int64), 1, class_of, count)
@@ -128,18 +130,28 @@ def _crossed(rows: Positions, columns: Positions, n_rows: int, n_columns: int) -
     return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
 
 
-def _pair(shown: Estimates, a: str, b: str, shares: Mapping[str, Floats]) -> Floats:
+def _written_alike(shown: Estimates) -> tuple[dict[str, Positions], Floats]:
+    """The cells and people of boxes that differ in their quasi-identifiers; those of several buckets are one."""
+    keys = np.zeros(shown.n_boxes, dtype=np.int64)
+    for name, cells in shown.cells.items():
+        keys, _ = number(keys * shown.coverage[name].n_cells + cells)
+    keys, count = number(keys)
+    first = np.empty(count, dtype=np.int64)
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    people: Floats = np.bincount(keys, weights=shown.people, minlength=count).astype(np.float64)
+    return {name: cells[first] for name, cells in shown.cells.items()}, people
+
+
+def _pair(a: Positions, b: Positions, people: Floats, shares_a: Floats, shares_b: Floats) -> Floats:
     """Expected people of every bin of one quasi-identifier with every bin of another."""
-    rows, columns = len(shares[a]), len(shares[b])
+    rows, columns = len(shares_a), len(shares_b)
     if rows * columns <= _LARGEST_TABLE:
-        cells = shown.cells[a] * columns + shown.cells[b]
-        people = np.bincount(cells, weights=shown.people, minlength=rows * columns).reshape(rows, columns)
-        return np.asarray(shares[a].T @ people @ shares[b])
-    found = np.zeros((shares[a].shape[1], shares[b].shape[1]))
-    for first in range(0, shown.n_boxes, _BLOCK):
+        counted = np.bincount(a * columns + b, weights=people, minlength=rows * columns).reshape(rows, columns)
+        return np.asarray(shares_a.T @ counted @ shares_b)
+    found = np.zeros((shares_a.shape[1], shares_b.shape[1]))
+    for first in range(0, len(people), _BLOCK):
         part = slice(first, first + _BLOCK)
-        weighted = shares[a][shown.cells[a][part]] * shown.people[part, None]
-        found += weighted.T @ shares[b][shown.cells[b][part]]
+        found += (shares_a[a[part]] * people[part, None]).T @ shares_b[b[part]]
     return found
 
 
