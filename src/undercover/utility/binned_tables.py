@@ -148,8 +148,13 @@ def _pair(a: Positions, b: Positions, people: Floats, shares_a: Floats, shares_b
     if rows * columns <= _LARGEST_TABLE:
         counted = np.bincount(a * columns + b, weights=people, minlength=rows * columns).reshape(rows, columns)
         return np.asarray(shares_a.T @ counted @ shares_b)
+    keys, count = number(a * columns + b)
+    pairs = np.empty(count, dtype=np.int64)
+    pairs[keys] = a * columns + b
+    people = np.bincount(keys, weights=people, minlength=count)
+    a, b = np.divmod(pairs, columns)
     found = np.zeros((shares_a.shape[1], shares_b.shape[1]))
-    for first in range(0, len(people), _BLOCK):
+    for first in range(0, count, _BLOCK):
         part = slice(first, first + _BLOCK)
         found += (shares_a[a[part]] * people[part, None]).T @ shares_b[b[part]]
     return found
