@@ -151,7 +151,7 @@ def _pair(a: Positions, b: Positions, people: Floats, shares_a: Floats, shares_b
     keys, count = number(a * columns + b)
     pairs = np.empty(count, dtype=np.int64)
     pairs[keys] = a * columns + b
-    people = np.bincount(keys, weights=people, minlength=count)
+    people = np.bincount(keys, weights=people, minlength=count).astype(np.float64)
     a, b = np.divmod(pairs, columns)
     found = np.zeros((shares_a.shape[1], shares_b.shape[1]))
     for first in range(0, count, _BLOCK):
