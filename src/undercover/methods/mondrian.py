@@ -4,9 +4,11 @@ LeFevre, DeWitt & Ramakrishnan 2006, "Mondrian Multidimensional K-Anonymity" (st
 (Machanavajjhala et al. 2006; Xiao & Tao 2006 for the frequency form) or t-closeness (Li et al. 2007) as a further
 condition on every group.
 
-Deviations: see :mod:`undercover.partition.mondrian`. With k alone every cut follows from the quasi-identifiers, so
-knowing the algorithm tells nothing beyond the release. An l- or t-check looks at sensitive values: that a cut was *not*
-made then tells something about them (Wong et al. 2007, minimality attack), and ``algorithm_safe`` is false.
+Deviations: see :mod:`undercover.partition.mondrian`; where columns have hierarchies, rows are moved between the groups
+afterwards (:mod:`undercover.partition.regrouping`). With k alone every cut and every move follows from the
+quasi-identifiers, so knowing the algorithm tells nothing beyond the release. An l- or t-check looks at sensitive
+values: that a cut or a move was *not* made then tells something about them (Wong et al. 2007, minimality attack), and
+``algorithm_safe`` is false.
 """
 
 from __future__ import annotations
@@ -14,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 from typing import ClassVar, get_args
 
 from undercover.errors import ParameterError, unknown
@@ -28,6 +29,7 @@ from undercover.partition.cutting import Recoding
 from undercover.partition.mondrian import Cut, Partition, partition
 from undercover.partition.promises import Asked, Distance, Diversity
 from undercover.partition.recoding import box_cells, generalized_table, region_cells
+from undercover.partition.regrouping import regrouped
 from undercover.partition.tries import Node, follow
 from undercover.randomness import Randomness
 
@@ -48,11 +50,14 @@ class Mondrian:
         ``boxes`` publishes the tightest cell around each group, ``regions`` the cell of the domain it was cut to.
     cut
         ``loss`` takes the cut that saves most, ``median`` the median of the widest column.
+    refine
+        Whether rows with equal quasi-identifiers are moved together to another group where that saves loss. By default
+        where some quasi-identifier has a hierarchy, with boxes and cuts by loss. Needs boxes.
 
     Examples
     --------
     >>> Mondrian(k=5, l=3)
-    Mondrian(k=5, l=3, diversity='frequency', c=None, t=None, distance='equal', recoding='boxes', cut='loss')
+    Mondrian(k=5, l=3, diversity='frequency', ..., recoding='boxes', cut='loss', refine=None)
     >>> Mondrian(k=5).algorithm_safe, Mondrian(k=5, l=3).algorithm_safe
     (True, False)
     >>> Mondrian(k=0)
@@ -70,6 +75,7 @@ class Mondrian:
     distance: Distance = "equal"
     recoding: Recoding = "boxes"
     cut: Cut = "loss"
+    refine: bool | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -80,6 +86,13 @@ class Mondrian:
             value = getattr(self, parameter)
             if value not in choices:
                 problems.append(unknown(f"The '{parameter}' of Mondrian", str(value), choices))
+        if self.refine not in (None, True, False):
+            problems.append(f"The 'refine' parameter of Mondrian must be true or false. Got {self.refine!r} instead.")
+        elif self.refine and self.recoding == "regions":
+            problems.append(
+                "The 'refine' parameter of Mondrian moves rows to other boxes; a region is where its rows were cut to. "
+                "Give recoding='boxes', or leave refine out."
+            )
         if problems:
             raise ParameterError(problems)
 
@@ -114,21 +127,41 @@ class Mondrian:
 
     def follow(self, table: Table, *, progress: Progress = no_progress) -> Iterator[Node]:
         """Every node of the cutting, with the cuts that were refused there."""
+        if self._refines(table):
+            raise ParameterError(
+                "The cuts of this release cannot be followed: after cutting, rows were moved between groups (refine). "
+                "Publish with refine=False to have its cuts attacked."
+            )
         return follow(
             table, k=self.k, checks=self.checks(table), cut=self.cut, recoding=self.recoding, progress=progress
         )
 
+    def _refines(self, table: Table) -> bool:
+        """Whether rows of ``table`` are moved between groups after cutting."""
+        if self.refine is not None:
+            return self.refine
+        trees = any(table[name].settings.hierarchy is not None for name in table.schema.quasi_identifiers)
+        return trees and self.recoding == "boxes" and self.cut == "loss"
+
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Callable[[Table], Partition]:
         """What cuts ``table`` or a part of it."""
-        return partial(
-            partition,
-            k=self.k,
-            checks=self.checks(table),
-            cut=self.cut,
-            recoding=self.recoding,
-            threads=threads,
-            progress=progress,
-        )
+        checks = self.checks(table)
+
+        def cut(part: Table) -> Partition:
+            found = partition(
+                part,
+                k=self.k,
+                checks=checks,
+                cut=self.cut,
+                recoding=self.recoding,
+                threads=threads,
+                progress=progress,
+            )
+            if not self._refines(part):
+                return found
+            return regrouped(found, part, k=self.k, checks=checks, threads=threads, progress=progress)
+
+        return cut
 
     @property
     def _asked(self) -> Asked:
