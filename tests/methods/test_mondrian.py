@@ -224,3 +224,55 @@ def test_algorithm_safe_with_k_alone() -> None:
     assert Mondrian(k=3).algorithm_safe
     assert not Mondrian(k=3, l=2).algorithm_safe
     assert not Mondrian(k=3, t=0.5).algorithm_safe
+
+
+def loss_of(method: Mondrian, schema: uc.Schema) -> float:
+    run = uc.publish(people(), schema, method)
+    assert uc.verify(run.release).holds
+    return float(uc.measure(people(), run).to_dict()["loss"]["arx"]["weighted"])
+
+
+def test_rows_are_moved_after_cutting_where_there_are_hierarchies() -> None:
+    bare = uc.Schema(quasi_identifiers=["age", "town", "job"], sensitive="ill")
+    for asked in ({"k": 4}, {"k": 4, "l": 2}):
+        left, moved = (loss_of(Mondrian(refine=refine, **asked), SCHEMA) for refine in (False, True))
+        assert moved < left
+        assert loss_of(Mondrian(**asked), SCHEMA) == moved
+        # Elsewhere it has to be asked for.
+        left, moved = (loss_of(Mondrian(refine=refine, **asked), bare) for refine in (False, True))
+        assert moved < left
+        assert loss_of(Mondrian(**asked), bare) == left
+    for other in ({"recoding": "regions"}, {"cut": "median"}):
+        parts = [uc.publish(people(), SCHEMA, Mondrian(k=4, refine=refine, **other)) for refine in (None, False)]
+        assert (parts[0].groups.labels == parts[1].groups.labels).all()
+
+
+def test_the_choice_to_move_rows_is_written_down_and_read_back() -> None:
+    assert method_from_mapping("mondrian", {"k": "5", "refine": "true"}) == Mondrian(k=5, refine=True)
+    assert method_parameters(Mondrian(k=5, refine=False))["refine"] is False
+    assert "refine" not in method_parameters(Mondrian(k=5))
+    with pytest.raises(ParameterError, match="must be true or false"):
+        Mondrian(k=5, refine="yes")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="Give recoding='boxes'"):
+        Mondrian(k=5, refine=True, recoding="regions")
+
+
+def test_moves_with_k_alone_are_algorithm_safe_and_those_with_a_check_are_not() -> None:
+    # By the exhaustive adversary: what he believes with the algorithm is what the release alone tells him.
+    data = pa.table(
+        {"town": ["Ulm", "Ulm", "Wien", "Kiel", "Oslo", "Oslo"], "job": list("abbabb"), "ill": list("fgffgh")}
+    )
+    schema = uc.Schema(quasi_identifiers=["town", "job"], sensitive="ill", columns={"town": uc.Column(hierarchy=TOWNS)})
+    for method in (Mondrian(k=2), Mondrian(k=3)):
+        found = uc.attack(uc.publish(data, schema, method), uc.AlgorithmAware())
+        assert found.to_dict()["safe"]
+
+
+def test_cuts_cannot_be_followed_once_rows_were_moved() -> None:
+    run = uc.publish(people(), SCHEMA, Mondrian(k=4, l=2))
+    with pytest.raises(ParameterError, match="refine=False"):
+        uc.attack(run, uc.Minimality())
+    told = uc.attack(uc.publish(people(), SCHEMA, Mondrian(k=4, l=2, refine=False)), uc.Minimality()).to_dict()
+    assert told["targets"] == 160
+    # With k alone there is nothing to follow.
+    assert uc.attack(uc.publish(people(), SCHEMA, Mondrian(k=4)), uc.Minimality()).to_dict()["gain"]["max"] == 0

@@ -58,12 +58,14 @@ def _cover(codes: Any, t: int, alone: bool, groups: Any, g: int, columns: Any, t
 @internal
 def _tighten(codes: Any, source: int, skip: int, groups: Any, g: int, columns: Any, tree: Any) -> None:
     """Make the cell of ``g`` the tightest around the tuples of ``source`` without ``skip``."""
-    head, after = groups[0], groups[1]
+    head, after, loss = groups[0], groups[1], groups[4]
     t, alone = head[source], True
     while t != NONE:
         if t != skip:
             _cover(codes, t, alone, groups, g, columns, tree)
             alone = False
+            if g != source and loss[g] == loss[source]:
+                return  # it will not grow beyond the cell of all
         t = after[t]
 
 
