@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 
 import undercover as uc
+from undercover.kernels.cover_sampling import _found, _found_among_many
 from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.partition.cover_sampling import exposure, sample
@@ -196,3 +197,24 @@ def test_reidentification_by_enumeration() -> None:
                 chance = float(np.prod([options[i][value] for i, value in enumerate(outcome)]))
                 expected += chance * (outcome[row] == own) / max(outcome.count(own), 1)
             assert exposed.reidentified[row, a] == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("chances", ["any", "small", "certain", "nobody else"])
+@pytest.mark.parametrize("size", [3, 60, 700])
+def test_in_large_groups_quadrature_finds_what_counting_finds(chances: str, size: int) -> None:
+    draw = np.random.default_rng(size)
+    lines = draw.integers(0, 5, size)
+    table = {
+        "any": draw.random(15),
+        "small": draw.random(15) / size,
+        "certain": np.ones(15),
+        "nobody else": np.zeros(15),
+    }[chances]
+    line = int(lines[0])
+    table[line * 3 + 1] = 0.7
+    counted = _found.py_func(table, 3, 1, lines, line, np.empty(size + 1))
+    rows_of_line = np.bincount(lines, minlength=5)
+    assert _found_among_many.py_func(table, 3, 1, rows_of_line, line) == pytest.approx(counted, rel=1e-10)
+    # Somebody more who carries the value makes it harder to find the person; the comparison would show it.
+    crowded = rows_of_line + (np.arange(5) == line)
+    assert _found_among_many.py_func(table, 3, 1, crowded, line) < counted * (1 - 1e-6)

@@ -17,6 +17,11 @@ OFF, PAPER, RESAMPLE = range(3)
 _UNIT = 1.0 / (1 << 53)
 
 
+# Groups up to this size are counted exactly, which takes the square of their size; larger ones by quadrature.
+LARGEST_COUNTED = 512
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
 @internal
 def _number(words: Any, at: int) -> float:
     """A uniform number in [0, 1) of 53 bits from two words."""
@@ -238,13 +243,19 @@ def effective_shares(
                 if mass > 0.0:
                     largest = max(largest, highest / mass)
             shares[p] = largest
+            rows_of_line = np.zeros(row_starts[p + 1] - row_starts[p], np.int64)
+            for i in range(size):
+                rows_of_line[lines[i, a]] += 1
             for line in range(row_starts[p + 1] - row_starts[p]):
                 code = originals[row_starts[p] + line]
                 at = place_of(outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + code])
                 found = 0.0
                 if at >= 0:
                     table = probabilities[cell_starts[p] : cell_starts[p + 1]]
-                    found = _found(table, n, at - column_starts[p], lines[:size, a], line, distribution)
+                    if size <= LARGEST_COUNTED:
+                        found = _found(table, n, at - column_starts[p], lines[:size, a], line, distribution)
+                    else:
+                        found = _found_among_many(table, n, at - column_starts[p], rows_of_line, line)
                 for i in range(size):
                     if lines[i, a] == line:
                         reidentified[rows[offsets[g] + i], a] = found
@@ -269,4 +280,32 @@ def _found(table: Any, n: int, j: int, lines: Any, line: int, distribution: Any)
     expected = 0.0
     for m in range(others + 1):
         expected += distribution[m] / (m + 1)
+    return table[line * n + j] * expected
+
+
+@internal
+def _found_among_many(table: Any, n: int, j: int, rows_of_line: Any, line: int) -> float:
+    """The same in a large group, by quadrature: the mean of 1 / (1 + S) is the integral of E[t^S] over t from 0 to 1.
+
+    S counts the others who carry column j, independently, so E[t^S] is the product of 1 - p + p t over them; lines of
+    equal records are raised to their number. With s = 1 - t it falls like exp(-s E[S]); the panels of the quadrature
+    begin at that width and double.
+    """
+    mean = 0.0
+    for other in range(len(rows_of_line)):
+        mean += (rows_of_line[other] - (other == line)) * table[other * n + j]
+    expected = 0.0
+    begin, end = 0.0, min(1.0, 0.5 / (1.0 + mean))
+    while begin < 1.0:
+        for node in range(len(_NODES)):
+            at = begin + (end - begin) * (1.0 + _NODES[node]) / 2.0
+            logarithm = 0.0
+            for other in range(len(rows_of_line)):
+                others = rows_of_line[other] - (other == line)
+                chance = table[other * n + j]
+                if others > 0 and chance > 0.0:
+                    rest = 1.0 - chance * at
+                    logarithm += others * np.log(rest) if rest > 0.0 else -np.inf
+            expected += _NODE_WEIGHTS[node] * (end - begin) / 2.0 * np.exp(logarithm)
+        begin, end = end, min(1.0, 2.0 * end)
     return table[line * n + j] * expected

@@ -81,8 +81,9 @@ def _grouped(run: Run, counts: Mapping[str, int], classes: Classes) -> str:
             f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
             f"{number(classes.count)} buckets."
         )
-    unit = "groups" if is_drawn(run.release) else "classes" if classes.boxes is None else "buckets"
-    return f"This gave {number(counts['classes'])} {unit if counts['classes'] != 1 else unit.removesuffix('es')}."
+    unit = "group" if is_drawn(run.release) else "class" if classes.boxes is None else "bucket"
+    several = "" if counts["classes"] == 1 else "es" if unit == "class" else "s"
+    return f"This gave {number(counts['classes'])} {unit}{several}."
 
 
 def _sizes(run: Run) -> str:
