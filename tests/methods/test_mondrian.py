@@ -258,14 +258,17 @@ def test_the_choice_to_move_rows_is_written_down_and_read_back() -> None:
 
 
 def test_moves_with_k_alone_are_algorithm_safe_and_those_with_a_check_are_not() -> None:
-    # By the exhaustive adversary: what he believes with the algorithm is what the release alone tells him.
-    data = pa.table(
-        {"town": ["Ulm", "Ulm", "Wien", "Kiel", "Oslo", "Oslo"], "job": list("abbabb"), "ill": list("fgffgh")}
-    )
+    # Kiel was cut with Oslo and goes to Wien and Ulm, who have its job.
+    towns = ["Oslo", "Wien", "Ulm", "Kiel", "Oslo", "Wien", "Wien"]
+    data = pa.table({"town": towns, "job": list("acccbbb"), "ill": list("hghggfh")})
     schema = uc.Schema(quasi_identifiers=["town", "job"], sensitive="ill", columns={"town": uc.Column(hierarchy=TOWNS)})
-    for method in (Mondrian(k=2), Mondrian(k=3)):
-        found = uc.attack(uc.publish(data, schema, method), uc.AlgorithmAware())
-        assert found.to_dict()["safe"]
+    left, moved = (uc.publish(data, schema, Mondrian(k=2, refine=refine)) for refine in (False, None))
+    assert left.groups.labels[3] == left.groups.labels[0] != left.groups.labels[1]
+    assert moved.groups.labels[3] == moved.groups.labels[1] == moved.groups.labels[2]
+    assert uc.attack(moved, uc.AlgorithmAware()).safe
+    checked = uc.publish(data, schema, Mondrian(k=2, l=2, diversity="distinct"))
+    assert not checked.release.algorithm_safe
+    assert not uc.attack(checked, uc.AlgorithmAware()).safe
 
 
 def test_cuts_cannot_be_followed_once_rows_were_moved() -> None:
