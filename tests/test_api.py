@@ -76,6 +76,22 @@ def test_several_tables_are_asked_for_by_name(people: Path) -> None:
     assert release.table("sat").column_names == ["bucket", "disease", "count"]
 
 
+def assert_the_same(found: Any, expected: Any) -> None:
+    """Equal, but for the last digits of floating-point sums: a loaded table adds its cells up in another order."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert_the_same(found[key], value)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert_the_same(one, other)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    else:
+        assert found == expected
+
+
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_loaded_run_is_treated_like_a_fresh_one(people: Path, tmp_path: Path, method: Any, format_: Any) -> None:
@@ -89,9 +105,9 @@ def test_a_loaded_run_is_treated_like_a_fresh_one(people: Path, tmp_path: Path, 
         assert uc.verify(target).to_dict() == wanted
     assert uc.attack(loaded).to_dict() == uc.attack(run).to_dict() == uc.attack(folder).to_dict()
     costs = uc.measure(people, run).to_dict()
-    assert uc.measure(people, loaded).to_dict() == costs
-    assert uc.measure(people, loaded.release).to_dict() == costs
-    assert uc.measure(people, loaded.release, schema=SCHEMA).to_dict() == costs
+    assert_the_same(uc.measure(people, loaded).to_dict(), costs)
+    assert_the_same(uc.measure(people, loaded.release).to_dict(), costs)
+    assert_the_same(uc.measure(people, loaded.release, schema=SCHEMA).to_dict(), costs)
     assert uc.verify(folder, original=people).holds
     assert uc.verify(folder / "public", original=people, schema=SCHEMA).holds
 

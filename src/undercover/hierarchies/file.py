@@ -91,9 +91,9 @@ def hierarchy_text(hierarchy: Hierarchy) -> str:
     """What such a file contains.
 
     >>> print(hierarchy_text(Hierarchy([("Bonn", "Germany"), ("Lyon", "France")])), end="")
-    level0,level1
-    Bonn,Germany
-    Lyon,France
+    level0,level1,level2
+    Bonn,Germany,*
+    Lyon,France,*
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

@@ -104,7 +104,7 @@ def partition(
 def kernel_arguments(
     table: Table, *, k: int, checks: Sequence[Check], cut: Rule, recoding: Recoding, one_at_a_time: bool = False
 ) -> tuple[list[CutColumn], tuple[Any, ...], tuple[Any, ...], NDArray[np.int64]]:
-    """What :func:`undercover.kernels.splits.refine` takes: its columns, rows, settings, and the bounds of everything."""
+    """What :func:`undercover.kernels.splits.refine` takes: columns, rows, settings, and the bounds of everything."""
     from undercover.kernels import splits
 
     rules = {
