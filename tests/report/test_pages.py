@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 
 import pytest
 
+import undercover as uc
 from undercover.errors import InternalError
 from undercover.report import datasheet_html, datasheet_summary, overview_html, report_html
 from undercover.report.figures import baseline, cost, risk
@@ -219,3 +221,28 @@ def test_failed_verification_is_loud(make_run):
     assert '<div class="big">Fails</div>' in page
     assert "<code>table.csv</code> was changed." in page
     assert "classes with" in page
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        uc.Mondrian(k=5, l=2),
+        uc.Anatomy(l=3),
+        uc.Streamliner(l=3),
+        uc.MutualCover(delta="1/3", l=3),
+        uc.CrossBucket(k=3, l=3),
+        uc.PerturbedGeneralization(k=4, p=0.4),
+        uc.Incognito(k=5),
+        uc.NonCentralized(l=2),
+    ],
+    ids=lambda method: method.name,
+)
+def test_every_figure_of_a_written_report_is_in_the_json_beside_it(method, tmp_path):
+    schema = uc.datasets.census_schema(["age", "sex", "education"])
+    private = uc.save(uc.publish(uc.datasets.census(400), schema, method), tmp_path / "out") / "private"
+    page = (private / "report.html").read_text("utf-8")
+    facts = json.loads((private / "report.json").read_text("utf-8"))
+    assert unknown_figures(page, facts) == set()
+    assert len(Page(page).figures) > 100
+    assert len(page.encode()) < LIMIT
+    assert outside_references(page.replace(facts["again"]["spec"], "")) == []

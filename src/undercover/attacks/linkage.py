@@ -320,7 +320,7 @@ def _disclosure(
     counted = [counted_matches(boxes, targets, target_of, None if n is None else original[n], threads) for n in names]
     matches = counted[0][0]
     # Who is guessed is looked at for some people only: rows, not targets, so that everybody is as likely to be among.
-    some = max(_LEAST_GUESSED, int(MOST_PAIRS / 4 / pairs * len(targets)))
+    some = max(_LEAST_GUESSED, int(MOST_PAIRS / 10 / pairs * len(targets)))
     rows = np.sort(np.random.default_rng(0).permutation(original.n_rows)[:some])
     chosen, position = np.unique(target_of[rows], return_inverse=True)
     guessed = _listed(boxes, original, position.reshape(-1), targets[chosen], threads, rows=rows)

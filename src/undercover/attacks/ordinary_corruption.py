@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.guarantees.encoding import number
 from undercover.model.drawn import is_drawn
 from undercover.model.perturbation import is_perturbed
 from undercover.model.run import Run
@@ -58,15 +59,17 @@ def ordinary_corruption(original: Table, run: Run, *, shares: Sequence[float] = 
     n = len(inside)
     rank = np.empty(n, dtype=np.int64)
     rank[Randomness(0).words("corrupted", n).argsort(kind="stable")] = np.arange(n)
+    pairs = {}  # a class and a value in it, numbered as they occur: there are no more than people
+    for name in sensitive:
+        key, count = number(label * original[name].domain.size + original[name].codes[inside])
+        pairs[name] = key, np.bincount(key, minlength=count)
     sweep = []
     for share in shares:
         corrupted = rank < round(share * n)
         known = np.bincount(label[corrupted], minlength=len(sizes))[label] - corrupted
         attribute = {}
         for name in sensitive:
-            values = original[name].domain.size
-            key = label * values + original[name].codes[inside]
-            left = np.bincount(key, minlength=len(sizes) * values)
+            key, left = pairs[name]
             gone = np.bincount(key[corrupted], minlength=len(left))
             confidence = (left[key] - gone[key] + corrupted) / (sizes[label] - known)  # the victim is not corrupted
             attribute[name] = {

@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
-        return value if np.isfinite(value) else None
+        return float(value) if np.isfinite(value) else None  # numpy's own floats are floats as well
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
