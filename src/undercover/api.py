@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
@@ -450,19 +451,25 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     verification = verify(run)
     attacks, measures = [], None
     if run.original is not None:
-        progress("attacking", 0.0)
-        attacks = [attack(run).to_dict()]
-        if is_perturbed(run.release):
-            attacks.append(attack(run, Corruption()).to_dict())
-        if is_drawn(run.release) and len(run.rows) <= MOST_ROWS_ATTACKED_TWICE:
-            if len(run.schema.quasi_identifiers) <= MOST_COLUMNS:
-                attacks.append(attack(run, Linkage(p_match=0.7)).to_dict() | {"attack": "p-match"})
-            attacks.append(attack(run, Informed()).to_dict())
-        attacks += further_attacks(run, run.original, tried={str(made["attack"]) for made in attacks})
-        progress("measuring", 0.0)
+        progress("attacking and measuring", 0.0)
         queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
-        measures = measure(run.original, run, query_error=about_each(run.release, queries)).to_dict()
+        with ThreadPoolExecutor(1) as beside:
+            measured = beside.submit(measure, run.original, run, query_error=about_each(run.release, queries))
+            attacks = _attacks(run, run.original)
+            measures = measured.result().to_dict()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
+
+
+def _attacks(run: Run, original: Table) -> list[dict[str, Any]]:
+    """Every attack of the report."""
+    attacks = [attack(run).to_dict()]
+    if is_perturbed(run.release):
+        attacks.append(attack(run, Corruption()).to_dict())
+    if is_drawn(run.release) and len(run.rows) <= MOST_ROWS_ATTACKED_TWICE:
+        if len(run.schema.quasi_identifiers) <= MOST_COLUMNS:
+            attacks.append(attack(run, Linkage(p_match=0.7)).to_dict() | {"attack": "p-match"})
+        attacks.append(attack(run, Informed()).to_dict())
+    return attacks + further_attacks(run, original, tried={str(made["attack"]) for made in attacks})
 
 
 def further_attacks(run: Run, original: Table, *, tried: Collection[str] = ()) -> list[dict[str, Any]]:

@@ -194,7 +194,11 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
 def _group_table(run: Run) -> pa.Table:
     """One row per input row; those that were left out for a missing value come last and have no group."""
     total = run.source.get("rows")
-    left_out = np.setdiff1d(np.arange(total, dtype=np.int64), run.rows) if isinstance(total, int) else run.rows[:0]
+    left_out = run.rows[:0]
+    if isinstance(total, int):
+        missing = np.ones(total, dtype=bool)
+        missing[run.rows] = False
+        left_out = np.flatnonzero(missing)
     none = pa.nulls(len(left_out), pa.int32())
     columns = {
         "row": pa.array(np.concatenate([run.rows, left_out]).astype(np.int64)),
