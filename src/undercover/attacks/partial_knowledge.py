@@ -35,7 +35,7 @@ STORY = (
 )
 PROBABILITIES = (0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 MOST_COLUMNS = 10
-MOST_PAIRS = 300_000_000  # of an attacked person and a row of the table
+MOST_PAIRS = 60_000_000  # of an attacked person and a row of the table
 _FEWEST = 500
 _NORMAL = 1.959963984540054  # 97.5% of a normal distribution lie below
 

@@ -212,4 +212,4 @@ def _level_labels(order: Sequence[str]) -> alt.Axis:
 
 
 def _chart(name: str, chart: Any, rows: list[dict[str, Any]], description: str) -> Chart:
-    return Chart(name, {**chart.to_dict(), "data": {"values": rows}}, description)
+    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, description)

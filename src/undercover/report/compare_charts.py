@@ -104,7 +104,7 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
         layers.insert(0, base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y="max(guessing):Q"))
     for place, row in enumerate(rows):
         row["place"] = place
-    spec = {**alt.layer(*layers).to_dict(), "data": {"values": rows}}
+    spec = {**alt.layer(*layers).to_dict(validate=False), "data": {"values": rows}}
     return Chart(f"frontier-{picture['id']}", spec, described(picture))
 
 

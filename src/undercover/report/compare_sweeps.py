@@ -85,7 +85,7 @@ def sweep_chart(
         color="shared", strokeDash="shared"
     )
     described = f"Worst disclosure along the main parameter: {'; '.join(told)}."
-    return Chart(name, {**whole.to_dict(), "data": {"values": rows}}, described)
+    return Chart(name, {**whole.to_dict(validate=False), "data": {"values": rows}}, described)
 
 
 def _guess(guessing: Mapping[str, Any], kind: str) -> float | None:

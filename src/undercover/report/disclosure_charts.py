@@ -201,4 +201,4 @@ def _panels(
     whole = alt.concat(
         *drawn, columns=abreast, spacing=70 if abreast == 2 else 62, data=alt.NamedData("rows")
     ).resolve_scale(color="shared", strokeDash="shared")
-    return {**whole.to_dict(), "data": {"values": rows}}
+    return {**whole.to_dict(validate=False), "data": {"values": rows}}

@@ -47,7 +47,7 @@ def experiment_chart(plot: Mapping[str, Any]) -> Chart:
         base = alt.Chart(width=width, height=230, title=panel or alt.Undefined)
         drawn.append(draw(base.transform_filter(alt.datum.panel == panel), plot, points, series))
     chart = alt.concat(*drawn, columns=_PANELS_ABREAST, data=alt.NamedData("rows"), spacing=24)
-    return Chart(f"plot-{plot['id']}", {**chart.to_dict(), "data": {"values": points}}, described(plot))
+    return Chart(f"plot-{plot['id']}", {**chart.to_dict(validate=False), "data": {"values": points}}, described(plot))
 
 
 def described(plot: Mapping[str, Any]) -> str:

@@ -78,7 +78,7 @@ def guarantee_chart(
         description = f"{description[:-1]}; here {here}, with k = {k} and p = {p}."
         framed = base.transform_filter((alt.datum.k == k) & (alt.datum.p == p))
         layers.append(framed.mark_rect(filled=False, stroke=BEFORE, strokeWidth=3).encode(x=x, y=y))
-    spec = alt.layer(*layers).to_dict()
+    spec = alt.layer(*layers).to_dict(validate=False)
     return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
 
 

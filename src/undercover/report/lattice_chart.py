@@ -145,7 +145,7 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
     if widest * max(len(row["text"]) for row in values if "text" in row) <= 130:
         layers.append(points.mark_text(fontSize=10, color=INK, dy=-14).encode(
             x=x, y=y, text="text:N"))  # fmt: skip
-    return {**alt.layer(*layers).to_dict(), "data": {"values": values}}
+    return {**alt.layer(*layers).to_dict(validate=False), "data": {"values": values}}
 
 
 def _heights(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _heights(facts: Mapping[str, Any]) -> dict[str, Any]:
         .mark_text(color=BEFORE, fontSize=12, dy=-8, fontWeight="bold", text="taken")
         .encode(x=x, y=alt.Y("sum(nodes):Q"))
     )
-    return {**alt.layer(bars, mark).to_dict(), "data": {"values": values}}
+    return {**alt.layer(bars, mark).to_dict(validate=False), "data": {"values": values}}
 
 
 def _by_height(heights: tuple[int, ...]) -> Any:

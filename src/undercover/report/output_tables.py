@@ -97,7 +97,7 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
         f"{number(table['records'])} people, {risk(table['kept'])} of whom are expected to keep theirs; nobody has "
         f"more than {risk(table['largest_share'])} of a value that is released."
     )
-    return Chart(name, {**alt.layer(*layers).to_dict(), "data": {"values": fields}}, described)
+    return Chart(name, {**alt.layer(*layers).to_dict(validate=False), "data": {"values": fields}}, described)
 
 
 def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:

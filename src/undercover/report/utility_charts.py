@@ -46,7 +46,7 @@ def distribution_chart(
         panels.append(_distribution(column, [bin_["label"] for bin_ in bins]))
     chart = alt.concat(*panels, columns=2, data=alt.NamedData("rows"), spacing=24)
     apart = "; ".join(f"{column['name']}, {cost(distances[column['name']])} apart" for column in drawn)
-    return Chart(name, {**chart.to_dict(), "data": {"values": rows}}, f"Shares before and after: {apart}.")
+    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, f"Shares before and after: {apart}.")
 
 
 def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:
@@ -121,7 +121,7 @@ def association_chart(associations: Sequence[Mapping[str, Any]], name: str = "as
     described = (
         f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
     )
-    return Chart(name, {**(lines + dots).to_dict(), "data": {"values": rows}}, described)
+    return Chart(name, {**(lines + dots).to_dict(validate=False), "data": {"values": rows}}, described)
 
 
 def query_error_chart(results: Sequence[Mapping[str, Any]], name: str = "query-error") -> Chart:
@@ -158,7 +158,7 @@ def query_error_chart(results: Sequence[Mapping[str, Any]], name: str = "query-e
         f"Relative error of COUNT answers by how many people they count; over all of them the median is "
         f"{risk(result['median'])}."
     )
-    return Chart(name, {**chart.to_dict(), "data": {"values": rows}}, described)
+    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, described)
 
 
 def _share(entry: Mapping[str, Any]) -> str:
