@@ -46,7 +46,8 @@ def distribution_chart(
         panels.append(_distribution(column, [bin_["label"] for bin_ in bins]))
     chart = alt.concat(*panels, columns=2, data=alt.NamedData("rows"), spacing=24)
     apart = "; ".join(f"{column['name']}, {cost(distances[column['name']])} apart" for column in drawn)
-    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, f"Shares before and after: {apart}.")
+    spec = {**chart.to_dict(validate=False), "data": {"values": rows}}
+    return Chart(name, spec, f"Shares before and after: {apart}.")
 
 
 def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:

@@ -86,8 +86,8 @@ TOUR = (
 )
 """Every release of the tour, in the order of the overview."""
 
-COMPILED_AHEAD = tuple(planned.folder for planned in TOUR if planned.method.name in ("cross-bucket", "mutual-cover"))
-"""Releases with large kernels of their own, compiled by a second process while the first ones are made."""
+COMPILED_AHEAD = ("cross-bucket-k3-l8", "mutual-cover-5-l10", "mondrian-k10-hierarchies")
+"""Releases with large kernels of their own: made last, and compiled by a second process while the others are made."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
     write_csv(people, out / "people.csv")
     stops = []
     beside: dict[str, Run] = {}
-    for planned in TOUR:
+    for planned in sorted(TOUR, key=lambda planned: planned.folder in COMPILED_AHEAD):
 
         def within(stage: str, share: float, title: str = planned.title) -> None:
             progress(f"{title}: {stage}", share)
@@ -148,6 +148,7 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
             beside[planned.folder] = run
         joint = None if planned.beside is None else _joint(beside[planned.beside], run)
         stops.append(Stop(planned.folder, planned.title, seconds, summary, joint))
+    stops.sort(key=lambda stop: [planned.folder for planned in TOUR].index(stop.folder))
     page = overview_html(
         [
             {
