@@ -87,7 +87,7 @@ def _numbers(value: Any) -> list[float]:
     if isinstance(value, dict):
         return [number for inner in value.values() for number in _numbers(inner)]
     if isinstance(value, list):
-        return [len(value), *(number for inner in value for number in _numbers(inner))]
+        return [number for inner in value for number in _numbers(inner)]
     if isinstance(value, bool) or value is None:
         return []
     try:

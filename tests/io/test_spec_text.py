@@ -110,7 +110,8 @@ def test_how_a_file_was_read_is_written_down(tmp_path):
     assert again(folder, place, 1).release.table().equals(run.release.table())
 
 
-def test_columns_that_were_left_out_are_asked_for_again(tmp_path):
+def test_columns_that_were_left_out_are_asked_for_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     people = uc.datasets.census(400)
     write_csv(people, tmp_path / "people.csv")
     other = uc.publish(people, uc.Schema(quasi_identifiers=["sex"], sensitive="income"), uc.Mondrian(k=5))
@@ -118,12 +119,14 @@ def test_columns_that_were_left_out_are_asked_for_again(tmp_path):
     schema = uc.Schema(
         quasi_identifiers=["sex", "education"], sensitive="income", columns={"sex": uc.Column(kind="categorical")}
     )
-    method = uc.NonCentralized(l=2, others=[str(tmp_path / "other" / "public")])
+    method = uc.NonCentralized(l=2, others=["other/public"])
     run = uc.publish(tmp_path / "people.csv", schema, method, seed=3)
     assert run.schema.quasi_identifiers == ("education",)
     files = spec_files(run)
+    folder = save(run, tmp_path / "out")
     assert 'quasi_identifiers = ["sex", "education"]' in files["spec.toml"]
-    second = again(save(run, tmp_path / "out"), tmp_path / "people.csv", 3)
+    monkeypatch.chdir(tmp_path.parent)  # the spec can be used from anywhere
+    second = again(folder, tmp_path / "people.csv", 3)
     assert second.release.table().equals(run.release.table())
 
 

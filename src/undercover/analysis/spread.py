@@ -17,7 +17,7 @@ from undercover.analysis.coverage import Coverage, Positions
 from undercover.errors import DataError, ParameterError, listed
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import distribution_of
-from undercover.guarantees.encoding import Written, combine, positions_among, written
+from undercover.guarantees.encoding import Written, combine, first_rows, positions_among, written
 from undercover.guarantees.meaning import NOTHING, Values
 from undercover.model.cells import Form
 from undercover.model.release import Release
@@ -94,8 +94,7 @@ def spread_of_release(
     coverage = {name: read_cells(name, columns[name].labels, table.form(name), values[name]) for name in values}
     buckets = written(table.data.column(BUCKET)) if two_tables else None
     labels, count = combine([*columns.values(), *([] if buckets is None else [buckets])])
-    first = np.empty(count, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    first = first_rows(labels, count)
     cells = {name: column.codes[first] for name, column in columns.items()}
     if buckets is not None:
         rows = np.bincount(labels, minlength=count)

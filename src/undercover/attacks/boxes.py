@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.guarantees.classes import BUCKET, COUNT
 from undercover.guarantees.distribution import Distribution, distribution_of
-from undercover.guarantees.encoding import Written, combine, number, positions_among, written
+from undercover.guarantees.encoding import Written, combine, first_rows, number, positions_among, written
 from undercover.guarantees.meaning import NOTHING, domain_values
 from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
@@ -52,8 +52,7 @@ def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive:
     columns = [written(table.data.column(name)) for name in known]
     bucket_column = [written(table.data.column(BUCKET))] if two_tables else []
     labels, count = combine([*columns, *bucket_column])
-    representatives = np.zeros(count, dtype=np.int64)
-    representatives[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    representatives = first_rows(labels, count)
     drawn = is_drawn(release)
     covered = [
         _covered(table, name, column, original[name], drawn) for name, column in zip(known, columns, strict=True)

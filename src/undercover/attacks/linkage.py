@@ -31,7 +31,7 @@ from undercover.attacks.p_match import PAPERS, Profile, kept, profile
 from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
 from undercover.attacks.perturbed_linkage import perturbed_posteriors
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees.encoding import number
+from undercover.guarantees.encoding import first_rows, number
 from undercover.model.drawn import is_drawn, own_rows_of_release
 from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
@@ -305,9 +305,7 @@ def distinct_rows(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
     for j in range(1, codes.shape[1]):
         keys, _ = number(keys * (int(codes[:, j].max()) + 1) + codes[:, j])
     keys, count = number(keys)
-    first = np.zeros(count, dtype=np.int64)
-    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
-    return keys, codes[first]
+    return keys, codes[first_rows(keys, count)]
 
 
 def _disclosure(

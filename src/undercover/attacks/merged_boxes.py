@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from undercover.attacks.boxes import Boxes, boxes_of
 from undercover.guarantees.classes import BUCKET
 from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.encoding import combine, written
+from undercover.guarantees.encoding import combine, first_rows, written
 from undercover.model.release import Release
 from undercover.model.table import Table
 
@@ -56,8 +56,7 @@ def merged_boxes(release: Release, original: Table, known: Sequence[str], sensit
     box_of, n_boxes = combine(columns)
     owner = np.empty(count, dtype=np.int64)  # the box of each pair of a box and a bucket
     owner[entry_of] = box_of
-    first = np.empty(n_boxes, dtype=np.int64)
-    first[owner[::-1]] = np.arange(count - 1, -1, -1)
+    first = first_rows(owner, n_boxes)
     order = np.argsort(owner, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_boxes))])
     weights = np.bincount(owner, weights=boxes.weights, minlength=n_boxes).astype(np.int64)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.guarantees.distribution import Distribution, distribution_of
-from undercover.guarantees.encoding import Written, combine, labels_of, number, written
+from undercover.guarantees.encoding import Written, combine, first_rows, labels_of, number, written
 from undercover.model.cells import EVERYTHING
 from undercover.model.release import Release
 
@@ -152,7 +152,7 @@ def _row_classes(data: pa.Table, quasi: tuple[str, ...], sensitive: tuple[str, .
     columns = [written(data.column(name)) for name in quasi]
     labels, count = combine(columns)
     sizes = np.bincount(labels, minlength=count)
-    first = _first_rows(labels, count)
+    first = first_rows(labels, count)
     suppressed = 0
     if star:
         hidden = _all_star(columns, first)
@@ -208,7 +208,7 @@ def _bucket_classes(release: Release) -> Classes:
             quasi,
             in_qit,
             sizes,
-            _first_rows(in_qit, count),
+            first_rows(in_qit, count),
             release.suppressed_rows,
             spread,
             qit.data,
@@ -217,7 +217,7 @@ def _bucket_classes(release: Release) -> Classes:
         )
     renumbered = np.cumsum(known) - 1
     in_qit, sizes = renumbered[in_qit], sizes[known]
-    first = _first_rows(in_qit, len(sizes))
+    first = first_rows(in_qit, len(sizes))
     empty = {name: _nothing(name, sat.data.column(name)) for name in sensitive}
     return Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, empty, qit.data, (BUCKET,), boxes, tuple(found)
@@ -258,12 +258,6 @@ def _standing_for(classes: Classes, people: pa.ChunkedArray) -> Classes:
     sizes = np.bincount(classes.labels, weights=counts, minlength=classes.count).astype(np.int64)
     wrong = (f"Column `{PEOPLE}` has numbers that are not whole or below 1.",) if (counts < 1).any() else ()
     return replace(classes, sizes=sizes, problems=wrong, sampled=True)
-
-
-def _first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    first = np.empty(count, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last assignment to a place is the one that stays
-    return first
 
 
 def _all_star(columns: list[Written], rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -91,6 +91,17 @@ def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
+def first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """(count,) the first row of each label.
+
+    >>> first_rows(np.array([1, 0, 1, 0]), 2).tolist()
+    [1, 0]
+    """
+    first = np.empty(count, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last assignment to a place is the one that stays
+    return first
+
+
 def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
     """Where each distinct cell of a column stands among those of another; -1 where it does not.
 

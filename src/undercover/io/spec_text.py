@@ -6,6 +6,7 @@ out by itself (levels, groups, kinds of undeclared columns) is not in it: the me
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -93,8 +94,13 @@ def _reading(run: Run) -> dict[str, Any]:
 def _parameters(run: Run) -> dict[str, Any]:
     asked = {key: plain(value) for key, value in run.release.parameters.items() if key != "used"}
     if "others" in run.diagnostics:
-        asked["others"] = plain(run.diagnostics["others"])  # with their paths, which are not published
+        asked["others"] = [_found_anywhere(str(other)) for other in run.diagnostics["others"]]
     return asked
+
+
+def _found_anywhere(other: str) -> str:
+    """The path of another's table (it is not published), to be read wherever the spec lies; a mere name as it is."""
+    return os.path.abspath(other) if os.path.exists(other) else other
 
 
 def _as_file_name(name: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.coverage import Coverage, Positions
-from undercover.guarantees.encoding import number
+from undercover.guarantees.encoding import first_rows, number
 from undercover.guarantees.meaning import Values, leaf_values
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
@@ -136,8 +136,7 @@ def _written_alike(shown: Estimates) -> tuple[dict[str, Positions], Floats]:
     for name, cells in shown.cells.items():
         keys, _ = number(keys * shown.coverage[name].n_cells + cells)
     keys, count = number(keys)
-    first = np.empty(count, dtype=np.int64)
-    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    first = first_rows(keys, count)
     people: Floats = np.bincount(keys, weights=shown.people, minlength=count).astype(np.float64)
     return {name: cells[first] for name, cells in shown.cells.items()}, people
 

@@ -20,7 +20,7 @@ from undercover.analysis.perturbed_spread import perturbed_spreads
 from undercover.analysis.spread import Spread, read_cells, spread_of_release
 from undercover.errors import DataError
 from undercover.guarantees.classes import BUCKET
-from undercover.guarantees.encoding import Written, combine, written
+from undercover.guarantees.encoding import Written, combine, first_rows, written
 from undercover.guarantees.meaning import NOTHING, Values, leaf_values
 from undercover.model.drawn import is_drawn
 from undercover.model.perturbation import Perturbation, is_perturbed
@@ -189,8 +189,7 @@ def _without_sensitive(
     buckets = [written(table.data.column(BUCKET))] if two_tables else []
     alike: list[Written] = [*columns.values(), *buckets] or [Written(np.zeros(table.rows, np.int64), pa.nulls(1))]
     labels, count = combine(alike)
-    first = np.empty(count, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)
+    first = first_rows(labels, count)
     sizes = np.bincount(labels, minlength=count)
     cells = {name: column.codes[first] for name, column in columns.items()}
     weights = np.ones(table.rows) if people is None else people
