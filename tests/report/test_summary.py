@@ -9,6 +9,7 @@ import pytest
 from undercover.guarantees import Finding, KAnonymity, Verification, verify
 from undercover.report import datasheet_summary, summarize
 from undercover.report.class_sizes import histogram
+from undercover.report.summary import headline
 
 
 def test_summary_is_json_and_private(make_run, summary_of):
@@ -145,3 +146,11 @@ def test_datasheet_summary_drops_a_seed_wherever_it_hides(make_run, secret_seed)
         guarantees=tuple({**entry, "seed": secret_seed, "note": f"row {secret_seed}"} for entry in release.guarantees),
     )
     assert str(secret_seed) not in json.dumps(datasheet_summary(release))
+
+
+def test_the_headline_is_that_of_everybody_where_nothing_was_drawn(linkage):
+    sampled = {"p": 1.0, "identity": {"mean": 0.9, "max": 0.9}, "attribute": {"income": {"mean": 0.9, "max": 0.9}}}
+    everybody = linkage(("income",))
+    curve = {"attack": "p-match", "drawn": False, "sweep": [sampled]}
+    assert headline([everybody, curve]) == headline([everybody])
+    assert headline([everybody, {**curve, "drawn": True}])["identity"]["after_mean"] == 0.9

@@ -138,7 +138,9 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
-    after = _strongest([after, *(entry for attack in attacks for entry in attack.get("sweep", ()) if "p" in entry)])
+    # Only where values were drawn does he do better by matching on less; else these curves would add their sampling.
+    drawn = [attack for attack in attacks if attack.get("drawn", True)]
+    after = _strongest([after, *(entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry)])
     attributes = [
         {
             "column": name,
