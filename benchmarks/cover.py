@@ -12,12 +12,12 @@ from scipy.optimize import linprog
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory
 from undercover.datasets.hierarchies import census_hierarchies
+from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
 from undercover.model.groups import Groups
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.checks import Check
-from undercover.partition.mondrian import partition
-from undercover.partition.output_tables import ORIGINS, OutputTables, output_tables
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import partition
 
 QUASI_IDENTIFIERS = ("sex", "age", "relationship", "marital_status", "race", "education", "hours")
 PAPER_ROWS = 40_152

@@ -7,17 +7,17 @@ import numpy as np
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory
 from undercover.engines.local import LocalEngine
-from undercover.kernels.kd_division import divide_rows
+from undercover.forms.generalized.loss import losses
+from undercover.methods.cross_bucket.groups import cross_buckets
+from undercover.methods.cross_bucket.kernels.division import divide_rows
+from undercover.methods.cross_bucket.plan import Plan, plan_of
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
-from undercover.partition.cross_bucket import cross_buckets
-from undercover.partition.cross_bucket_plan import Plan, plan_of
-from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees
-from undercover.partition.recoding import box_cells, generalized_table
 from undercover.randomness import Randomness
+from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees
+from undercover.steps.recoding import box_cells, generalized_table
 from undercover.utility.discernibility import optimal_discernibility
-from undercover.utility.loss import losses
 
 PAPER_ROWS, K, L = 22_517, 3, 10
 NAMES = ("sex", "age", "relationship", "marital_status", "race", "education", "hours", "occupation")

@@ -12,15 +12,15 @@ import numpy as np
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from undercover.hierarchies.file import read_hierarchy
-from undercover.hierarchies.lattice import Levels, listed_nodes
 from undercover.io.source import read
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.full_domain import FullDomain
-from undercover.partition.full_domain_checks import CellCondition, JointCondition
-from undercover.partition.full_domain_choice import Chooser, search
-from undercover.studies.experiments.noncentralized import build
-from undercover.studies.experiments.noncentralized_bench import Bench, part
+from undercover.steps.lattice.choice import Chooser, search
+from undercover.steps.lattice.conditions import CellCondition, JointCondition
+from undercover.steps.lattice.cubes import FullDomain
+from undercover.steps.lattice.lattice import Levels, listed_nodes
+from undercover.studies.experiments.papers.noncentralized.bench import Bench, part
+from undercover.studies.experiments.papers.noncentralized.experiment import build
 from undercover.studies.experiments.request import Request
 
 ADULT_QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")

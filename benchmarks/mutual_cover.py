@@ -7,10 +7,10 @@ import numpy as np
 import undercover as uc
 from benchmarks.cover import PAPER_ROWS, QUASI_IDENTIFIERS, cover
 from benchmarks.measure import Book, best, peak_memory
-from undercover.attacks.p_match import profile
-from undercover.kernels.assignments import assignment_marginals
+from undercover.attacks.partial.profile import profile
+from undercover.methods.mutual_cover.carriers import picked_among
+from undercover.methods.mutual_cover.kernels.assignments import assignment_marginals
 from undercover.model.drawn import own_rows
-from undercover.partition.reidentification import picked_among
 
 METHOD = uc.MutualCover(delta="1/5", l=10)
 

@@ -9,19 +9,19 @@ import numpy as np
 
 import undercover as uc
 from benchmarks.measure import Book, best, side_by_side
-from undercover.analysis.perturbed_classifier import PerturbedClassifier
-from undercover.analysis.perturbed_features import PerturbedFeatures
+from undercover.analysis.learning.classifier import PerturbedClassifier
+from undercover.analysis.learning.features import PerturbedFeatures
+from undercover.forms.classes import classes_of
 from undercover.guarantees import DisjointCells
-from undercover.guarantees.classes import classes_of
+from undercover.methods.perturbed_generalization.cells import specialized
+from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
-from undercover.partition.mondrian import partition
-from undercover.partition.perturbing import draw_rows, perturbed
-from undercover.partition.recoding import region_cells
-from undercover.partition.specialization import specialized
 from undercover.randomness import Randomness
-from undercover.studies.experiments.perturbed_generalization import QUASI_IDENTIFIERS, WEIGHTS
-from undercover.studies.experiments.perturbed_generalization import people as census_with_groups
+from undercover.steps.cutting.partition import partition
+from undercover.steps.recoding import region_cells
+from undercover.studies.experiments.papers.perturbed_generalization.experiment import QUASI_IDENTIFIERS, WEIGHTS
+from undercover.studies.experiments.papers.perturbed_generalization.experiment import people as census_with_groups
 
 K, P = 6, Fraction(3, 10)
 CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}

@@ -26,17 +26,17 @@ from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
-from undercover.attacks.boxes import boxes_of, match
 from undercover.engines.local import LocalEngine
+from undercover.forms.boxes import boxes_of, match
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.source import read
-from undercover.methods.anatomy import deal
+from undercover.methods.anatomy.method import deal
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.checks import Check
-from undercover.partition.mondrian import partition
-from undercover.partition.recoding import box_cells, generalized_table
 from undercover.randomness import Randomness
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import partition
+from undercover.steps.recoding import box_cells, generalized_table
 
 ADULT_QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")
 ARX = {"k=5": 0.0276, "k=5, distinct l=5": 0.0455}  # ARX's local recoding on the same table, cells as nodes
@@ -113,7 +113,7 @@ def kernels(book: Book) -> None:
         lambda: deal(table, "income", 8, Randomness()), lambda: plain.deal(income, table["income"].domain.size, 8), 2
     )
     book.add("anatomy, dealing: numpy / kernel", theirs / ours, "x")
-    from undercover.partition.shuffling import shuffle_within
+    from undercover.steps.shuffling import shuffle_within
 
     items, offsets = np.arange(1_000_000), np.arange(0, 1_000_001, 10)
     shuffle_within(items, offsets, Randomness(seed=1), "bench")
@@ -200,7 +200,7 @@ def surface(book: Book, rows: int) -> None:
         book.add(f"census of {rows:,} rows", seconds, "s", 2.0 if rows <= 1_000_000 else None)
         people = uc.datasets.census(rows, seed=1)
         run = uc.publish(people, uc.datasets.census_schema(hierarchies=False), uc.Mondrian(k=10, l=3))
-        from undercover.io import bundle
+        from undercover.io.release import folder as bundle
 
         bundle.save(run, Path(folder, "out"))
         command = [executable, "verify", Path(folder, "out", "public")]

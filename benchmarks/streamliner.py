@@ -12,13 +12,13 @@ from benchmarks.measure import Book, best, side_by_side
 from undercover.datasets.population import BIRTHPLACES, EDUCATIONS
 from undercover.model.groups import Groups
 from undercover.model.table import Table
-from undercover.partition import streamlining
-from undercover.partition.dealing import Deal
-from undercover.partition.shuffling import shuffle_within
-from undercover.partition.strata import strata_of
 from undercover.randomness import Randomness
+from undercover.steps.dealing import groups as streamlining
+from undercover.steps.dealing.deal import Deal
+from undercover.steps.dealing.strata import strata_of
+from undercover.steps.shuffling import shuffle_within
 from undercover.utility.discernibility import optimal_discernibility
-from undercover.utility.query_error import query_errors
+from undercover.utility.queries.counts import query_errors
 
 # Education and birthplace in the order of their codes, so that groups are published as the paper's rectangles.
 SCHEMA = uc.Schema(

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import undercover as uc
-from undercover.io.csv import write_csv
+from undercover.io.csv.text import write_csv
 
 
 def main() -> None:

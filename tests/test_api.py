@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import undercover as uc
-import undercover.report.figures
+import undercover.model.figures
 from undercover.api import original_of, schema_of, summarize
 from undercover.errors import (
     DataError,
@@ -276,7 +276,7 @@ def test_the_report_is_written(people: Path, tmp_path: Path) -> None:
 
 
 def test_report_is_a_verb_and_a_package() -> None:
-    assert uc.report.figures is undercover.report.figures  # type: ignore[attr-defined]
+    assert uc.report.figures is undercover.model.figures  # type: ignore[attr-defined]
     assert callable(uc.report)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import undercover as uc
 from undercover import api
-from undercover.report.html import report_html
+from undercover.pages.render import report_html
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "report.md"
 FIGURE = re.compile(r"(?<![\w.,])(?:\d[\d,.]* %|\d+,\d{3}|0\.\d{3,}|\d{3,})(?!\w)")

@@ -21,7 +21,7 @@ def loaded_by(statement: str) -> set[str]:
     [
         "import undercover",
         "import undercover.model.table, undercover.model.run, undercover.model.protocols",
-        "import undercover.partition.mondrian",
+        "import undercover.steps.cutting.partition",
         "import undercover; undercover.Mondrian(k=5); undercover.Schema(quasi_identifiers=['age'])",
         "import undercover.cli.main",
     ],
@@ -35,4 +35,4 @@ def test_pyarrow_is_not_needed_to_look_around() -> None:
 
 
 def test_the_check_notices_what_is_loaded() -> None:
-    assert "numba" in loaded_by("import undercover.kernels.splits")
+    assert "numba" in loaded_by("import undercover.steps.cutting.splits")

@@ -68,13 +68,13 @@ if TYPE_CHECKING:
     from undercover.model.run import Run
     from undercover.model.schema import Column, Schema
     from undercover.model.table import Table
-    from undercover.studies.apply import apply
-    from undercover.utility.query_error import QueryError
-    from undercover.utility.sum_error import SumError
+    from undercover.utility.queries.counts import QueryError
+    from undercover.utility.queries.sums import SumError
+    from undercover.verbs.apply import apply
 
 # Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
 _HOMES = {
-    "undercover.analysis.perturbed_classifier": ("PerturbedClassifier", "fit_release"),  # an extra: not in __all__
+    "undercover.analysis.learning.classifier": ("PerturbedClassifier", "fit_release"),  # an extra: not in __all__
     "undercover.analysis": (
         "Between",
         "CountQuery",
@@ -111,23 +111,23 @@ _HOMES = {
         "RhoBreach",
         "TCloseness",
     ),
-    "undercover.methods.anatomy": ("Anatomy",),
-    "undercover.methods.cross_bucket": ("CrossBucket",),
-    "undercover.methods.incognito": ("Incognito",),
-    "undercover.methods.mondrian": ("Mondrian",),
-    "undercover.methods.mutual_cover": ("MutualCover",),
-    "undercover.methods.noncentralized": ("NonCentralized",),
-    "undercover.methods.perturbed_generalization": ("PerturbedGeneralization",),
-    "undercover.methods.streamliner": ("Streamliner",),
+    "undercover.methods.anatomy.method": ("Anatomy",),
+    "undercover.methods.cross_bucket.method": ("CrossBucket",),
+    "undercover.methods.incognito.method": ("Incognito",),
+    "undercover.methods.mondrian.method": ("Mondrian",),
+    "undercover.methods.mutual_cover.method": ("MutualCover",),
+    "undercover.methods.noncentralized.method": ("NonCentralized",),
+    "undercover.methods.perturbed_generalization.method": ("PerturbedGeneralization",),
+    "undercover.methods.streamliner.method": ("Streamliner",),
     "undercover.model.distances": ("Distances",),
     "undercover.model.hierarchy": ("Hierarchy",),
     "undercover.model.release": ("Release",),
     "undercover.model.run": ("Run",),
     "undercover.model.schema": ("Column", "Schema"),
     "undercover.model.table": ("Table",),
-    "undercover.studies.apply": ("apply",),
-    "undercover.utility.query_error": ("QueryError",),
-    "undercover.utility.sum_error": ("SumError",),
+    "undercover.verbs.apply": ("apply",),
+    "undercover.utility.queries.counts": ("QueryError",),
+    "undercover.utility.queries.sums": ("SumError",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

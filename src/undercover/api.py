@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any, overload
 
 from undercover.attacks import (
@@ -19,18 +17,14 @@ from undercover.attacks import (
     BucketMatchingResult,
     Corruption,
     CorruptionResult,
-    Informed,
-    InformedResult,
     JointRelease,
     JointRisk,
     Linkage,
     LinkageResult,
-    Minimality,
-    MinimalityResult,
 )
-from undercover.attacks.ordinary_corruption import ordinary_corruption
-from undercover.attacks.p_match import MOST_COLUMNS
-from undercover.attacks.partial_knowledge import PartialKnowledge
+from undercover.attacks.corruption.true_values import ordinary_corruption
+from undercover.attacks.partial.attack import PartialKnowledge
+from undercover.attacks.partial.profile import MOST_COLUMNS
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, SchemaError, UnreachableError, listed, unknown
 from undercover.guarantees import (
@@ -44,25 +38,27 @@ from undercover.guarantees import (
 )
 from undercover.guarantees import verify as verify_release
 from undercover.guarantees.finding import shown
-from undercover.io import bundle
-from undercover.io.config import schema_to_mapping
-from undercover.io.manifest import Format, load_release
 from undercover.io.published import read_published
+from undercover.io.release import folder as bundle
+from undercover.io.release.manifest import Format, load_release
 from undercover.io.source import Input, ReadOptions, read
+from undercover.io.spec.load import schema_to_mapping
+from undercover.methods.mondrian.minimality.attack import Minimality, MinimalityResult
+from undercover.methods.mutual_cover.informed import Informed, InformedResult
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.registry import method_from_mapping, method_parameters
+from undercover.model.channel import is_perturbed
 from undercover.model.drawn import is_drawn, own_rows
-from undercover.model.perturbation import is_perturbed
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.pages.cards import register as register_cards
 from undercover.randomness import Randomness
-from undercover.report.cards import register as register_cards
 from undercover.utility import Measures, QueryError
 from undercover.utility import measure as measure_release
-from undercover.utility.query_error import about_each
+from undercover.utility.queries.counts import about_each
 from undercover.version import VERSION
 
 ENGINES = {"local": LocalEngine}
@@ -445,7 +441,7 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     >>> summarize(run)["private"]
     True
     """
-    from undercover.report.summary import summarize as summarize_run
+    from undercover.pages.summary import summarize as summarize_run
 
     progress("verifying", 0.0)
     verification = verify(run)
@@ -496,7 +492,7 @@ def further_attacks(run: Run, original: Table, *, tried: Collection[str] = ()) -
 
 def report(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write the holder's report of a run: one self-contained HTML page, private."""
-    from undercover.report.html import report_html
+    from undercover.pages.render import report_html
 
     place = Path(path)
     place.write_text(report_html(summarize(run)), encoding="utf-8")
@@ -525,9 +521,9 @@ def save(
     ...     sorted(path.name for path in (uc.save(run, Path(folder, "out")) / "public").iterdir())
     ['datasheet.html', 'release.json', 'table.csv']
     """
-    from undercover.report.again import again
-    from undercover.report.datasheet import datasheet_summary
-    from undercover.report.html import datasheet_html, report_html
+    from undercover.pages.again import again
+    from undercover.pages.datasheet import datasheet_summary
+    from undercover.pages.render import datasheet_html, report_html
 
     facts = summarize(run, progress=progress) if summary is None else summary
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}
@@ -650,12 +646,3 @@ def _private_warnings(table: Table, given: Input, randomness: Randomness) -> lis
 
 
 register_cards()
-
-
-class _ReportPackage(ModuleType):
-    """The package ``undercover.report``, which hides the verb of the same name and so must be callable like it."""
-
-    __call__ = staticmethod(report)
-
-
-sys.modules["undercover.report"].__class__ = _ReportPackage

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.analysis import Answer
-from undercover.analysis.matching import ListedColumn
 from undercover.errors import DataError, ParameterError
+from undercover.forms.predicates import ListedColumn
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.partition.recoding import box_cells, generalized_table
 from undercover.randomness import Randomness
+from undercover.steps.recoding import box_cells, generalized_table
 from undercover.utility import QueryError
-from undercover.utility.workload import draw_workload
+from undercover.utility.queries.workload import draw_workload
 
 TOWNS = uc.Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France"), ("Nice", "France")])
 

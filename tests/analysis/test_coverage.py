@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undercover.analysis.coverage import Coverage
-from undercover.guarantees.meaning import Meaning
+from undercover.forms.coverage import Coverage
+from undercover.forms.meaning import Meaning
 
 CELLS = st.lists(st.sets(st.integers(0, 9), min_size=1), min_size=1, max_size=6)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import undercover as uc
-from undercover.analysis.perturbed_features import PerturbedFeatures
+from undercover.analysis.learning.features import PerturbedFeatures
 from undercover.errors import ParameterError
 
 pytest.importorskip("sklearn")
@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from undercover.analysis.perturbed_classifier import PerturbedClassifier, fit_release, release_accuracy
+from undercover.analysis.learning.classifier import PerturbedClassifier, fit_release, release_accuracy
 
 CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
 QUASI_IDENTIFIERS = ("age", "sex", "education", "birthplace", "occupation", "race", "work_class", "marital_status")

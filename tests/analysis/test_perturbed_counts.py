@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.perturbed_counts import Estimate, PerturbedCounts
 from undercover.errors import ParameterError
+from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 COLUMNS = (

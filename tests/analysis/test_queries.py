@@ -5,8 +5,8 @@ from datetime import date, datetime
 import pytest
 
 import undercover as uc
-from undercover.analysis.queries import label_of
 from undercover.errors import ParameterError
+from undercover.model.queries import label_of
 
 
 def test_plain_values_mean_themselves():

@@ -14,7 +14,7 @@ import undercover as uc
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
 from undercover.errors import ParameterError, UnreachableError
 from undercover.methods.registry import METHODS
-from undercover.model.observation import Seen, seen_groups
+from undercover.model.groups import Seen, seen_groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
@@ -221,7 +221,7 @@ def test_what_is_listed_is_what_is_drawn(parameters: dict[str, Any]) -> None:
 
 
 def anatomy_labels(table: Table, seed: int) -> Any:
-    from undercover.methods.anatomy import deal
+    from undercover.methods.anatomy.method import deal
 
     return deal(table, "s", 2, Randomness(seed)).labels
 

@@ -6,8 +6,8 @@ import pytest
 from numpy.typing import NDArray
 
 import undercover as uc
-from undercover.attacks import boxes as boxes_module
-from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.forms import boxes as boxes_module
+from undercover.forms.boxes import Boxes, boxes_of, match, original_as_release, value_codes
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category")
 DATA = pa.table(

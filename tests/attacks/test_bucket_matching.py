@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.boxes import boxes_of
 from undercover.attacks.linkage import _disclosure, distinct_rows
-from undercover.attacks.merged_boxes import merged_boxes
 from undercover.errors import ParameterError
+from undercover.forms.boxes import boxes_of
+from undercover.forms.buckets.merged_boxes import merged_boxes
 from undercover.model.cells import read_interval, read_set
 
 EIGHT = uc.datasets.hospital("cross-bucket")

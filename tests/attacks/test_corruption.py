@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.corruption import EXTRANEOUS, generalized_belief, perturbed_belief
-from undercover.attacks.corruption_sweep import Corruption
+from undercover.attacks.corruption.belief import EXTRANEOUS, generalized_belief, perturbed_belief
+from undercover.attacks.corruption.channel import Corruption
 from undercover.errors import DataError, ParameterError
-from undercover.guarantees.breach_bounds import growth_bound
-from undercover.model.perturbation import Perturbation
+from undercover.guarantees.breach.bounds import growth_bound
+from undercover.model.channel import Perturbation
 from undercover.model.table import Table
 
 DISEASES = ("bronchitis", "pneumonia", "breast cancer", "ovarian cancer", "hypertension", "Alzheimer", "dementia")

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.attacks import linkage
-from undercover.attacks.boxes import boxes_of, match
-from undercover.attacks.counted_boxes import can_be_counted, counted_matches, pairs_expected
 from undercover.attacks.linkage import distinct_rows
-from undercover.attacks.merged_boxes import merged_boxes
-from undercover.kernels.box_counts import bit_planes, weigh_covering
+from undercover.forms.boxes import boxes_of, match
+from undercover.forms.buckets.merged_boxes import merged_boxes
+from undercover.forms.kernels import bit_planes, weigh_covering
+from undercover.forms.matching import can_be_counted, counted_matches, pairs_expected
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
 METHODS = {

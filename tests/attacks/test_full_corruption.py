@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.full_corruption import full_corruption
+from undercover.attacks.corruption.true_values import full_corruption
 from undercover.errors import ParameterError
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.informed import Informed
 from undercover.errors import DataError, ParameterError
+from undercover.methods.mutual_cover.informed import Informed
 from undercover.model.drawn import own_rows
 
 KNOWN = ("age", "town", "job")

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.centralized import centralized_join
-from undercover.attacks.joint_release import JointRelease
-from undercover.attacks.known_correlation import bounds, known_correlation, least_possible_values
+from undercover.attacks.joint.attack import JointRelease
+from undercover.attacks.joint.centralized import centralized_join
+from undercover.attacks.joint.correlation import bounds, known_correlation, least_possible_values
 from undercover.errors import DataError, ParameterError
 from undercover.guarantees import Published, foreign_table, together
-from undercover.guarantees.shared_columns import shared_cells
+from undercover.guarantees.joint.shared import shared_cells
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"
 
@@ -249,7 +249,7 @@ def test_anatomy_and_generalised_tables_go_together() -> None:
 
 
 def test_too_many_combinations_leave_l_exact(monkeypatch: pytest.MonkeyPatch) -> None:
-    from undercover.attacks import joint_release
+    from undercover.attacks.joint import attack as joint_release
 
     tables = random_tables(np.random.default_rng(3), n=30)
     whole = JointRelease().run(tables)

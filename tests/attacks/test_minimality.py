@@ -12,21 +12,26 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from undercover.methods.mondrian.method.minimality import beliefs as group_beliefs
 
 import undercover as uc
-from undercover.attacks import group_beliefs
 from undercover.attacks.algorithm_aware import AlgorithmAware
-from undercover.attacks.group_beliefs import Belief, believe, chernoff
-from undercover.attacks.minimality import DRAWN, EXACT, GIVEN_UP, NO_EVIDENCE, Minimality, MinimalityResult
-from undercover.attacks.refused_cases import cases
 from undercover.errors import DataError, ParameterError, UnreachableError
-from undercover.model.groups import Groups
-from undercover.model.observation import seen_groups
+from undercover.methods.mondrian.following import Node
+from undercover.methods.mondrian.minimality.attack import (
+    DRAWN,
+    EXACT,
+    GIVEN_UP,
+    NO_EVIDENCE,
+    Minimality,
+    MinimalityResult,
+)
+from undercover.methods.mondrian.minimality.beliefs import Belief, believe, chernoff
+from undercover.methods.mondrian.minimality.cases import cases
+from undercover.model.groups import Groups, distinct_orders, seen_groups
 from undercover.model.table import Table
-from undercover.partition.checks import kernel_checks
-from undercover.partition.tries import Node
 from undercover.randomness import Randomness
-from undercover.theory.multisets import distinct_orders
+from undercover.steps.cutting.checks import kernel_checks
 
 METHODS = [
     uc.Mondrian(k=2, l=2),

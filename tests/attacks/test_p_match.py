@@ -11,7 +11,7 @@ import pytest
 from plain_linkage import fits, shares_of_buckets, shares_of_rows
 
 import undercover as uc
-from undercover.attacks.p_match import profile
+from undercover.attacks.partial.profile import profile
 from undercover.errors import DataError, ParameterError
 from undercover.model.drawn import own_rows
 

@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.boxes import original_as_release
-from undercover.attacks.ordinary_corruption import ordinary_corruption
-from undercover.attacks.p_match import profile
-from undercover.attacks.partial_knowledge import PartialKnowledge, attacked
+from undercover.attacks.corruption.true_values import ordinary_corruption
+from undercover.attacks.partial.attack import PartialKnowledge, attacked
+from undercover.attacks.partial.profile import profile
 from undercover.errors import ParameterError
+from undercover.forms.boxes import original_as_release
 from undercover.model.drawn import own_rows
 
 COLUMNS = ["age", "sex", "education", "marital_status"]

@@ -14,7 +14,7 @@ import pytest
 import undercover as uc
 from undercover.errors import InputError
 from undercover.methods.registry import METHODS
-from undercover.studies.apply import recipe_of
+from undercover.verbs.apply import recipe_of
 
 Command = Callable[..., Any]
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from undercover import api
-from undercover.io.manifest import load_release
-from undercover.studies.demo import COMPILED_AHEAD, OVERVIEW, TOUR
+from undercover.io.release.manifest import load_release
+from undercover.studies.tour import COMPILED_AHEAD, OVERVIEW, TOUR
 
 Command = Callable[..., Any]
 

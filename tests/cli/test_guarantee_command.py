@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import undercover as uc
-from undercover.io.csv import write_csv
+from undercover.io.csv.text import write_csv
 
 Command = Callable[..., Any]
 ASKED = ["--k", 6, "--skew", 0.1, "--domain", 50]

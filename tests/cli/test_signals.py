@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 import undercover as uc
-from undercover.io.manifest import load_release
+from undercover.io.release.manifest import load_release
 
 # The command as it is, but that it announces one of its steps and then dawdles until the signal comes.
 DAWDLING = textwrap.dedent(
     """
     import sys, time
     from undercover import api
-    from undercover.io import manifest
+    from undercover.io.release import manifest
 
     def dawdling(function):
         def wrapped(*arguments, **options):

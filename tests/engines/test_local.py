@@ -11,7 +11,7 @@ import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError
 from undercover.model.protocols import Engine
-from undercover.partition import mondrian
+from undercover.steps.cutting import partition as mondrian
 
 ENGINES: dict[str, Callable[[int], Engine]] = {"local": lambda threads: LocalEngine(threads=threads)}
 SCHEMA = uc.Schema(quasi_identifiers=["age", "job"], sensitive="ill", missing="category")

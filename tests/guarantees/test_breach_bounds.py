@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undercover.errors import ParameterError
-from undercover.guarantees.breach_bounds import (
+from undercover.exact import exact
+from undercover.guarantees.breach.bounds import (
     BOUNDS,
     attained,
     cell_size,
@@ -18,7 +19,6 @@ from undercover.guarantees.breach_bounds import (
     largest_p,
     rho2_bound,
 )
-from undercover.guarantees.exact import exact
 
 PAPER = {"domain": 50, "skew": 0.1}
 

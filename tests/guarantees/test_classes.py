@@ -4,8 +4,8 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import DataError, SchemaError
+from undercover.forms.written import Written, combine
 from undercover.guarantees import KAnonymity, LDiversity, classes_of, classes_of_table
-from undercover.guarantees.encoding import Written, combine
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 

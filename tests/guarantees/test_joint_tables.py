@@ -9,7 +9,7 @@ import pytest
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.guarantees import JointDiversity, Published, classes_of_table, foreign_table, released_table, together
-from undercover.guarantees.joint_sets import Intersections, least_intersection, smallest
+from undercover.guarantees.joint.sets import Intersections, least_intersection, smallest
 from undercover.guarantees.registry import guarantee_from_mapping
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"

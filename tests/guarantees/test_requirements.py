@@ -17,7 +17,7 @@ from undercover.guarantees import (
     guarantees_from_requirements,
     verify_table,
 )
-from undercover.guarantees.breach_bounds import growth_bound, rho2_bound
+from undercover.guarantees.breach.bounds import growth_bound, rho2_bound
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column
 

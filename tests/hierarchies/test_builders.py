@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import HierarchyError
+from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
 from undercover.hierarchies.check import covers
-from undercover.hierarchies.dates import from_dates
-from undercover.hierarchies.intervals import from_intervals
-from undercover.hierarchies.prefixes import from_prefixes
 from undercover.model.cells import read_interval
 from undercover.model.schema import Column
 from undercover.model.table import encode

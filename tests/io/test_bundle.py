@@ -19,9 +19,10 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, VerificationError
-from undercover.io import bundle, manifest
-from undercover.io.bundle import load_run, save
-from undercover.io.manifest import load_release
+from undercover.io.release import folder as bundle
+from undercover.io.release import manifest
+from undercover.io.release.folder import load_run, save
+from undercover.io.release.manifest import load_release
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
@@ -353,7 +354,8 @@ SCRIPT = textwrap.dedent(
     from pathlib import Path
     sys.path.insert(0, {tests!r})
     from test_bundle import make_run
-    from undercover.io import bundle, manifest
+    from undercover.io.release import folder as bundle
+    from undercover.io.release import manifest
     write = manifest.write_csv
     def slowly(table, path):
         write(table, path)

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import SchemaError
-from undercover.io.config import load_spec, resolve, schema_from_mapping, schema_to_mapping
 from undercover.io.source import ReadOptions
+from undercover.io.spec.load import load_spec, resolve, schema_from_mapping, schema_to_mapping
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import DataError, OutputError
-from undercover.io.csv import read_csv, write_csv
+from undercover.io.csv.text import read_csv, write_csv
 
 
 def put(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:

@@ -4,12 +4,12 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.io.bundle import save
-from undercover.io.config import load_spec, resolve
-from undercover.io.csv import write_csv
+from undercover.io.csv.text import write_csv
 from undercover.io.plain import as_json
+from undercover.io.release.folder import save
 from undercover.io.source import ReadOptions, read
-from undercover.io.spec_text import spec_files
+from undercover.io.spec.load import load_spec, resolve
+from undercover.io.spec.write import spec_files
 from undercover.methods.registry import method_from_mapping
 from undercover.model.hierarchy import Hierarchy
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from undercover.kernels.bitmaps import covering_boxes, index_boxes
+from undercover.forms.kernels import covering_boxes, index_boxes
 
 
 def random_boxes(

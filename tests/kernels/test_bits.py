@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from undercover.kernels.bits import count_bits, leading_zeros, lowest_bit
+from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
 
 
 @njit

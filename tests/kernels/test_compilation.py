@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from undercover.kernels.compilation import needs_compiling
+from undercover.compiled.jit import needs_compiling
 
 KERNEL = """
-from undercover.kernels.jit import kernel
+from undercover.compiled.jit import kernel
 
 @kernel
 def doubled(x):

@@ -17,7 +17,7 @@ from plain_cover import (
     plain_interior_point,
 )
 
-from undercover.kernels.cover import INTERIOR, KEPT, SHARED, UNIFORM, compact, finish_table
+from undercover.methods.mutual_cover.kernels.programs import INTERIOR, KEPT, SHARED, UNIFORM, compact, finish_table
 
 AGES = np.array([28, 29, 32, 33, 35, 39, 40, 41])  # Figure 1
 AGE_COUNTS = np.array([1, 2, 1, 1, 1, 2, 1, 1])

@@ -12,11 +12,11 @@ import pytest
 from scipy import stats
 
 import undercover as uc
-from undercover.kernels.cover_sampling import _found, _found_among_many
+from undercover.methods.mutual_cover.draw import exposure, sample
+from undercover.methods.mutual_cover.kernels.sampling import _found, _found_among_many
+from undercover.methods.mutual_cover.tables import OutputTables, output_tables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
-from undercover.partition.cover_sampling import exposure, sample
-from undercover.partition.output_tables import OutputTables, output_tables
 from undercover.randomness import Randomness
 
 AGES = [28, 29, 29, 32, 33, 35]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercover.kernels.cubes import scatter_products, sum_products
+from undercover.utility.queries.kernels import scatter_products, sum_products
 
 
 @st.composite

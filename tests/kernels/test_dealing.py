@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from undercover.kernels.dealing import deal_largest
+from undercover.methods.anatomy.kernels import deal_largest
 from undercover.randomness import Randomness
 
 

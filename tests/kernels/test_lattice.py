@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from undercover.kernels import lattice, lattice_checks
+from undercover.steps.lattice import kernels as lattice
+from undercover.steps.lattice import kernels as lattice_checks
 
 
 def test_rows_find_their_cells_and_leave_counts_bits_and_tallies() -> None:

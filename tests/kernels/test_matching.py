@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from undercover.kernels.matching import posteriors
+from undercover.forms.kernels import posteriors
 
 
 def plain_posterior(boxes: list[int], weights: list[int], buckets: list[dict[int, int]], bucket_of: list[int]):

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.kernels.median_regions import refine_regions
-from undercover.kernels.splits import MAX_SLOTS, MEDIAN, refine
 from undercover.model.table import Table
-from undercover.partition.checks import kernel_checks
-from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees, packed_codes
-from undercover.partition.mondrian import partition
+from undercover.steps.cutting.checks import kernel_checks
+from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees, packed_codes
+from undercover.steps.cutting.median_regions import refine_regions
+from undercover.steps.cutting.partition import partition
+from undercover.steps.cutting.splits import MAX_SLOTS, MEDIAN, refine
 
 
 def both_ways(table: Table, k: int) -> None:

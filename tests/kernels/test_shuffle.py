@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from undercover.kernels.shuffle import below, counting_order, shuffle_segments
-from undercover.partition.shuffling import shuffle_within, spare_words
+from undercover.compiled.shuffle import below, counting_order, shuffle_segments
 from undercover.randomness import Randomness
+from undercover.steps.shuffling import shuffle_within, spare_words
 
 NO_SPARE = np.zeros(0, np.uint32)
 Uniform = Callable[[Sequence[int]], bool]

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, SchemaError, UnreachableError
-from undercover.methods.anatomy import Anatomy, deal
+from undercover.methods.anatomy.method import Anatomy, deal
 from undercover.model.groups import Groups
 from undercover.model.run import Draft
-from undercover.partition import dealing
 from undercover.randomness import Randomness
+from undercover.steps.dealing import deal as dealing
 
 Uniform = Callable[[Sequence[int]], bool]
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill")

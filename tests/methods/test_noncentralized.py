@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.joint_release import JointRelease
+from undercover.attacks.joint.attack import JointRelease
 from undercover.datasets import hospital
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.perturbed_counts import PerturbedCounts
 from undercover.errors import DataError, ParameterError
-from undercover.io.config import schema_from_mapping, schema_to_mapping
+from undercover.forms.perturbed.counts import PerturbedCounts
+from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.model.bins import Bins
 from undercover.utility import QueryError
 

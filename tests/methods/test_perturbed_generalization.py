@@ -15,10 +15,10 @@ from scipy import stats
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
-from undercover.guarantees.breach_bounds import growth_bound, rho2_bound
+from undercover.guarantees.breach.bounds import growth_bound, rho2_bound
 from undercover.methods.registry import method_from_mapping
+from undercover.model.channel import Perturbation
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.perturbation import Perturbation
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 

@@ -17,9 +17,10 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.groups import Groups
 from undercover.model.table import Table
-from undercover.partition import dealing, streamlining
-from undercover.partition.strata import strata_of
 from undercover.randomness import Randomness
+from undercover.steps.dealing import deal as dealing
+from undercover.steps.dealing import groups as streamlining
+from undercover.steps.dealing.strata import strata_of
 
 Uniform = Callable[[Sequence[int]], bool]
 SAFE = ("wrap", "guided", "rda")

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from undercover.model.table import Table
-from undercover.partition.cutting import CutColumn, cut_columns
+from undercover.steps.cutting.columns import CutColumn, cut_columns
 
 LEAF, MANY, FEW, TIE = 16, 32, 64, 1e-12
 

@@ -6,9 +6,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from undercover.hierarchies.lattice_levels import column_levels
 from undercover.model.table import Table
-from undercover.partition.checks import Check
+from undercover.steps.cutting.checks import Check
+from undercover.steps.lattice.levels import column_levels
 
 
 class PlainDomain:

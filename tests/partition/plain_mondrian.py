@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from undercover.model.table import Table
-from undercover.partition.checks import Check
+from undercover.steps.cutting.checks import Check
 
 TIE = 1e-12
 
@@ -121,7 +121,7 @@ class Candidate:
 
 
 class PlainMondrian:
-    """The twin of :func:`undercover.partition.mondrian.partition`; :meth:`groups` gives the groups and regions."""
+    """The twin of :func:`undercover.steps.cutting.partition.partition`; :meth:`groups` gives the groups and regions."""
 
     def __init__(
         self,

@@ -1,4 +1,5 @@
-"""Moving rows between groups in plain Python: the search of `undercover.kernels.regrouping` written down once more.
+"""Moving rows between groups in plain Python: the search of `undercover.methods.mondrian.regrouping_kernels` written
+down once more.
 
 Every group is looked at every time, and every loss is counted from the rows. A fault can be planted with ``fault``.
 """
@@ -10,14 +11,14 @@ from collections.abc import Sequence
 from plain_mondrian import check_holds, plain_columns
 
 from undercover.model.table import Table
-from undercover.partition.checks import Check
+from undercover.steps.cutting.checks import Check
 
 SAVING = 1.0 - 1e-9
 Tuples = list[list[int]]  # of one group: each the rows that share their quasi-identifiers
 
 
 class PlainRegrouping:
-    """The twin of :func:`undercover.partition.regrouping.regrouped` within one neighbourhood."""
+    """The twin of :func:`undercover.methods.mondrian.regrouping.regrouped` within one neighbourhood."""
 
     def __init__(self, table: Table, *, k: int, checks: Sequence[Check] = (), rounds: int = 3, fault: str = "") -> None:
         self.table, self.k, self.checks, self.rounds, self.fault = table, k, checks, rounds, fault

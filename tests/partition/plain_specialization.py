@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from undercover.methods.perturbed_generalization.cells import node_tree
 from undercover.model.table import Table
-from undercover.partition.cutting import cut_columns
-from undercover.partition.specialization import node_tree
+from undercover.steps.cutting.columns import cut_columns
 
 
 def plain_specialized(table: Table, k: int) -> list[tuple[tuple[int, int], ...]]:

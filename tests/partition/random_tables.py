@@ -11,7 +11,7 @@ import pyarrow as pa
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.checks import Check
+from undercover.steps.cutting.checks import Check
 
 KINDS = ("integer", "float", "ordinal", "categorical", "tree", "date")
 CHECK_KINDS = ("distinct", "frequency", "entropy", "recursive", "equal", "ordered", "hierarchical")

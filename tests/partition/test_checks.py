@@ -14,8 +14,8 @@ from undercover.guarantees import KAnonymity, LDiversity, TCloseness, verify_tab
 from undercover.guarantees.finding import Checkable
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.checks import Check, largest_feasible
-from undercover.partition.mondrian import Partition, partition
+from undercover.steps.cutting.checks import Check, largest_feasible
+from undercover.steps.cutting.partition import Partition, partition
 
 
 def as_guarantee(table: Table, check: Check) -> Checkable:

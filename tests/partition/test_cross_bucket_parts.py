@@ -17,16 +17,16 @@ from plain_cross_bucket import PlainColumns, PlainTree, plain_division, plain_pi
 from random_tables import random_table
 
 from undercover.errors import InternalError, UnreachableError
-from undercover.kernels.kd_division import divide_rows
-from undercover.kernels.kd_selection import count_values
-from undercover.kernels.kd_tree import build_tree
+from undercover.methods.cross_bucket.groups import CrossBuckets, check, cross_buckets, pick
+from undercover.methods.cross_bucket.kernels.division import divide_rows
+from undercover.methods.cross_bucket.kernels.selection import count_values
+from undercover.methods.cross_bucket.kernels.tree import build_tree
+from undercover.methods.cross_bucket.plan import bucket_count, group_sizes, plan_of, require_plannable
 from undercover.model.groups import Groups
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.partition.cross_bucket import CrossBuckets, check, cross_buckets, pick
-from undercover.partition.cross_bucket_plan import bucket_count, group_sizes, plan_of, require_plannable
-from undercover.partition.cutting import cut_columns, kernel_columns, kernel_trees
 from undercover.randomness import Randomness
+from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees
 
 
 def one_sensitive(table: Table) -> Table:

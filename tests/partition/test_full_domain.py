@@ -13,14 +13,14 @@ from plain_full_domain import PlainDomain
 from random_tables import random_table
 
 import undercover as uc
-from undercover.hierarchies.lattice import Lattice, listed_nodes, minimal, passing_nodes
-from undercover.hierarchies.lattice_levels import column_levels
 from undercover.model.table import Table, encode
-from undercover.partition import full_domain
-from undercover.partition.checks import Check
-from undercover.partition.full_domain import FullDomain, recode
-from undercover.partition.full_domain_checks import CellCondition, JointCondition, smallest_sets
-from undercover.partition.full_domain_choice import Chooser, search
+from undercover.steps.cutting.checks import Check
+from undercover.steps.lattice import cubes as full_domain
+from undercover.steps.lattice.choice import Chooser, search
+from undercover.steps.lattice.conditions import CellCondition, JointCondition, smallest_sets
+from undercover.steps.lattice.cubes import FullDomain, recode
+from undercover.steps.lattice.lattice import Lattice, listed_nodes, minimal, passing_nodes
+from undercover.steps.lattice.levels import column_levels
 
 CHECKS: list[tuple[Check, ...]] = [
     (),

@@ -9,11 +9,11 @@ import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
 from undercover.guarantees import DisjointCells, classes_of, classes_of_table
 from undercover.methods.incognito import Incognito
+from undercover.methods.perturbed_generalization.cells import full_domain_partition
 from undercover.model.release import Release
 from undercover.model.table import Table
-from undercover.partition.full_domain_partition import full_domain_partition
-from undercover.partition.recoding import generalized_table, region_cells
 from undercover.randomness import Randomness
+from undercover.steps.recoding import generalized_table, region_cells
 
 
 @pytest.mark.parametrize("seed", range(8))

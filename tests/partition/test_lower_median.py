@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.model.table import Table
-from undercover.partition.checks import Check
-from undercover.partition.mondrian import partition
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import partition
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill")
 

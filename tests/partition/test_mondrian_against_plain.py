@@ -12,9 +12,9 @@ from random_tables import random_checks, random_table
 from undercover.errors import UnreachableError
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.partition import mondrian
-from undercover.partition.checks import Check
-from undercover.partition.mondrian import Partition, partition
+from undercover.steps.cutting import partition as mondrian
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import Partition, partition
 
 RULES = [(cut, recoding) for cut in ("loss", "median") for recoding in ("boxes", "regions")]
 

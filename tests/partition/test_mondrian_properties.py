@@ -17,9 +17,9 @@ from undercover.errors import UnreachableError
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition import mondrian
-from undercover.partition.checks import Check
-from undercover.partition.mondrian import Partition, partition
+from undercover.steps.cutting import partition as mondrian
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import Partition, partition
 
 RULES = [(cut, recoding) for cut in ("loss", "median") for recoding in ("boxes", "regions")]
 TOWNS = Hierarchy([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "y"), ("f", "z")])

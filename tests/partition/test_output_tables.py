@@ -12,16 +12,16 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from undercover.methods.mutual_cover.method.kernels import programs as cover
 
 from undercover.errors import ParameterError, UnreachableError
-from undercover.kernels import cover
+from undercover.methods.mutual_cover.highs import solve_by_highs
+from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
 from undercover.model.distances import Distances
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.cover_fallback import solve_by_highs
-from undercover.partition.output_tables import ORIGINS, OutputTables, output_tables
 
 FIGURE_1 = [28, 29, 29, 32, 33, 35, 39, 39, 40, 41]
 REGIONS = Hierarchy([(town, "north" if town < "d" else "south") for town in "abcdef"])
@@ -321,13 +321,13 @@ def test_highs_ends_inside_the_face() -> None:
 
 
 def test_highspy_is_loaded_only_when_needed() -> None:
-    code = "import sys, undercover.partition.output_tables; print(sorted({'highspy', 'numba'} & set(sys.modules)))"
+    code = "import sys, undercover.methods.mutual_cover.tables; print(sorted({'highspy', 'numba'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
 def test_compilation_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    from undercover.kernels import compilation
+    from undercover.compiled import jit as compilation
 
     heard: list[str] = []
     monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: True)

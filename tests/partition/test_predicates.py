@@ -10,11 +10,11 @@ import pytest
 from plain_mondrian import check_holds, holds_by_definition
 from random_tables import CHECK_KINDS, random_hierarchy
 
-from undercover.kernels.predicates import all_hold
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition.checks import Check, kernel_checks
+from undercover.steps.cutting.checks import Check, kernel_checks
+from undercover.steps.cutting.predicates import all_hold
 
 
 def verdict(table: Table, checks: list[Check], rows: list[int]) -> bool:

@@ -14,15 +14,15 @@ from plain_regrouping import PlainRegrouping
 from random_tables import random_checks, random_table
 
 from undercover.errors import UnreachableError
+from undercover.methods.mondrian.method import regrouping
+from undercover.methods.mondrian.regrouping import regrouped
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.partition import regrouping
-from undercover.partition.checks import Check
-from undercover.partition.cutting import cut_columns
-from undercover.partition.mondrian import Partition, partition
-from undercover.partition.regrouping import regrouped
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.columns import cut_columns
+from undercover.steps.cutting.partition import Partition, partition
 
 TOWNS = Hierarchy([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "y"), ("f", "z")])
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
+from undercover.methods.mutual_cover.carriers import found_among_all, picked_among
+from undercover.methods.mutual_cover.tables import output_tables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
-from undercover.partition.output_tables import output_tables
-from undercover.partition.reidentification import found_among_all, picked_among
 
 FIGURE_2 = {  # age 29 in the paper's Figure 2
     "Daphne": 0.358924,

@@ -10,8 +10,8 @@ from random_tables import random_table
 
 import undercover as uc
 from undercover.errors import UnreachableError
+from undercover.methods.perturbed_generalization.cells import specialized
 from undercover.model.table import Table
-from undercover.partition.specialization import specialized
 
 
 @given(

@@ -4,15 +4,15 @@ import datetime
 
 import pyarrow as pa
 import pytest
+from undercover.methods.mutual_cover.method.kernels import programs as cover
 
 from undercover.errors import ParameterError
-from undercover.kernels import cover
+from undercover.model import value_distance
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column
 from undercover.model.table import EncodedColumn, encode
-from undercover.partition import value_distance
-from undercover.partition.value_distance import ValueDistance
+from undercover.model.value_distance import ValueDistance
 
 TOWNS = Hierarchy([("Bonn", "DE"), ("Köln", "DE"), ("Ulm", "DE"), ("Lyon", "FR"), ("Metz", "FR")])
 

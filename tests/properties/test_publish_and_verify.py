@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import UnreachableError
-from undercover.io.manifest import load_release, write_tables
+from undercover.io.release.manifest import load_release, write_tables
 
 TOWNS = uc.Hierarchy(
     [("a", "x", "*"), ("b", "x", "*"), ("c", "y", "*"), ("d", "y", "*"), ("e", "y", "*"), ("f", "z", "*")]

@@ -17,7 +17,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.utility import measure
-from undercover.utility.query_error import about_each
+from undercover.utility.queries.counts import about_each
 
 ROWS = 400
 SECRET_PATH = "/vault/ward-7-secret-file.csv"
@@ -198,7 +198,7 @@ def linkage() -> Callable[[tuple[str, ...]], dict[str, Any]]:
 @pytest.fixture(scope="session")
 def summary_of() -> Callable[..., dict[str, Any]]:
     """The summary of a run with everything there can be in it."""
-    from undercover.report import summarize
+    from undercover.pages import summarize
 
     def summary(run: Run, *, attacks: bool = True, measures: bool = True) -> dict[str, Any]:
         assert run.original is not None

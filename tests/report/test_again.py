@@ -5,8 +5,8 @@ import pytest
 
 import undercover as uc
 from undercover.cli.main import app
-from undercover.io.csv import write_csv
-from undercover.report.again import again
+from undercover.io.csv.text import write_csv
+from undercover.pages.again import again
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
 

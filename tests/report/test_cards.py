@@ -14,13 +14,14 @@ import pytest
 
 import undercover as uc
 from undercover import analysis, api, attacks, utility
-from undercover.attacks import known_correlation
+from undercover.attacks.joint import correlation as known_correlation
 from undercover.guarantees import Finding, Verification, foreign_table, verify
-from undercover.report import figures, register
-from undercover.report.algorithm_cards import algorithm_aware_card, minimality_card
-from undercover.report.attack_cards import corruption_card, joint_risk_card, linkage_card
-from undercover.report.cards import release_card, run_card, schema_card, verification_card
-from undercover.report.utility_cards import measures_card
+from undercover.model import figures
+from undercover.pages import register
+from undercover.pages.algorithm_cards import algorithm_aware_card, minimality_card
+from undercover.pages.attack_cards import corruption_card, joint_risk_card, linkage_card
+from undercover.pages.cards import release_card, run_card, schema_card, verification_card
+from undercover.pages.utility_cards import measures_card
 
 NASTY = '<script>alert("`x`")</script>'
 DATA = re.compile(r'<data value="([^"]*)">([^<]*)</data>')
@@ -326,6 +327,6 @@ def test_verification_card_is_green_only_where_everything_was_told() -> None:
 
 def test_importing_the_room_loads_no_heavy_part():
     heavy = "altair, vl_convert, jinja2, pandas, polars, numba, duckdb"
-    code = f"import sys, undercover.report; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
+    code = f"import sys, undercover.pages; print([m for m in '{heavy}'.split(', ') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

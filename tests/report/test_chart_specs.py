@@ -6,8 +6,8 @@ import pytest
 
 import undercover as uc
 from undercover.api import summarize
-from undercover.report.html import report_html
-from undercover.report.svg import Chart
+from undercover.pages.render import report_html
+from undercover.pages.svg import Chart
 
 METHODS = {
     "one table": uc.Mondrian(k=5, l=2),

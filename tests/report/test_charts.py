@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from undercover.report.charts import (
+from undercover.pages.charts.bars import (
     attribute_chart,
     class_size_chart,
     comparison_chart,

@@ -8,10 +8,10 @@ import pytest
 
 import undercover as uc
 from undercover.api import summarize
-from undercover.io.manifest import write_tables
-from undercover.report.datasheet import datasheet_summary
-from undercover.report.html import datasheet_html, report_html
-from undercover.report.snippets import snippets
+from undercover.io.release.manifest import write_tables
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html, report_html
+from undercover.pages.snippets import snippets
 
 
 @pytest.fixture(scope="module")

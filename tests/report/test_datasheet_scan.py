@@ -16,8 +16,8 @@ from public_scan import declared_lists, leaked_values, scan_manifest, scan_page,
 
 import undercover as uc
 from undercover.api import summarize
-from undercover.io.manifest import write_tables
-from undercover.report import datasheet_html, datasheet_summary
+from undercover.io.release.manifest import write_tables
+from undercover.pages import datasheet_html, datasheet_summary
 
 FORMATS = ("csv", "parquet")
 CONTRACT = {"release.json", "datasheet.html"}

@@ -7,15 +7,15 @@ import pytest
 
 import undercover as uc
 from undercover import api
-from undercover.report import report_html
-from undercover.report.compare_sweeps import sweep_chart
-from undercover.report.disclosure_charts import (
+from undercover.pages import report_html
+from undercover.pages.charts.lines import (
     confidence_chart,
     disclosure_charts,
     growth_chart,
     ordinary_corruption_chart,
     p_match_chart,
 )
+from undercover.pages.charts.sweeps import sweep_chart
 
 NASTY = "<script>alert('x')</script> & \"y\""
 

@@ -8,10 +8,10 @@ import pytest
 
 import undercover as uc
 from undercover import api
-from undercover.guarantees.breach_bounds import growth_bound
-from undercover.report import report_html
-from undercover.report.guarantee_map import guarantee_chart, guarantee_facts
-from undercover.report.lattice_chart import MOST_NODES, lattice_chart, lattice_facts
+from undercover.guarantees.breach.bounds import growth_bound
+from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
+from undercover.pages import report_html
+from undercover.pages.charts.lattice import MOST_NODES, lattice_chart, lattice_facts
 
 
 @pytest.fixture(scope="module")

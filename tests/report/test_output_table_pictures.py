@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.report import datasheet_html, datasheet_summary
-from undercover.report.output_tables import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
+from undercover.methods.mutual_cover.picture import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
+from undercover.pages import datasheet_html, datasheet_summary
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import undercover as uc
-from undercover.report.datasheet import datasheet_summary
-from undercover.report.wording import limits, method_words, promise_title, promise_words
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.words import limits, method_words, promise_title, promise_words
 
 
 @pytest.fixture(scope="module")

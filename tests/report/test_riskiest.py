@@ -4,8 +4,8 @@ import pyarrow as pa
 
 import undercover as uc
 from undercover.api import summarize
-from undercover.report.html import report_html
-from undercover.report.riskiest import riskiest
+from undercover.pages.render import report_html
+from undercover.pages.riskiest import riskiest
 
 
 def test_rows_come_with_what_the_attacker_knows_and_nothing_else():

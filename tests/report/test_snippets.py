@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.io.manifest import write_tables
+from undercover.io.release.manifest import write_tables
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.report.snippets import snippets
+from undercover.pages.snippets import snippets
 
 FORMATS = ("csv", "parquet")
 TREES = {"years": marked.BANDS, "school": marked.SCHOOLS}

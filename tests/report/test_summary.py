@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from undercover.guarantees import Finding, KAnonymity, Verification, verify
-from undercover.report import datasheet_summary, summarize
-from undercover.report.class_sizes import histogram
-from undercover.report.summary import headline
+from undercover.pages import datasheet_summary, summarize
+from undercover.pages.charts.class_sizes import histogram
+from undercover.pages.summary import headline
 
 
 def test_summary_is_json_and_private(make_run, summary_of):

@@ -1,6 +1,6 @@
 import pytest
 
-from undercover.report.utility_charts import (
+from undercover.pages.charts.kept import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_PAIRS,

@@ -11,12 +11,12 @@ import undercover as uc
 from undercover.errors import InternalError, OutputError, ParameterError
 from undercover.methods.registry import METHODS
 from undercover.model.table import Table
-from undercover.report.compare import compare_html
-from undercover.report.compare_charts import frontier_charts
-from undercover.studies import compare_bench
-from undercover.studies.compare import FILES, compare
-from undercover.studies.compare_results import CSV_COLUMNS, compare_csv, frontiers
-from undercover.studies.compare_sweeps import SWEEPS, Sweep, plan, without_sweep
+from undercover.pages.charts.compare import frontier_charts
+from undercover.pages.compare import compare_html
+from undercover.studies.compare.compare import FILES, compare
+from undercover.studies.compare.compare import bench as compare_bench
+from undercover.studies.compare.plan import SWEEPS, Sweep, plan, without_sweep
+from undercover.studies.compare.results import CSV_COLUMNS, compare_csv, frontiers
 
 QUICK = {"queries": 4}
 
@@ -266,7 +266,7 @@ def test_sweeps_stay_within_what_the_table_allows():
 
 
 def test_a_method_nobody_has_set_values_for_is_listed(census, tmp_path, monkeypatch):
-    monkeypatch.setattr("undercover.studies.compare.without_sweep", lambda names: ["my-own"])
+    monkeypatch.setattr("undercover.studies.compare.compare.without_sweep", lambda names: ["my-own"])
     results = compare(*census, tmp_path / "out", methods=["anatomy"], **QUICK)
     assert results["refused"][-1]["method"] == "my-own"
 

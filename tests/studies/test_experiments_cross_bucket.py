@@ -10,8 +10,8 @@ import undercover as uc
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import read
 from undercover.model.table import Table
-from undercover.studies.experiments.cross_bucket import build
-from undercover.studies.experiments.cross_bucket_bench import (
+from undercover.studies.experiments.experiment import Judgement
+from undercover.studies.experiments.papers.cross_bucket.bench import (
     ABOVE,
     ANATOMY,
     BREACH,
@@ -26,8 +26,8 @@ from undercover.studies.experiments.cross_bucket_bench import (
     WORST,
     Bench,
 )
-from undercover.studies.experiments.cross_bucket_claims import BY_K, BY_L, claims
-from undercover.studies.experiments.experiment import Judgement
+from undercover.studies.experiments.papers.cross_bucket.claims import BY_K, BY_L, claims
+from undercover.studies.experiments.papers.cross_bucket.experiment import build
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -2,13 +2,12 @@
 
 import pytest
 
-from undercover.attacks.p_match import PAPERS
+from undercover.attacks.partial.profile import PAPERS
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError
 from undercover.io.source import read
 from undercover.model.table import Table
-from undercover.studies.experiments.mutual_cover import QUASI_IDENTIFIERS, build
-from undercover.studies.experiments.mutual_cover_bench import (
+from undercover.studies.experiments.papers.mutual_cover.bench import (
     ABOVE_DELTA,
     ALIKE,
     ALONE,
@@ -25,7 +24,8 @@ from undercover.studies.experiments.mutual_cover_bench import (
     attribute_at,
     identity_at,
 )
-from undercover.studies.experiments.mutual_cover_claims import BY_DELTA, BY_L, claims
+from undercover.studies.experiments.papers.mutual_cover.claims import BY_DELTA, BY_L, claims
+from undercover.studies.experiments.papers.mutual_cover.experiment import QUASI_IDENTIFIERS, build
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

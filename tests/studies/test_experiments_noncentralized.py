@@ -10,9 +10,9 @@ from undercover.io.source import read
 from undercover.methods.noncentralized import NonCentralized
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.studies.experiments.noncentralized import build
-from undercover.studies.experiments.noncentralized_bench import Bench, four_levels, part
-from undercover.studies.experiments.noncentralized_claims import claims
+from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels, part
+from undercover.studies.experiments.papers.noncentralized.claims import claims
+from undercover.studies.experiments.papers.noncentralized.experiment import build
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -3,8 +3,8 @@ import re
 
 import pytest
 
-from undercover.report.experiment import experiment_html, figure_tables
-from undercover.report.experiment_charts import experiment_chart
+from undercover.pages.charts.experiment import experiment_chart
+from undercover.pages.experiment import experiment_html, figure_tables
 
 
 def points(series, xs, panel="", count=1):

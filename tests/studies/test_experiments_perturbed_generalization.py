@@ -10,8 +10,7 @@ import pytest
 import undercover as uc
 from undercover.errors import SchemaError
 from undercover.io.source import read
-from undercover.studies.experiments.perturbed_generalization import build
-from undercover.studies.experiments.perturbed_generalization_bench import (
+from undercover.studies.experiments.papers.perturbed_generalization.bench import (
     MAJORITY,
     OPTIMISTIC,
     OURS,
@@ -20,7 +19,8 @@ from undercover.studies.experiments.perturbed_generalization_bench import (
     estimated,
     estimated_spread,
 )
-from undercover.studies.experiments.perturbed_generalization_claims import KS, PRINTED, PS, claims
+from undercover.studies.experiments.papers.perturbed_generalization.claims import KS, PRINTED, PS, claims
+from undercover.studies.experiments.papers.perturbed_generalization.experiment import build
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -13,12 +13,12 @@ from undercover.methods.streamliner import Streamliner
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility, replicated
+from undercover.studies.experiments.papers.streamliner.claims import claims
+from undercover.studies.experiments.papers.streamliner.experiment import build
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.runner import run_experiment
-from undercover.studies.experiments.streamliner import build
-from undercover.studies.experiments.streamliner_bench import CONTROL, Bench, optimal_discernibility, replicated
-from undercover.studies.experiments.streamliner_claims import claims
 
 PREDICATES = {"age": ("age",), "sex": ("sex",), "age and sex": ("age", "sex"), "all": ("age", "sex", "education")}
 

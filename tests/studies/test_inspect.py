@@ -10,7 +10,7 @@ import pytest
 from undercover.datasets import census, hospital
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.model.schema import Column, Schema
-from undercover.studies.inspect import inspect
+from undercover.studies.inspect.inspection import inspect
 
 
 def people() -> pa.Table:

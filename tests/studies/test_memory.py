@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from undercover.studies import memory
-from undercover.studies.memory import peak_growth
+from undercover.studies.compare.compare import memory
+from undercover.studies.compare.memory import peak_growth
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measured on Linux only")

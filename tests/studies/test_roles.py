@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from undercover.studies.inspect import inspect
+from undercover.studies.inspect.inspection import inspect
 
 ROWS = 200
 

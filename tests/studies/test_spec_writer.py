@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from undercover.datasets import census
 from undercover.errors import OutputError
 from undercover.model.schema import Column, Schema
-from undercover.studies.inspect import inspect
-from undercover.studies.spec_writer import write_spec
+from undercover.studies.inspect.inspection import inspect
+from undercover.studies.inspect.spec import write_spec
 
 NASTY = [
     'say "hi"',

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from undercover.studies.uniqueness import (
+from undercover.studies.inspect.uniqueness import (
     BINS,
     CodedColumn,
     class_sizes,

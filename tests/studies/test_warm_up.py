@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from undercover.kernels import compilation
+from undercover.compiled import jit as compilation
 from undercover.studies import warm_up
-from undercover.studies.demo import COMPILED_AHEAD, TOUR
+from undercover.studies.tour import COMPILED_AHEAD, TOUR
 
 HONEST = "print('a', flush=True); print('b', flush=True); import time; time.sleep(600)"
 BROKEN = "print('a', flush=True)"

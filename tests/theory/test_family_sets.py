@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables_with_candidates
 
-from undercover.theory import (
+from undercover.methods.streamliner.theory import (
     Candidate,
     Guess,
     MicroTable,
@@ -33,7 +33,7 @@ from undercover.theory import (
     text,
     texts,
 )
-from undercover.theory.partitions import Partition
+from undercover.methods.streamliner.theory.partitions import Partition
 
 Drawn = tuple[MicroTable, int, tuple[Candidate, ...]]
 

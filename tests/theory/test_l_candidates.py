@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from theory_tables import FOUR, tables, tables_with_candidates
 
 from undercover.errors import ParameterError, UnreachableError
-from undercover.theory import (
+from undercover.methods.streamliner.theory import (
     Candidate,
     MicroTable,
     all_partitions,

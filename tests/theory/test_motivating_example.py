@@ -8,7 +8,7 @@ import pytest
 from theory_tables import FIVE, FOUR, NINE, TWO_THIRDS, without
 
 from undercover.errors import DataError, ParameterError, UnreachableError
-from undercover.theory import (
+from undercover.methods.streamliner.theory import (
     Guess,
     HighestRatio,
     MentalImage,

@@ -7,7 +7,7 @@ from functools import cache
 
 from theory_tables import FIVE, NINE, TWO_THIRDS, without
 
-from undercover.theory import (
+from undercover.methods.streamliner.theory import (
     Guess,
     MentalImage,
     MicroTable,
@@ -18,7 +18,7 @@ from undercover.theory import (
     partition_of,
     text,
 )
-from undercover.theory.partitions import Partition
+from undercover.methods.streamliner.theory.partitions import Partition
 
 SAFE_FIVE = frozenset(without("P3", "P6", "P7", "P8"))
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import ParameterError
-from undercover.theory import (
+from undercover.methods.streamliner.theory import (
     all_partitions,
     bell_number,
     coarsenings,
@@ -20,7 +20,7 @@ from undercover.theory import (
     text,
     texts,
 )
-from undercover.theory.partitions import Partition, identifiers_of
+from undercover.methods.streamliner.theory.partitions import Partition, identifiers_of
 
 PARTITIONS_OF_FIVE = list(all_partitions("12345"))
 

@@ -6,9 +6,9 @@ import ast
 import sys
 from pathlib import Path
 
-import undercover.theory
+import undercover.methods.streamliner.theory
 
-ROOM = Path(undercover.theory.__file__).parent
+ROOM = Path(undercover.methods.streamliner.theory.__file__).parent
 
 
 def foreign_imports(source: str) -> set[str]:
@@ -24,7 +24,7 @@ def foreign_imports(source: str) -> set[str]:
         for name in names
         if name.split(".")[0] not in sys.stdlib_module_names
         and name != "undercover.errors"
-        and not name.startswith("undercover.theory")
+        and not name.startswith("undercover.methods.streamliner.theory")
     }
 
 

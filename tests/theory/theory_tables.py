@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from undercover.theory import Candidate, HighestRatio, MicroTable, deal_candidate, parse
+from undercover.methods.streamliner.theory import Candidate, HighestRatio, MicroTable, deal_candidate, parse
 
 TWO_THIRDS = HighestRatio(Fraction(2, 3))
 

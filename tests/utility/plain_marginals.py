@@ -3,8 +3,8 @@
 from collections import Counter
 from itertools import combinations
 
-from undercover.guarantees.meaning import leaf_values
-from undercover.model.perturbation import Perturbation, is_perturbed
+from undercover.forms.meaning import leaf_values
+from undercover.model.channel import Perturbation, is_perturbed
 
 
 def covered(original, table, name, cell):

@@ -8,8 +8,8 @@ from plain_associations import plain_cramers_v, plain_rank_correlation
 import undercover as uc
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
-from undercover.utility.associations import associations, cramers_v, rank_correlation
 from undercover.utility.binned_tables import binned_tables
+from undercover.utility.kept import associations, cramers_v, rank_correlation
 
 AGE, PAY = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("pay", "sensitive", "value")
 

@@ -3,7 +3,7 @@ import pyarrow as pa
 
 import undercover as uc
 from undercover.utility.binned_tables import binned_tables
-from undercover.utility.query_error import about_each
+from undercover.utility.queries.counts import about_each
 
 
 def made(people, schema, method):

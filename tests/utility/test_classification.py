@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.perturbed_classifier import fit_release
+from undercover.analysis.learning.classifier import fit_release
 from undercover.errors import MissingExtraError, ParameterError
+from undercover.forms.estimates import estimates_of, estimates_of_rows
 from undercover.model.table import Table
 from undercover.utility.classification import Classification, _random_positions, _spread
-from undercover.utility.estimates import estimates_of, estimates_of_rows
 
 DOMAIN = tuple(str(value) for value in range(10))
 
@@ -100,7 +100,7 @@ def test_a_single_class_is_never_wrong():
 
 
 def test_points_are_uniform_over_what_cells_cover(uniform):
-    from undercover.analysis.coverage import Coverage
+    from undercover.forms.coverage import Coverage
 
     cells = Coverage.of_members(np.array([0, 0, 0, 1]), np.array([2, 3, 7, 5]), 2, 9)
     words = np.random.default_rng(1).integers(0, 1 << 32, 3000, dtype=np.uint32)

@@ -12,7 +12,7 @@ from undercover.api import summarize
 from undercover.cli.measure import run as command
 from undercover.errors import ParameterError
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.report.html import report_html
+from undercover.pages.render import report_html
 from undercover.utility import measure, optimal_discernibility
 from undercover.utility.discernibility import smallest_class
 

@@ -8,9 +8,9 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError
+from undercover.forms.drawn.displacement import displacement, papers_iloss
 from undercover.model.drawn import own_rows
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.utility.displacement import displacement, papers_iloss
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
 

@@ -9,8 +9,8 @@ import undercover as uc
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
 from undercover.utility import binned_tables
-from undercover.utility.bins import bins_of
-from undercover.utility.marginals import distances
+from undercover.utility.binned_tables import bins_of
+from undercover.utility.kept import distances
 
 AGE, SEX = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("sex", "quasi-identifier", "set")
 ILL = PublishedColumn("ill", "sensitive", "value")

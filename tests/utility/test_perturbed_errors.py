@@ -5,11 +5,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.perturbed_counts import PerturbedCounts
-from undercover.guarantees.meaning import leaf_values
+from undercover.forms.meaning import leaf_values
+from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.randomness import Randomness
 from undercover.utility import QueryError, SumError
-from undercover.utility.workload import draw_workload
+from undercover.utility.queries.workload import draw_workload
 
 
 @pytest.fixture

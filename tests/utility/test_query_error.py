@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
-from undercover.guarantees.meaning import leaf_values
+from undercover.forms.meaning import leaf_values
+from undercover.forms.spreads import spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
-from undercover.partition.recoding import box_cells, generalized_table
 from undercover.randomness import Randomness
+from undercover.steps.recoding import box_cells, generalized_table
 from undercover.utility import QueryError, QueryErrorResult, measure, query_errors
-from undercover.utility.evaluation import evaluate
-from undercover.utility.spreads import spread_of_groups, spread_of_rows
-from undercover.utility.workload import Workload, draw_workload
+from undercover.utility.queries.evaluation import evaluate
+from undercover.utility.queries.workload import Workload, draw_workload
 
 TOWNS = uc.Hierarchy(
     [("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France"), ("Nice", "France"), ("Rome", "Italy")]
@@ -297,8 +297,8 @@ def test_missing_is_no_endpoint_but_a_category():
 
 
 def test_large_domains_are_answered_directly(monkeypatch):
-    monkeypatch.setattr("undercover.utility.evaluation.LARGEST_CUBE", 10)
-    monkeypatch.setattr("undercover.utility.evaluation._cube", None)
+    monkeypatch.setattr("undercover.utility.queries.evaluation.LARGEST_CUBE", 10)
+    monkeypatch.setattr("undercover.utility.queries.evaluation._cube", None)
     table = table_of([(20 + i % 30, "FM"[i % 2], "Bonn", "low", 20, ["flu", "cold"][i % 2]) for i in range(60)])
     groups = Groups((np.arange(60) % 7).astype(np.int32), 7)
     assert query_errors(table, groups, quasi_identifiers=[["age", "sex"]], queries=10)["age", "sex"].queries == 10
@@ -307,7 +307,7 @@ def test_large_domains_are_answered_directly(monkeypatch):
 
 
 def test_auto_takes_the_cube_where_it_pays(monkeypatch):
-    monkeypatch.setattr("undercover.utility.evaluation._direct", None)
+    monkeypatch.setattr("undercover.utility.queries.evaluation._direct", None)
     table = table_of([(20 + i % 30, "FM"[i % 2], "Bonn", "low", 20, ["flu", "cold"][i % 2]) for i in range(60)])
     groups = Groups((np.arange(60) % 7).astype(np.int32), 7)
     assert query_errors(table, groups, quasi_identifiers=[["age", "sex"]], queries=5000)["age", "sex"].queries == 5000

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.queries import Between, NoneOf, OneOf
 from undercover.analysis.sums import Sums
 from undercover.errors import DataError, ParameterError, SchemaError
+from undercover.model.queries import Between, NoneOf, OneOf
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
-from undercover.utility.sum_error import SumError, draw_predicate, numbers_of
+from undercover.utility.queries.sums import SumError, draw_predicate, numbers_of
 
 NAMES = ["age", "sex", "education", "marital_status", "hours"]
 

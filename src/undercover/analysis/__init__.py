@@ -1,9 +1,9 @@
 """For recipients: answers from a release, with error bars."""
 
 from undercover.analysis.answers import Answer, Recipient, answer
-from undercover.analysis.perturbed_counts import Estimate, PerturbedCounts
-from undercover.analysis.queries import Between, CountQuery, NoneOf, OneOf
 from undercover.analysis.sums import SumAnswer, SumQuery, Sums, answer_sum
+from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
+from undercover.model.queries import Between, CountQuery, NoneOf, OneOf
 
 __all__ = [
     "Answer",

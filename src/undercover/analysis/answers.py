@@ -22,16 +22,16 @@ from typing import Any
 
 import numpy as np
 
-from undercover.analysis.domains import Domains, domain_of, shown_values
-from undercover.analysis.matching import ContinuousColumn, ListedColumn, Match
-from undercover.analysis.queries import CountQuery, Predicate
-from undercover.analysis.spread import read_cells
 from undercover.errors import DataError, ParameterError, unknown
-from undercover.guarantees.classes import BUCKET, COUNT, classes_of
-from undercover.guarantees.encoding import Written, written
-from undercover.guarantees.meaning import Values
+from undercover.forms.classes import BUCKET, COUNT, classes_of
+from undercover.forms.domains import Domains, domain_of, shown_values
+from undercover.forms.meaning import Values
+from undercover.forms.predicates import ContinuousColumn, ListedColumn, Match
+from undercover.forms.spread import read_cells
+from undercover.forms.written import Written, written
 from undercover.model.bins import bin_ends, touching
-from undercover.model.perturbation import is_perturbed
+from undercover.model.channel import is_perturbed
+from undercover.model.queries import CountQuery, Predicate
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Kind
 from undercover.model.table import Table
@@ -72,12 +72,12 @@ class Recipient:
         One generalised table, or ``qit`` and ``sat``.
     domains
         Which values columns can have: for each column a list, a ``range`` or a hierarchy, or the holder's encoded
-        table. What is not given is read off the release; see :mod:`undercover.analysis.domains`.
+        table. What is not given is read off the release; see :mod:`undercover.forms.domains`.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.analysis.queries import Between
+    >>> from undercover.model.queries import Between
     >>> from undercover.model.release import PublishedColumn
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
     >>> data = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]"], "ill": ["flu", "cold", "flu"]})

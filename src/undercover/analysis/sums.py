@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.answers import Recipient
-from undercover.analysis.domains import Domains
-from undercover.analysis.matching import Match
-from undercover.analysis.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees.classes import BUCKET, COUNT
-from undercover.guarantees.encoding import written
+from undercover.forms.classes import BUCKET, COUNT
+from undercover.forms.domains import Domains
+from undercover.forms.predicates import Match
+from undercover.forms.written import written
 from undercover.model.bins import bin_ends
 from undercover.model.drawn import is_drawn
+from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.model.release import PublishedTable, Release
 
 Floats = NDArray[np.float64]

@@ -29,11 +29,10 @@ from numpy.typing import NDArray
 
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.model.observation import Drawn, Seen, seen_groups
+from undercover.model.groups import Drawn, Seen, distinct_orders, seen_groups
 from undercover.model.protocols import Enumerable, Method, Weighing
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.theory.multisets import distinct_orders
 
 MOST_PEOPLE = 8
 MOST_DRAWN = 6  # people, where published values are drawn

@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.boxes import match, value_codes
 from undercover.attacks.linkage import distinct_rows
-from undercover.attacks.merged_boxes import merged_boxes
 from undercover.errors import ParameterError, unknown
+from undercover.forms.boxes import match, value_codes
+from undercover.forms.buckets.merged_boxes import merged_boxes
 from undercover.model.release import Release
 from undercover.model.table import Table
 
@@ -101,7 +101,7 @@ class BucketMatching:
 
     def run(self, original: Table, release: Release, *, threads: int = 1) -> BucketMatchingResult:
         """Attack every row of ``original`` through ``release``."""
-        from undercover.kernels.matching import count_items, posteriors
+        from undercover.forms.kernels import count_items, posteriors
 
         schema = original.schema
         possible = schema.quasi_identifiers + schema.insensitive

@@ -10,8 +10,8 @@ attacker can do without the release, knowing only the overall distribution.
 Where quasi-identifiers were drawn at random (mutual cover), the rows that fit need not include the person's own; he
 then finds it with probability 0. Where boxes are so wide that people and the boxes that fit them cannot be listed, they
 are counted: exactly, but for the best guess, which is then looked at for a part of the people
-(:mod:`undercover.attacks.counted_boxes`). With ``p_match`` he matches on some of the columns he knows only: see
-:mod:`undercover.attacks.p_match`.
+(:mod:`undercover.forms.matching`). With ``p_match`` he matches on some of the columns he knows only: see
+:mod:`undercover.attacks.partial.profile`.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.boxes import Boxes, boxes_of, match, original_as_release, value_codes
-from undercover.attacks.counted_boxes import MOST_PAIRS, can_be_counted, counted_matches, pairs_expected
-from undercover.attacks.merged_boxes import merged_boxes
-from undercover.attacks.p_match import PAPERS, Profile, kept, profile
-from undercover.attacks.perturbed_linkage import STORY as PERTURBED_STORY
-from undercover.attacks.perturbed_linkage import perturbed_posteriors
+from undercover.attacks.partial.profile import PAPERS, Profile, kept, profile
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees.encoding import first_rows, number
+from undercover.forms.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.forms.buckets.merged_boxes import merged_boxes
+from undercover.forms.matching import MOST_PAIRS, can_be_counted, counted_matches, pairs_expected
+from undercover.forms.perturbed.posteriors import STORY as PERTURBED_STORY
+from undercover.forms.perturbed.posteriors import perturbed_posteriors
+from undercover.forms.written import first_rows, number
+from undercover.model.channel import is_perturbed
 from undercover.model.drawn import is_drawn, own_rows_of_release
-from undercover.model.perturbation import is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
 
@@ -340,7 +340,7 @@ def _listed(
     rows: NDArray[np.int64] | None = None,
 ) -> Disclosure:
     """From a list of all boxes that fit; ``rows`` are the rows ``target_of`` is about, by default all."""
-    from undercover.kernels.matching import posteriors
+    from undercover.forms.kernels import posteriors
 
     offsets, members = match(boxes, targets, threads)
     running = np.concatenate([[0], np.cumsum(boxes.weights[members])])

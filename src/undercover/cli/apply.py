@@ -14,7 +14,7 @@ from undercover.errors import ParameterError
 from undercover.guarantees.finding import shown
 from undercover.methods.registry import METHODS
 from undercover.model.run import Run
-from undercover.studies.apply import Changes, apply, changes, load_recipe
+from undercover.verbs.apply import Changes, apply, changes, load_recipe
 
 
 def run(

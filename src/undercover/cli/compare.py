@@ -13,9 +13,9 @@ from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
-from undercover.io.config import Spec
-from undercover.report.figures import baseline, memory, risk, seconds
-from undercover.studies.compare import compare
+from undercover.io.spec.load import Spec
+from undercover.model.figures import baseline, memory, risk, seconds
+from undercover.studies.compare.compare import compare
 
 _INTERRUPTED = 130
 

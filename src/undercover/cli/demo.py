@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from undercover.cli.output import console, print_table, progress_on_stderr
-from undercover.report.figures import baseline, cost, risk
-from undercover.studies.demo import OVERVIEW, Stop, tour
+from undercover.model.figures import baseline, cost, risk
+from undercover.studies.tour import OVERVIEW, Stop, tour
 
 _STRUCTURE = ("disjoint-cells",)  # promises without a number
 _NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter

@@ -12,7 +12,7 @@ import typer
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
-from undercover.report.experiment import VERDICTS
+from undercover.pages.experiment import VERDICTS
 from undercover.studies.experiments.everything import BROKEN, FINISHED, PAGE, exit_code, run_everything
 from undercover.studies.experiments.registry import build_experiment
 from undercover.studies.experiments.request import Request

@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from undercover.cli.output import console, print_json, print_table
 from undercover.errors import OutputError, ParameterError, unknown
-from undercover.guarantees.breach_bounds import (
+from undercover.exact import Number, exact
+from undercover.guarantees.breach.bounds import (
     BOUNDS,
     Bound,
     attained,
@@ -19,7 +20,6 @@ from undercover.guarantees.breach_bounds import (
     largest_p,
     rho2_bound,
 )
-from undercover.guarantees.exact import Number, exact
 from undercover.guarantees.finding import shown
 
 _KS = (2, 4, 6, 8, 10)
@@ -130,7 +130,7 @@ def _print(
 def _write_page(
     page: Path, grid: list[dict[str, Any]], rho1: Number | None, domain: int, skew: Number, bound: Bound
 ) -> None:
-    from undercover.report.guarantee_map import guarantee_html
+    from undercover.guarantees.breach.map import guarantee_html
 
     try:
         page.write_text(guarantee_html(grid, rho1=rho1, domain=domain, skew=skew, bound=bound), encoding="utf-8")

@@ -49,7 +49,7 @@ def intervals(
 ) -> None:
     """Nested intervals over numbers: 23 lies in [20, 24], that in [20, 29], and so on."""
     from undercover.cli import hierarchy_values as values
-    from undercover.hierarchies.intervals import from_intervals
+    from undercover.hierarchies.build import from_intervals
 
     _check_out(out, force)
     steps, start = values.numbers("--widths", widths), values.number("--origin", origin)
@@ -73,7 +73,7 @@ def prefixes(
 ) -> None:
     """Ever shorter prefixes of codes such as postcodes: 10115 lies in 101**, that in 1****."""
     from undercover.cli import hierarchy_values as values
-    from undercover.hierarchies.prefixes import from_prefixes
+    from undercover.hierarchies.build import from_prefixes
 
     _check_out(out, force)
     kept = values.whole_numbers("--lengths", lengths)
@@ -98,7 +98,7 @@ def dates(
 ) -> None:
     """Calendar periods: 2024-03-17 lies in 2024-03, that in 2024-Q1 and in 2024."""
     from undercover.cli import hierarchy_values as values
-    from undercover.hierarchies.dates import from_dates
+    from undercover.hierarchies.build import from_dates
 
     _check_out(out, force)
     periods = [level.strip() for level in levels.split(",") if level.strip()]

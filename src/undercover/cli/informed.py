@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from undercover import api
-from undercover.attacks.informed import Informed
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
-from undercover.report.figures import baseline, risk
+from undercover.methods.mutual_cover.informed import Informed
+from undercover.model.figures import baseline, risk
 
 
 def run(directory: Path, *, original: str | None, as_json: bool) -> None:

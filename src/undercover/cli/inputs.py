@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from undercover.errors import ParameterError, SchemaError
-from undercover.io.config import Spec, load_spec, resolve
 from undercover.io.source import Input, ReadOptions, read
+from undercover.io.spec.load import Spec, load_spec, resolve
 from undercover.model.schema import Schema
 
 

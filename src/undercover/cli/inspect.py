@@ -8,9 +8,9 @@ from typing import Any
 
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
-from undercover.report import figures
-from undercover.studies.inspect import inspect
-from undercover.studies.spec_writer import write_spec as write_spec_file
+from undercover.model import figures
+from undercover.studies.inspect.inspection import inspect
+from undercover.studies.inspect.spec import write_spec as write_spec_file
 
 
 def run(

@@ -12,7 +12,7 @@ from undercover import api
 from undercover.attacks import JointRelease, JointRisk
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
-from undercover.report.figures import baseline, risk
+from undercover.model.figures import baseline, risk
 
 _SHOWN = 5
 

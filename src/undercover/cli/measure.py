@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from undercover import api
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
-from undercover.io.manifest import load_release
+from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
-from undercover.utility.query_error import QueryError, about_each
+from undercover.utility.queries.counts import QueryError, about_each
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from undercover import api
-from undercover.attacks import Minimality
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.methods.mondrian.minimality.attack import Minimality
+from undercover.model.figures import baseline, number, risk
 from undercover.model.run import Run
-from undercover.report.figures import baseline, number, risk
 
 
 def run(made: Run, *, original: str | None, as_json: bool) -> None:

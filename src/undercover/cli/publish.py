@@ -13,8 +13,8 @@ from undercover.cli.output import console, print_json, print_table, progress_on_
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.finding import shown
-from undercover.io.config import Spec
-from undercover.io.manifest import Format
+from undercover.io.release.manifest import Format
+from undercover.io.spec.load import Spec
 from undercover.methods.registry import METHODS, method_from_mapping
 from undercover.model.protocols import Method
 from undercover.model.run import Run

@@ -18,8 +18,8 @@ from undercover.guarantees import (
     verify_table,
 )
 from undercover.guarantees.finding import shown
-from undercover.io.config import Spec, load_spec
 from undercover.io.source import ReadOptions, read
+from undercover.io.spec.load import Spec, load_spec
 from undercover.model.schema import Column
 
 

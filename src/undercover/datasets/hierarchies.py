@@ -21,7 +21,7 @@ from undercover.datasets.population import (
     SEXES,
     WORK_CLASSES,
 )
-from undercover.hierarchies.intervals import from_intervals
+from undercover.hierarchies.build import from_intervals
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 

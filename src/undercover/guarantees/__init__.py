@@ -1,16 +1,17 @@
 """The guarantees, one file each, and the verification that recomputes them from published tables alone."""
 
-from undercover.guarantees.against import verify_against
+from undercover.forms.classes import Classes, classes_of, classes_of_table
+from undercover.forms.distribution import Distribution
+from undercover.forms.generalized.against import verify_against
 from undercover.guarantees.beta_likeness import BetaLikeness
-from undercover.guarantees.classes import Classes, classes_of, classes_of_table
+from undercover.guarantees.breach.growth import DeltaGrowth
+from undercover.guarantees.breach.rho import RhoBreach
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
-from undercover.guarantees.delta_growth import DeltaGrowth
 from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
-from undercover.guarantees.distribution import Distribution
 from undercover.guarantees.finding import Checkable, Finding
-from undercover.guarantees.joint_diversity import JointDiversity
-from undercover.guarantees.joint_tables import Published, foreign_table, released_table, together
+from undercover.guarantees.joint.diversity import JointDiversity
+from undercover.guarantees.joint.tables import Published, foreign_table, released_table, together
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
@@ -21,7 +22,6 @@ from undercover.guarantees.requirements import (
     guarantees_from_entries,
     guarantees_from_requirements,
 )
-from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
 from undercover.guarantees.verify import Verification, verify, verify_private, verify_table
 

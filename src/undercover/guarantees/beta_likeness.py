@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.exact import checked, compare, exact, out_of_range, plain
+from undercover.exact import checked, compare, exact, out_of_range, plain
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
 
 _TOLERANCE = 1e-12
@@ -32,7 +32,7 @@ class BetaLikeness:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": [1, 1, 2, 2], "ill": ["flu", "flu", "flu", "cold"]})
     >>> classes = classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)
     >>> BetaLikeness(beta=1).check(classes).actual

@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.exact import checked, exact, out_of_range, plain
+from undercover.exact import checked, exact, out_of_range, plain
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
 
 
@@ -30,7 +30,7 @@ class DeltaDisclosure:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "cold"]})
     >>> DeltaDisclosure(delta=0.1).check(classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)).actual
     0.0

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.exact import Number, checked, exact, out_of_range, plain
+from undercover.exact import Number, checked, exact, out_of_range, plain
+from undercover.forms.classes import Classes
 from undercover.guarantees.finding import Finding
 from undercover.model.run import Run
 

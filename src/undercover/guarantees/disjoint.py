@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, HierarchyError
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.encoding import written
+from undercover.forms.classes import Classes
+from undercover.forms.meaning import NOTHING, Meaning, Values
+from undercover.forms.written import written
 from undercover.guarantees.finding import Finding
-from undercover.guarantees.meaning import NOTHING, Meaning, Values
 from undercover.model.cells import EVERYTHING, Form, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Kind
@@ -50,7 +50,7 @@ class DisjointCells:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": ["[20, 30]", "[31, 40]", "[30, 35]"], "sex": ["M", "M", "{F, M}"]})
     >>> found = DisjointCells().check(classes_of_table(data, ["age", "sex"], suppressed_is_star=False))
     >>> found.holds, found.actual

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.model.protocols import Guarantee
 from undercover.model.release import Release
 from undercover.model.run import Run

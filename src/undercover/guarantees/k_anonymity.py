@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.exact import out_of_range
+from undercover.exact import out_of_range
+from undercover.forms.classes import Classes
 from undercover.guarantees.finding import Finding, Outcome, conclude
 
 
@@ -27,7 +27,7 @@ class KAnonymity:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> classes = classes_of_table(pa.table({"age": [34, 34, None]}), ["age"], suppressed_is_star=True)
     >>> KAnonymity(k=2).check(classes)
     <Finding: k-anonymity fails, 1 where at least 2 is required; .examples lists the worst classes>

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.exact import checked, exact, out_of_range, plain
+from undercover.exact import checked, exact, out_of_range, plain
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
 
 _CLOSE = 1e-9
@@ -53,7 +53,7 @@ class KLAnonymity:
     Two boxes of two rows, and two buckets across them with two values each:
 
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of
+    >>> from undercover.forms.classes import classes_of
     >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
     >>> sat = pa.table({"bucket": [0, 0, 1, 1], "ill": ["flu", "cold", "gout", "rash"], "count": [1, 1, 1, 1]})

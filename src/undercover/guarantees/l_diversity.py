@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, unknown
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.exact import Number, checked, compare, exact, out_of_range, plain
+from undercover.exact import Number, checked, compare, exact, out_of_range, plain
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
 
 DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -53,7 +53,7 @@ class LDiversity:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": [1, 1, 1, 1], "ill": ["flu", "flu", "cold", "gout"]})
     >>> classes = classes_of_table(data, ["age"], ["ill"], suppressed_is_star=True)
     >>> [LDiversity(l=2, form=form).check(classes).shown() for form in ("frequency", "distinct", "entropy")]

@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from undercover.errors import ParameterError, unknown
 from undercover.guarantees.beta_likeness import BetaLikeness
+from undercover.guarantees.breach.growth import DeltaGrowth
+from undercover.guarantees.breach.rho import RhoBreach
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
-from undercover.guarantees.delta_growth import DeltaGrowth
 from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.finding import Checkable
-from undercover.guarantees.joint_diversity import JointDiversity
+from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity
-from undercover.guarantees.rho_breach import RhoBreach
 from undercover.guarantees.t_closeness import TCloseness
 
 GUARANTEES: Final[Mapping[str, type[Any]]] = {

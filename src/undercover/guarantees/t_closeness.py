@@ -30,9 +30,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import InputError, ParameterError, listed, unknown
-from undercover.guarantees.classes import Classes
-from undercover.guarantees.distribution import Distribution
-from undercover.guarantees.exact import checked, compare, exact, out_of_range, plain
+from undercover.exact import checked, compare, exact, out_of_range, plain
+from undercover.forms.classes import Classes
+from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude, failed
 from undercover.model.hierarchy import Hierarchy
 
@@ -59,7 +59,7 @@ class TCloseness:
 
     Examples
     --------
-    >>> from undercover.guarantees.classes import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": [1, 1, 2, 2], "salary": [10, 20, 30, 30]})
     >>> classes = classes_of_table(data, ["age"], ["salary"], suppressed_is_star=True)
     >>> TCloseness(t=0.2).check(classes).actual

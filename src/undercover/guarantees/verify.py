@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from undercover.errors import InputError
-from undercover.guarantees.classes import PEOPLE, Classes, classes_of, classes_of_table
+from undercover.forms.classes import PEOPLE, Classes, classes_of, classes_of_table
 from undercover.guarantees.finding import Checkable, Finding, PrivatelyCheckable, Stated
 from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
 from undercover.model.release import Release

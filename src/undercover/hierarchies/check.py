@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from undercover.errors import HierarchyError, listed
+from undercover.hierarchies.build import distinct
 from undercover.hierarchies.file import leaf_labels, read_hierarchy
-from undercover.hierarchies.leaves import distinct
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import write_values
 

@@ -25,7 +25,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed, unknown
-from undercover.io.kinds import dates
+from undercover.io.csv.kinds import dates
 
 SCHEMES = ("duckdb", "sqlite", "postgres", "postgresql")
 _BATCH = 50_000

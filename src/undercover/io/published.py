@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from undercover.errors import DataError, ParameterError, VerificationError
-from undercover.guarantees.joint_tables import Published, foreign_table, released_table
-from undercover.io.manifest import MANIFEST, load_release
+from undercover.guarantees.joint.tables import Published, foreign_table, released_table
+from undercover.io.release.manifest import MANIFEST, load_release
 from undercover.io.source import ReadOptions, read, sha256
 
 

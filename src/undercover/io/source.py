@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.io.columns import tidy
-from undercover.io.csv import CsvDecisions, read_csv
+from undercover.io.csv.text import CsvDecisions, read_csv
 from undercover.io.database import is_database_url, read_database, without_password
 from undercover.io.frames import to_arrow
 from undercover.io.parquet import read_parquet

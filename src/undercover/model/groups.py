@@ -1,9 +1,17 @@
-"""Groups: which row went where."""
+"""Groups: which row went where.
+
+What an adversary sees of a partition: who is with whom, and how often each sensitive value occurs among them.
+
+The different orders of items that may repeat.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,3 +61,55 @@ class Groups:
     def rows_of(self, group: int) -> NDArray[np.integer]:
         """The rows of one group."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]
+
+
+Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]
+"""Groups as (rows, their sensitive codes in ascending order); numbers of groups and order of rows are not seen."""
+
+
+def seen_groups(labels: Iterable[int], colours: NDArray[np.integer]) -> Seen:
+    """What is seen of a partition by somebody who knows everybody's quasi-identifiers and so everybody's group.
+
+    >>> sorted(sorted(rows) for rows, colours in seen_groups([0, 1, 0], np.array([5, 6, 7])))
+    [[0, 2], [1]]
+    """
+    members: dict[int, list[int]] = {}
+    for row, label in enumerate(labels):
+        members.setdefault(int(label), []).append(row)
+    return frozenset((frozenset(rows), tuple(sorted(int(colours[row]) for row in rows))) for rows in members.values())
+
+
+Drawn = frozenset[tuple[frozenset[int], str]]
+"""Cells of which one value is published: (rows, the value as it is written)."""
+
+
+def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> Drawn:
+    """What is seen of cells that publish one value each.
+
+    >>> sorted(sorted(rows) for rows, value in drawn_cells([[0, 2], [1]], ["flu", "cold"]))
+    [[0, 2], [1]]
+    """
+    return frozenset((frozenset(rows), value) for rows, value in zip(members, values, strict=True))
+
+
+def distinct_orders(items: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Every order of ``items``, each once, in lexicographic order.
+
+    >>> ["".join(order) for order in distinct_orders("ABA")]
+    ['AAB', 'ABA', 'BAA']
+    """
+    left = Counter(items)
+    names = sorted(left)
+
+    def orders(length: int) -> Iterator[tuple[Any, ...]]:
+        if not length:
+            yield ()
+            return
+        for name in names:
+            if left[name]:
+                left[name] -= 1
+                for rest in orders(length - 1):
+                    yield (name, *rest)
+                left[name] += 1
+
+    yield from orders(left.total())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.observation import Drawn, Seen
+from undercover.model.groups import Drawn, Seen
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness

@@ -21,8 +21,8 @@ def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
 
     Yields a function that waits until a release, by its folder, is compiled; at once for those of this process.
     """
-    from undercover.kernels.compilation import needs_compiling
-    from undercover.kernels.splits import refine
+    from undercover.compiled.jit import needs_compiling
+    from undercover.steps.cutting.splits import refine
 
     if not folders or not needs_compiling(refine):
         yield lambda folder: None
@@ -57,7 +57,7 @@ def compile_for(folders: Sequence[str]) -> Iterator[str]:
     from undercover import api
     from undercover.datasets import census, census_schema
     from undercover.errors import UndercoverError
-    from undercover.studies.demo import TOUR
+    from undercover.studies.tour import TOUR
 
     people = census(_ROWS)
     tour = {planned.folder: planned for planned in TOUR}

@@ -1,10 +1,10 @@
 """What a release costs: discernibility, class sizes, information loss and query error."""
 
+from undercover.forms.generalized.loss import Loss, losses
 from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility
-from undercover.utility.loss import Loss, losses
 from undercover.utility.measures import Measures, measure
-from undercover.utility.query_error import QueryError, QueryErrorResult, query_errors
-from undercover.utility.sum_error import SumError, SumErrorResult
+from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
+from undercover.utility.queries.sums import SumError, SumErrorResult
 
 __all__ = [
     "Loss",

@@ -9,7 +9,7 @@ shares of a bucket and corrected indicators of perturbed values, which average t
 - Rows are points: one random value of each cell for every person (for every published row where it stands for several).
 - Numbers, dates and ordinal values are features as they are; a category is its estimated class shares, drawn towards
   the overall ones where few people have it.
-- A split must gain eight times what a random one gains, as in :mod:`undercover.analysis.perturbed_classifier`.
+- A split must gain eight times what a random one gains, as in :mod:`undercover.analysis.learning.classifier`.
 - The classes: below and above the median of an ordered sensitive column; the values of a categorical one, at most ten.
 
 The original rows are those the release was made from, so errors are a little below those on new people, for the
@@ -24,15 +24,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.coverage import Coverage, Positions
 from undercover.errors import DataError, MissingExtraError, ParameterError
-from undercover.guarantees.meaning import Values, leaf_values
+from undercover.forms.coverage import Coverage, Positions
+from undercover.forms.estimates import Estimates, estimates_of, estimates_of_rows
+from undercover.forms.meaning import Values, leaf_values
+from undercover.forms.spreads import positions_of_codes
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness
 from undercover.utility.binned_tables import label_bins
-from undercover.utility.estimates import Estimates, estimates_of, estimates_of_rows
-from undercover.utility.spreads import positions_of_codes
 
 Floats = NDArray[np.float64]
 MOST_CLASSES = 10

@@ -16,8 +16,8 @@ import math
 import numpy as np
 
 from undercover.errors import ParameterError
+from undercover.exact import checked, exact
 from undercover.guarantees import Classes, classes_of
-from undercover.guarantees.exact import checked, exact
 from undercover.model.release import Release
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.forms.drawn.displacement import UNKNOWN, Displacement, displacement
+from undercover.forms.generalized.loss import Loss, losses
 from undercover.guarantees import classes_of
 from undercover.model.drawn import is_drawn, own_rows_of_release
 from undercover.model.release import Release
 from undercover.model.table import Table
-from undercover.utility.associations import associations
 from undercover.utility.binned_tables import BinnedTables, binned_tables
 from undercover.utility.discernibility import (
     average_class_size,
@@ -22,10 +23,8 @@ from undercover.utility.discernibility import (
     optimal_discernibility,
     smallest_class,
 )
-from undercover.utility.displacement import UNKNOWN, Displacement, displacement
-from undercover.utility.loss import Loss, losses
-from undercover.utility.marginals import distances_between
-from undercover.utility.query_error import QueryError, QueryErrorResult
+from undercover.utility.kept import associations, distances_between
+from undercover.utility.queries.counts import QueryError, QueryErrorResult
 
 
 @dataclass(frozen=True)

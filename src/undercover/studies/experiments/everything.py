@@ -15,7 +15,7 @@ from typing import Any
 from undercover.errors import OutputError, UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
-from undercover.report.experiments_overview import experiments_overview_html
+from undercover.pages.experiment import experiments_overview_html
 from undercover.studies.experiments.outputs import RESULTS, write_whole
 from undercover.studies.experiments.registry import EXPERIMENTS, build_experiment
 from undercover.studies.experiments.request import Request

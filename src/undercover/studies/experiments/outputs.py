@@ -11,7 +11,7 @@ from typing import Any
 
 from undercover.errors import OutputError
 from undercover.io.plain import as_json
-from undercover.report.experiment import experiment_html
+from undercover.pages.experiment import experiment_html
 from undercover.studies.experiments.rows import COLUMNS
 
 RESULTS = ("results.csv", "results.json", "experiment.html")

@@ -10,11 +10,11 @@ from undercover.studies.experiments.request import Request
 
 # name on the command line -> module with `build(request) -> Experiment`
 EXPERIMENTS: dict[str, str] = {
-    "cross-bucket": "undercover.studies.experiments.cross_bucket",
-    "perturbed-generalization": "undercover.studies.experiments.perturbed_generalization",
-    "mutual-cover": "undercover.studies.experiments.mutual_cover",
-    "noncentralized": "undercover.studies.experiments.noncentralized",
-    "streamliner": "undercover.studies.experiments.streamliner",
+    "cross-bucket": "undercover.studies.experiments.papers.cross_bucket.experiment",
+    "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment",
+    "mutual-cover": "undercover.studies.experiments.papers.mutual_cover.experiment",
+    "noncentralized": "undercover.studies.experiments.papers.noncentralized.experiment",
+    "streamliner": "undercover.studies.experiments.papers.streamliner.experiment",
 }
 
 

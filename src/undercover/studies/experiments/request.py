@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, SchemaError, listed, unknown
-from undercover.io.config import schema_to_mapping
 from undercover.io.plain import plain
 from undercover.io.source import Input
+from undercover.io.spec.load import schema_to_mapping
 from undercover.model.schema import Schema
 
 

@@ -1,0 +1,1 @@
+"""Learning from a release whose values went through a channel."""

@@ -1,0 +1,1 @@
+"""The attacker who learnt the values of some people."""

@@ -1,0 +1,338 @@
+"""The corruption-aided attack on everybody: each person in turn is the victim, more and more others are corrupted.
+
+Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Sections V and VI, in numbers for whole
+tables; :mod:`undercover.attacks.corruption.belief` has the same for one victim in fractions. Beside it stands the same
+attacker before the same cells published in the ordinary way, with everybody's true value: there he is certain in the
+end (Lemma 2).
+
+The property whose confidence rises most is "has the value seen", for every other value only becomes less likely
+(Theorem 1). So the growth given here is the largest over all properties there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
+from undercover.errors import DataError, ParameterError, unknown
+from undercover.exact import Number, exact
+from undercover.forms.boxes import boxes_of, match
+from undercover.forms.classes import PEOPLE
+from undercover.forms.meaning import domain_values
+from undercover.forms.written import Written, combine, written
+from undercover.guarantees.breach.bounds import Bound, growth_bound
+from undercover.model.channel import Perturbation
+from undercover.model.release import Release
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+
+PriorName = Literal["uniform", "overall", "worst"]
+PRIORS: tuple[PriorName, ...] = get_args(PriorName)
+STORY = (
+    "The attacker knows who is in the table with which quasi-identifiers, and has learnt the sensitive values of some "
+    "of them, up to everybody's but the victim's. He finds the victim's cell, works out how likely its one published "
+    "row is the victim's own, and draws his conclusions by Bayes' rule."
+)
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CorruptionResult:
+    """Every person as the victim, for several priors and shares of corrupted others."""
+
+    people: int
+    noise: Perturbation = field(repr=False)
+    smallest: int
+    sweep: tuple[Mapping[str, Any], ...]
+    plain: tuple[Mapping[str, Any], ...]
+    skew: float
+    bound: Bound
+
+    @property
+    def worst_growth(self) -> float:
+        """The largest rise of confidence that was found."""
+        return max(float(entry["growth"]["max"]) for entry in self.sweep)
+
+    @property
+    def within_bounds(self) -> bool:
+        """Whether no confidence rose by more than is promised for its prior."""
+        return all(entry["growth"]["max"] <= entry["bound"] * (1 + 1e-9) for entry in self.sweep)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures for reports."""
+        return {
+            "attack": "corruption",
+            "story": STORY,
+            "targets": self.people,
+            "p": float(self.noise.p),
+            "domain": self.noise.size,
+            "smallest_cell": self.smallest,
+            "skew": self.skew,
+            "worst_growth": self.worst_growth,
+            "within_bounds": self.within_bounds,
+            "sweep": [dict(entry) for entry in self.sweep],
+            "plain": [dict(entry) for entry in self.plain],
+        }
+
+    def __repr__(self) -> str:
+        certain = self.plain[-1]["certain_rows"]
+        return (
+            f"<Corruption of {self.people:,} people: confidence rises by {self.worst_growth:.3f} at worst; of the same "
+            f"cells with true values {certain:,} people become certain; .to_dict() has everything>"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corruption:
+    """An attacker who has learnt other people's values, before a release of perturbed generalization.
+
+    Parameters
+    ----------
+    priors
+        What he believes of a victim beforehand: ``uniform``, as ``overall`` in the table, or the ``worst`` there is.
+    shares
+        The shares of the others he has corrupted, one after the other.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people, schema = uc.datasets.census(1000), uc.datasets.census_schema(["age", "sex"])
+    >>> run = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.3), seed=1)
+    >>> found = Corruption(shares=(0, 1)).run(run.original, run.release)
+    >>> found.within_bounds, found.plain[-1]["confidence"]["max"]
+    (True, 1.0)
+    """
+
+    name: ClassVar[str] = "corruption"
+
+    priors: tuple[PriorName, ...] = PRIORS
+    shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+    def __post_init__(self) -> None:
+        problems = [unknown("Prior", prior, PRIORS) for prior in self.priors if prior not in PRIORS]
+        problems += [
+            f"The 'shares' of Corruption must be numbers in [0, 1]. Got {share!r} instead."
+            for share in self.shares
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1
+        ]
+        if not self.priors or not self.shares:
+            problems.append("Corruption needs at least one prior and one share.")
+        if problems:
+            raise ParameterError(problems)
+
+    def run(
+        self, original: Table, release: Release, *, threads: int = 1, randomness: Randomness | None = None
+    ) -> CorruptionResult:
+        """Attack every row of ``original`` through ``release``.
+
+        ``randomness`` decides who is corrupted where it is not everybody; a fixed choice by default.
+        """
+        view = _View.of(original, release, threads)
+        skew, bound = _claimed(release)
+        order = (randomness or Randomness(0)).words("corrupted", original.n_rows).argsort(kind="stable")
+        rank = np.empty(original.n_rows, dtype=np.int64)
+        rank[order] = np.arange(original.n_rows)
+        sweep: list[Mapping[str, Any]] = []
+        plain: list[Mapping[str, Any]] = []
+        for share in self.shares:
+            corrupted = rank < round(share * original.n_rows)
+            plain.append({"share": share, **view.plain(corrupted)})
+            sweep += [
+                {"prior": prior, "share": share, **view.attacked(prior, corrupted, skew, bound)}
+                for prior in self.priors
+            ]
+        return CorruptionResult(
+            people=original.n_rows,
+            noise=view.noise,
+            smallest=int(view.sizes.min()),
+            sweep=tuple(sweep),
+            plain=tuple(plain),
+            skew=skew,
+            bound=bound,
+        )
+
+    def victim(
+        self,
+        original: Table,
+        release: Release,
+        row: int,
+        *,
+        corrupted: Sequence[int] | None = None,
+        prior: Prior | None = None,
+        external: Table | None = None,
+        exposed: Sequence[int] | None = None,
+    ) -> tuple[Belief, Belief]:
+        """Attack one person exactly: through the release, and through the same cells with everybody's true value.
+
+        Parameters
+        ----------
+        row
+            The victim, by position in ``original``.
+        corrupted
+            The people whose value he knows, by position; by default everybody else.
+        prior
+            What he believes of the victim; uniform by default.
+        external
+            People beyond the table whom he knows to exist, with the same quasi-identifiers.
+        exposed
+            Those of them he knows not to be in the table, by position; by default all.
+        """
+        if not 0 <= row < original.n_rows:
+            raise ParameterError(f"There is no row {row:,}: the table has {original.n_rows:,}.")
+        view = _View.of(original, release, 1)
+        cell = int(view.cell[row])
+        others = np.flatnonzero(view.cell == cell)
+        others = others[others != row]
+        known = set(others.tolist() if corrupted is None else corrupted)
+        values = [view.noise.domain[view.own[other]] for other in others if other in known]
+        outside = [] if external is None else np.flatnonzero(_in_cell(external, release, cell)).tolist()
+        told = set(outside if exposed is None else exposed)
+        undecided = sum(other not in known for other in others) + sum(person not in told for person in outside)
+        everybody = [view.noise.domain[code] for code in view.own[view.cell == cell]]
+        return (
+            perturbed_belief(
+                view.noise,
+                size=int(view.sizes[cell]),
+                seen=view.noise.domain[view.seen[cell]],
+                prior=prior,
+                corrupted=[*values, *(None for person in outside if person in told)],
+                undecided=[prior] * undecided,
+            ),
+            generalized_belief(everybody, domain=view.noise.domain, prior=prior, corrupted=values),
+        )
+
+
+@dataclass(frozen=True)
+class _View:
+    """The release as the attacker sees it, and the people in it."""
+
+    noise: Perturbation
+    cell: Array  # (n_rows,) cell of each person
+    own: Array  # (n_rows,) true value, by position in the domain
+    seen: Array  # (n_cells,) published value
+    sizes: Array  # (n_cells,) G
+    counted: int  # people of a cell the promise counts: those of the smallest, or 1 where labels drove the cut
+
+    @classmethod
+    def of(cls, original: Table, release: Release, threads: int) -> _View:
+        noise = Perturbation.of(release)
+        table = release.published()
+        (sensitive,) = table.names("sensitive")
+        names = table.names("quasi-identifier")
+        columns = [
+            Written(original[name].codes.astype(np.int64), pa.nulls(original[name].domain.size)) for name in names
+        ]
+        person, count = combine(columns)
+        first = np.empty(count, dtype=np.int64)
+        first[person] = np.arange(original.n_rows)
+        targets = np.stack([column.codes[first] for column in columns], axis=1)
+        boxes = boxes_of(release, original, names, (sensitive,))
+        offsets, members = match(boxes, targets, threads)
+        if (np.diff(offsets) != 1).any():
+            raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
+        values = written(table.data.column(sensitive))
+        codes = np.array([noise.code[label] for label in values.labels], dtype=np.int64)
+        labels = original[sensitive].domain.labels
+        strange = [label for label in labels if label not in noise.code]
+        if strange:
+            raise DataError(f"`{strange[0]}` is not in the declared domain: is this the original table?")
+        own = np.array([noise.code[label] for label in labels], dtype=np.int64)[original[sensitive].codes]
+        cell = members[person]
+        sizes = np.asarray(table.data.column(PEOPLE).to_numpy(), dtype=np.int64)
+        if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
+            raise DataError("Cells have another number of people than G says: is this the original table?")
+        counted = 1 if release.parameters.get("labels") == "driven" else int(sizes.min())
+        return cls(noise, cell, own, codes[values.codes], sizes, counted)
+
+    def attacked(self, prior: PriorName, corrupted: NDArray[np.bool_], skew: float, bound: Bound) -> dict[str, Any]:
+        """What is believed of everybody with this prior."""
+        p, u = float(self.noise.p), float(self.noise.u)
+        size = self.noise.size
+        seen = self.seen[self.cell]
+        everywhere = self._prior(prior)
+        if prior == "worst":
+            weight = _worst_weight(p, u, self.counted, skew, size)
+            on_seen, on_own = np.full(len(seen), weight), np.where(self.own == seen, weight, (1 - weight) / (size - 1))
+            largest, of_others = max(weight, (1 - weight) / (size - 1)), np.zeros(len(seen))
+        else:
+            on_seen, on_own = everywhere[seen], everywhere[self.own]
+            largest, of_others = float(everywhere.max()), everywhere[seen]
+        known, alike = self._corrupted(corrupted)
+        owned = p * on_seen + u
+        left = self.sizes[self.cell] - 1 - known
+        others = known * u + p * alike + left * (p * of_others + u)
+        ownership = np.divide(owned, owned + others, out=np.zeros(len(seen)), where=owned + others > 0)
+        kept = np.divide(ownership, owned, out=np.zeros(len(seen)), where=owned > 0)
+        growth = kept * on_seen * (u + p) - ownership * on_seen
+        confidence = kept * on_own * (u + p * (self.own == seen)) + (1 - ownership) * on_own
+        return {
+            "growth": {"mean": float(growth.mean()), "max": float(growth.max())},
+            "bound": growth_bound(
+                p=self.noise.p, k=self.counted, domain=size, skew=max(largest, 1 / size), bound=bound
+            ),
+            "ownership": {"mean": float(ownership.mean()), "max": float(ownership.max())},
+            "confidence": {"mean": float(confidence.mean()), "max": float(confidence.max())},
+            "baseline": {"mean": float(on_own.mean()), "max": float(on_own.max())},
+            "certain_rows": int((confidence > 1 - 1e-12).sum()),
+        }
+
+    def plain(self, corrupted: NDArray[np.bool_]) -> dict[str, Any]:
+        """What is believed of everybody where the cells are published with everybody's true value."""
+        known, _ = self._corrupted(corrupted)
+        key = self.cell * self.noise.size + self.own
+        left = np.bincount(key, minlength=len(self.sizes) * self.noise.size)
+        gone = np.bincount(key[corrupted], minlength=len(left))
+        remaining = left[key] - gone[key] + corrupted  # the victim himself is not corrupted
+        confidence = remaining / (self.sizes[self.cell] - known)
+        return {
+            "confidence": {"mean": float(confidence.mean()), "max": float(confidence.max())},
+            "certain_rows": int((confidence > 1 - 1e-12).sum()),
+        }
+
+    def _corrupted(self, corrupted: NDArray[np.bool_]) -> tuple[Array, Array]:
+        """For every victim: corrupted people in his cell beside him, and how many of them have the value seen."""
+        alike = corrupted & (self.own == self.seen[self.cell])
+        known, same = (
+            np.bincount(self.cell[which], minlength=len(self.sizes))[self.cell] - which for which in (corrupted, alike)
+        )
+        return known.astype(np.int64), same.astype(np.int64)
+
+    def _prior(self, name: PriorName) -> Floats:
+        if name == "overall":
+            return np.bincount(self.own, minlength=self.noise.size) / len(self.own)
+        return np.full(self.noise.size, 1 / self.noise.size)
+
+
+def _worst_weight(p: float, u: float, k: int, skew: float, size: int) -> float:
+    """The probability of the value seen at which confidence rises most; the domain must have room for the rest."""
+    others = k * u
+    best = others / (np.sqrt(others * others + p * others) + others) if others else 1.0
+    return float(max(min(skew, best), 1 - (size - 1) * skew)) if size > 1 else 1.0
+
+
+def _claimed(release: Release) -> tuple[float, Bound]:
+    """The skew and the form of the bound a release claims."""
+    given: Number = release.parameters.get("skew", 1)
+    bound: Bound = "paper" if release.parameters.get("bound") == "paper" else "tight"
+    return float(exact(given)), bound
+
+
+def _in_cell(people: Table, release: Release, cell: int) -> NDArray[np.bool_]:
+    """Which people have quasi-identifiers that lie in one published cell."""
+    table = release.published()
+    inside = np.ones(people.n_rows, dtype=bool)
+    for name in table.names("quasi-identifier"):
+        column = people[name]
+        text = written(table.data.column(name).slice(cell, 1)).labels[0]
+        meaning = domain_values(column).read(text, table.form(name))
+        covered = np.zeros(column.domain.size, dtype=bool)
+        covered[list(meaning.members or range(meaning.low, meaning.high + 1))] = True
+        inside &= covered[column.codes]
+    return inside

@@ -1,0 +1,1 @@
+"""The attacker who joins the tables of several holders."""

@@ -1,0 +1,1 @@
+"""The attacker who knows some of the columns."""

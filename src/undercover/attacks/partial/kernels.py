@@ -1,0 +1,157 @@
+"""Of one person after the other: which columns every published box fits in, and from that all subsets of columns at once.
+
+What fits in a subset of columns is the sum over all sets of columns that contain it, so boxes are counted by the exact
+set of columns they fit in, and the counts are then summed upwards (Yates 1937). The work is people times boxes, however
+many subsets there are.
+
+What an attacker concludes who matches on some columns only, so that many boxes fit.
+
+As :func:`undercover.forms.kernels.posteriors` over the boxes of :func:`undercover.forms.kernels.covering_boxes`,
+without writing the boxes down: of few known columns nearly all of them fit nearly everybody.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from undercover.compiled.jit import kernel
+from undercover.compiled.words import lowest_bit
+
+_BLOCK = 4096
+
+
+@kernel
+def subset_sums(
+    cells: Any, masks: Any, word_starts: Any, exact: bool, people: Any, own: Any, truth: Any, weights: Any,
+    bucket_of: Any, entry_starts: Any, entry_buckets: Any, entry_shares: Any, n_buckets: int,
+) -> Any:  # fmt: skip
+    """Chance of the person's own row and of the true value, summed over the subsets of each size.
+
+    Parameters
+    ----------
+    cells, masks, word_starts, exact
+        What boxes cover: where ``exact``, the only value of each, ``cells`` (d, n_boxes); else a bit per value, as in
+        :class:`undercover.forms.boxes.Boxes`. The other array is not read.
+    people, own, truth
+        (m, d) values, the columns in which a person's own row fits as bits, and the sensitive value, in ascending order
+        so that people with one value stand together.
+    weights, bucket_of
+        Rows and bucket of each box.
+    entry_starts, entry_buckets, entry_shares
+        By sensitive value: the buckets that hold it, and its share of each.
+    """
+    m, d = people.shape
+    n, full = len(weights), 1 << people.shape[1]
+    identity, attribute = np.zeros((m, d + 1)), np.zeros((m, d + 1))
+    fits = np.zeros(_BLOCK, np.uint16)
+    share = np.zeros(n_buckets)
+    rows, true = np.zeros(full), np.zeros(full)
+    for i in range(m):
+        if i == 0 or truth[i] != truth[i - 1]:
+            share[:] = 0.0
+            for entry in range(entry_starts[truth[i]], entry_starts[truth[i] + 1]):
+                share[entry_buckets[entry]] = entry_shares[entry]
+        rows[:] = 0.0
+        true[:] = 0.0
+        for start in range(0, n, _BLOCK):  # a block at a time, so that what boxes fit in stays in the cache
+            end = min(n, start + _BLOCK)
+            if exact:
+                fits[:] = 0
+                for j in range(d):
+                    value, bit, column = people[i, j], np.uint16(1 << j), cells[j]
+                    for box in range(start, end):
+                        fits[box - start] |= bit if column[box] == value else np.uint16(0)
+            else:
+                for box in range(start, end):
+                    inside = 0
+                    for j in range(d):
+                        value = np.int64(people[i, j])
+                        word = masks[box, word_starts[j] + (value >> 6)]
+                        inside |= int((word >> np.uint64(value & 63)) & np.uint64(1)) << j
+                    fits[box - start] = inside
+            for box in range(start, end):
+                rows[fits[box - start]] += weights[box]
+                true[fits[box - start]] += weights[box] * share[bucket_of[box]]
+        for j in range(d):
+            for subset in range(full):
+                if not subset & (1 << j):
+                    rows[subset] += rows[subset | (1 << j)]
+                    true[subset] += true[subset | (1 << j)]
+        for subset in range(full):
+            if rows[subset] > 0:
+                size, rest = 0, subset
+                while rest:
+                    size, rest = size + 1, rest & (rest - 1)
+                if not subset & ~own[i]:
+                    identity[i, size] += 1.0 / rows[subset]
+                attribute[i, size] += min(1.0, true[subset] / rows[subset])
+    return identity, attribute
+
+
+@kernel
+def covering_posteriors(
+    bitmaps: Any, value_starts: Any, columns: Any, codes: Any, weights: Any, bucket_of: Any, bucket_starts: Any,
+    bucket_values: Any, bucket_shares: Any, n_values: int, order: Any, target_of: Any, truth: Any,
+) -> Any:  # fmt: skip
+    """Matching rows, probability of the true value and of a right guess, for every row.
+
+    Parameters
+    ----------
+    bitmaps, value_starts
+        Of :func:`undercover.forms.kernels.index_boxes`, all boxes at once.
+    columns
+        The columns that are matched on; none: everything fits.
+    codes
+        (n_rows, d) the people's values.
+    bucket_shares
+        Share of the bucket's rows that have each of its values.
+    order, target_of
+        Rows so that those alike in ``columns`` stand together, and a number they have in common.
+    """
+    n, n_boxes = len(order), len(weights)
+    n_words = (n_boxes + 63) // 64
+    matches = np.zeros(n, np.int64)
+    probability = np.zeros(n)
+    hit = np.zeros(n)
+    share = np.zeros(n_values)
+    touched = np.empty(n_values, np.int64)
+    at = 0
+    while at < n:
+        person = order[at]
+        target = target_of[person]
+        n_touched, total = 0, 0
+        for w in range(n_words):
+            word = ~np.uint64(0)
+            if w == n_words - 1 and n_boxes & 63:
+                word = (np.uint64(1) << np.uint64(n_boxes & 63)) - np.uint64(1)
+            for j in columns:
+                word &= bitmaps[value_starts[j] + codes[person, j], w]
+            while word != 0:
+                box = 64 * w + lowest_bit(word)
+                word &= word - np.uint64(1)
+                total += weights[box]
+                for v in range(bucket_starts[bucket_of[box]], bucket_starts[bucket_of[box] + 1]):
+                    value = bucket_values[v]
+                    if share[value] == 0.0:
+                        touched[n_touched] = value
+                        n_touched += 1
+                    share[value] += weights[box] * bucket_shares[v]
+        highest = 0.0
+        for i in range(n_touched):
+            highest = max(highest, share[touched[i]])
+        ties = 0
+        for i in range(n_touched):
+            ties += share[touched[i]] >= highest * (1.0 - 1e-12)
+        while at < n and target_of[order[at]] == target:
+            row = order[at]
+            matches[row] = total
+            if n_touched > 0:
+                probability[row] = min(1.0, share[truth[row]] / total)
+                if share[truth[row]] >= highest * (1.0 - 1e-12):
+                    hit[row] = 1.0 / ties
+            at += 1
+        for i in range(n_touched):
+            share[touched[i]] = 0.0
+    return matches, probability, hit

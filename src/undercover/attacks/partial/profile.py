@@ -1,0 +1,276 @@
+"""The P_match attacker: he matches on each known column with probability P, and not on the others.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Section 5.1. Where values were drawn at random,
+matching on everything is not his best choice: a single changed value makes him miss the person's row. So he matches on
+a subset of the columns he knows, each column chosen independently with probability P.
+
+For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
+and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; he gives the true
+sensitive value its share in M. Where nothing fits, both are 0. The empty subset fits all rows.
+
+Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
+pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
+row always fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, ParameterError
+from undercover.forms.boxes import Boxes, boxes_of, value_codes
+from undercover.forms.meaning import domain_values
+from undercover.forms.written import Written, combine, written
+from undercover.model.channel import is_perturbed
+from undercover.model.drawn import is_drawn
+from undercover.model.release import Release
+from undercover.model.table import Table
+
+PAPERS = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
+"""The values of P in the paper's figures."""
+
+MOST_COLUMNS = 16
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the attacker achieves on every row, summed over the subsets of each size.
+
+    Examples
+    --------
+    Of one column, the empty subset finds 1 of 4 rows, the column itself 1 of 2:
+
+    >>> one = Profile(np.array([[0.25, 0.5]]), np.array([[4.0, 2.0]]), {}, {})
+    >>> one.at(1.0)[0].tolist(), one.at(0.5)[0].tolist()
+    ([0.5], [0.375])
+    """
+
+    identity: Floats  # (n_rows, d + 1)
+    matches: Floats
+    attribute: Mapping[str, Floats]
+    hits: Mapping[str, Floats]
+
+    def at(self, p: float) -> tuple[Floats, Floats, dict[str, Floats], dict[str, Floats]]:
+        """Identity, expected matching rows, attribute and right guesses at one P, each (n_rows,)."""
+        d = self.identity.shape[1] - 1
+        weights = np.array([p**size * (1 - p) ** (d - size) for size in range(d + 1)])
+        return (
+            self.identity @ weights,
+            self.matches @ weights,
+            {name: sums @ weights for name, sums in self.attribute.items()},
+            {name: sums @ weights for name, sums in self.hits.items()},
+        )
+
+    def means(self, p: float) -> dict[str, Any]:
+        """The means over all rows at one P, ready for JSON."""
+        identity, _, attribute, hits = self.at(p)
+        return {
+            "p": p,
+            "identity": {"mean": float(identity.mean()), "max": float(identity.max())},
+            "attribute": {
+                name: {
+                    "mean": float(values.mean()),
+                    "max": float(values.max()),
+                    "guess_success": float(hits[name].mean()),
+                }
+                for name, values in attribute.items()
+            },
+        }
+
+
+def profile(
+    original: Table,
+    release: Release,
+    known: Sequence[str],
+    *,
+    own: NDArray[np.int64] | None = None,
+    threads: int = 1,
+) -> Profile:
+    """Go through all subsets of the known columns.
+
+    Parameters
+    ----------
+    original, release
+        The people, and what is published of them.
+    known
+        The columns he may match on.
+    own
+        Where values were drawn: the published row of every row of ``original``.
+    threads
+        Sizes of subsets that are worked on at a time; the result does not depend on it.
+
+    Examples
+    --------
+    >>> from undercover.forms.boxes import original_as_release
+    >>> from undercover.model.schema import Schema
+    >>> people = pa.table({"age": [28, 28, 35], "ill": ["flu", "cold", "flu"]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
+    >>> found = profile(table, original_as_release(table, ["age"], ["ill"]), ["age"])
+    >>> found.at(1.0)[0].tolist(), found.at(0.0)[2]["ill"].round(3).tolist()
+    ([0.5, 0.5, 1.0], [0.667, 0.333, 0.667])
+    """
+    if is_perturbed(release):
+        raise ParameterError("The P_match attack is not defined where one row stands for several people.")
+    if len(known) > MOST_COLUMNS:
+        raise ParameterError(
+            f"The P_match attack goes through 2^{len(known)} subsets; it takes at most {MOST_COLUMNS} known columns. "
+            "Name those he knows: known=…."
+        )
+    sensitive = original.schema.sensitive
+    boxes = boxes_of(release, original, known, sensitive)
+    codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
+    mine = kept(original, release, known, own)
+    secrets = {name: _secret(boxes, original, name) for name in sensitive}
+    how = _Equal(boxes, codes, original, known) if boxes.exact is not None else _Covering(boxes, codes, original, known)
+
+    def of_size(size: int) -> tuple[Floats, Floats, dict[str, tuple[Floats, Floats]]]:
+        identity, matches = np.zeros(original.n_rows), np.zeros(original.n_rows)
+        found = {name: (np.zeros(original.n_rows), np.zeros(original.n_rows)) for name in sensitive}
+        for subset in combinations(range(len(known)), size):
+            fitting, per_secret = how.fit(subset, secrets)
+            present = mine[:, list(subset)].all(axis=1) & (fitting > 0)
+            identity[present] += 1.0 / fitting[present]
+            matches += fitting
+            for name, (probability, hit) in per_secret.items():
+                found[name][0][:] += probability
+                found[name][1][:] += hit
+        return identity, matches, found
+
+    with ThreadPoolExecutor(threads) as pool:
+        sizes = list(pool.map(of_size, range(len(known) + 1)))
+    return Profile(
+        np.stack([identity for identity, _, _ in sizes], axis=1),
+        np.stack([matches for _, matches, _ in sizes], axis=1),
+        {name: np.stack([found[name][0] for _, _, found in sizes], axis=1) for name in sensitive},
+        {name: np.stack([found[name][1] for _, _, found in sizes], axis=1) for name in sensitive},
+    )
+
+
+def kept(original: Table, release: Release, known: Sequence[str], own: NDArray[np.int64] | None) -> NDArray[np.bool_]:
+    """(n_rows, d) whether the person's own published row fits his value in each known column."""
+    if not is_drawn(release):
+        return np.ones((original.n_rows, len(known)), dtype=bool)
+    if own is None:
+        raise DataError(
+            "Which published row is whose stays in the private run, and without it nobody can say whether an attacker "
+            "is right. Attack the run or its folder, not the release alone."
+        )
+    if len(own) != original.n_rows:
+        raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
+    table = release.published()
+    same = np.empty((original.n_rows, len(known)), dtype=bool)
+    for j, name in enumerate(known):
+        column, values = written(table.data.column(name)), domain_values(original[name])
+        meanings = [values.read(label, "value") for label in column.labels]
+        code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
+        same[:, j] = code[column.codes][own] == original[name].codes
+    return same
+
+
+@dataclass(frozen=True)
+class _Secret:
+    """One sensitive column, by bucket."""
+
+    starts: NDArray[np.int64]
+    values: NDArray[np.int64]  # code of each entry
+    counts: Floats
+    sizes: Floats  # rows of each bucket
+    n_values: int
+    truth: NDArray[np.int64]  # (n_rows,)
+
+
+def _secret(boxes: Boxes, original: Table, name: str) -> _Secret:
+    distribution = boxes.sensitive[name]
+    codes, n_values = value_codes(distribution, original[name])
+    return _Secret(
+        distribution.starts,
+        codes[distribution.value_index],
+        distribution.counts.astype(np.float64),
+        distribution.sizes.astype(np.float64),
+        n_values,
+        original[name].codes.astype(np.int64),
+    )
+
+
+Fit = tuple[NDArray[np.int64], dict[str, tuple[Floats, Floats]]]
+
+
+class _Equal:
+    """Every cell is a single value: rows are compared by keys."""
+
+    def __init__(self, boxes: Boxes, codes: NDArray[np.int64], original: Table, known: Sequence[str]) -> None:
+        assert boxes.exact is not None
+        self.boxes, self.n_boxes = boxes, len(boxes.weights)
+        both = np.concatenate([boxes.exact, codes])
+        self.columns = [
+            Written(np.ascontiguousarray(both[:, j]), pa.nulls(original[name].domain.size + 1))
+            for j, name in enumerate(known)
+        ]
+
+    def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
+        from undercover.forms.kernels import posteriors
+
+        if subset:
+            labels, count = combine([self.columns[j] for j in subset])
+        else:
+            labels, count = np.zeros(len(self.columns[0].codes), dtype=np.int64), 1
+        of_box, of_row = labels[: self.n_boxes], labels[self.n_boxes :]
+        matches = np.bincount(of_box, self.boxes.weights, minlength=count).astype(np.int64)
+        members = np.argsort(of_box, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(of_box, minlength=count))])
+        order = np.argsort(of_row, kind="stable")
+        weights = self.boxes.weights.astype(np.float64)
+        found = {}
+        for name, secret in secrets.items():
+            probability, hit = posteriors(
+                offsets, members, weights, self.boxes.bucket_of, secret.starts, secret.values, secret.counts,
+                secret.sizes, secret.n_values, of_row[order], secret.truth[order],
+            )  # fmt: skip
+            found[name] = np.empty(len(order)), np.empty(len(order))
+            found[name][0][order], found[name][1][order] = probability, hit
+        return matches[of_row], found
+
+
+class _Covering:
+    """Cells stand for several values: rows are compared by bitmaps of the boxes that cover a value."""
+
+    def __init__(self, boxes: Boxes, codes: NDArray[np.int64], original: Table, known: Sequence[str]) -> None:
+        from undercover.forms.kernels import index_boxes
+
+        self.boxes, self.codes = boxes, codes
+        self.bitmaps, _ = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, 0, len(boxes.weights))
+        self.columns = [
+            Written(np.ascontiguousarray(codes[:, j]), pa.nulls(original[name].domain.size))
+            for j, name in enumerate(known)
+        ]
+
+    def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
+        from undercover.attacks.partial.kernels import covering_posteriors
+
+        n, buckets = len(self.codes), int(self.boxes.bucket_of.max()) + 1
+        target_of = combine([self.columns[j] for j in subset])[0] if subset else np.zeros(n, dtype=np.int64)
+        order = np.argsort(target_of, kind="stable")
+        columns = np.array(subset, dtype=np.int64)
+        nothing = _Secret(
+            np.zeros(buckets + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(buckets), 1,
+            np.zeros(n, dtype=np.int64),
+        )  # fmt: skip
+        found, matches = {}, np.zeros(n, dtype=np.int64)
+        for name, secret in (secrets or {"": nothing}).items():
+            shares = secret.counts / np.repeat(secret.sizes, np.diff(secret.starts))
+            matches, probability, hit = covering_posteriors(
+                self.bitmaps, self.boxes.value_starts, columns, self.codes, self.boxes.weights, self.boxes.bucket_of,
+                secret.starts, secret.values, shares, secret.n_values, order, target_of, secret.truth,
+            )  # fmt: skip
+            found[name] = probability, hit
+        return matches, found if secrets else {}

@@ -1,0 +1,46 @@
+"""How kernels are compiled: without the interpreter's lock, so that threads run side by side, and once per machine.
+
+Whether a kernel still has to be compiled on this machine, so that somebody can be told to wait.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from numba import njit
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a function that is called from Python; the result is cached on disk."""
+    return cast(F, njit(nogil=True, cache=True)(function))
+
+
+def internal(function: F) -> F:
+    """Compile a function that only kernels call: it needs no entry point of its own."""
+    return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+
+
+def arithmetic(function: F) -> F:
+    """Compile floating-point loops that only kernels call: sums may be reordered, a division by zero gives infinity."""
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+    return cast(F, njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"}, **options)(function))
+
+
+def needs_compiling(dispatcher: Any) -> bool:
+    """Whether the first call of a cached kernel will compile it (some ten seconds) rather than load it.
+
+    What another Python compiled, or an earlier version of the file, is not loaded.
+    """
+    if dispatcher.signatures:
+        return False
+    function = dispatcher.py_func
+    module = function.__module__.rpartition(".")[2]
+    line, python = function.__code__.co_firstlineno, f"py{sys.version_info[0]}{sys.version_info[1]}"
+    written = Path(function.__code__.co_filename).stat().st_mtime
+    found = Path(dispatcher.stats.cache_path).glob(f"{module}.{function.__name__}-{line}.{python}*.nbi")
+    return not any(index.stat().st_mtime >= written for index in found)

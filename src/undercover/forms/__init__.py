@@ -1,0 +1,1 @@
+"""What published tables stand for: a release, read by its form."""

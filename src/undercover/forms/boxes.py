@@ -1,0 +1,177 @@
+"""A release as an attacker sees it: boxes of known columns, each pointing at a bucket of sensitive values.
+
+A generalised table is the case where every box is its own bucket. In a release of two tables (QIT and SAT) rows of one
+box can lie in several buckets; each (box, bucket) pair is then an entry of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+from undercover.forms.classes import BUCKET, COUNT
+from undercover.forms.distribution import Distribution, distribution_of
+from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.written import Written, combine, first_rows, number, positions_among, written
+from undercover.model.drawn import is_drawn
+from undercover.model.release import PublishedTable, Release
+from undercover.model.table import EncodedColumn, Table
+
+_BITMAP_BYTES = 1 << 27
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """What the attacker can match a person against."""
+
+    weights: NDArray[np.int64]  # (n_boxes,) published rows of each box
+    bucket_of: NDArray[np.int64]  # (n_boxes,)
+    masks: NDArray[np.uint64]  # (n_boxes, n_words) values covered, column behind column
+    word_starts: NDArray[np.int64]  # (n_columns,)
+    value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
+    exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers at most one
+    sensitive: dict[str, Distribution]  # by bucket
+
+
+def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:
+    """Read the published cells of the ``known`` columns as sets of original values.
+
+    Where values were drawn, one that nobody has may be published; it covers nobody. In ``exact`` it is a code behind
+    the column's own.
+    """
+    two_tables = len(release.tables) > 1
+    table = release.published("qit") if two_tables else release.published()
+    columns = [written(table.data.column(name)) for name in known]
+    bucket_column = [written(table.data.column(BUCKET))] if two_tables else []
+    labels, count = combine([*columns, *bucket_column])
+    representatives = first_rows(labels, count)
+    drawn = is_drawn(release)
+    covered = [
+        _covered(table, name, column, original[name], drawn) for name, column in zip(known, columns, strict=True)
+    ]
+    cell_of = [column.codes[representatives] for column in columns]
+    words = [bits.shape[1] for bits, _, _ in covered]
+    single = all((counts <= 1).all() for _, _, counts in covered)
+    if two_tables:
+        bucket_of, distributions = _buckets(release, bucket_column[0], representatives, sensitive)
+    else:
+        bucket_of = np.arange(count)
+        distributions = {
+            name: distribution_of(name, written(table.data.column(name)), labels, count) for name in sensitive
+        }
+    return Boxes(
+        weights=np.bincount(labels, minlength=count),
+        bucket_of=bucket_of,
+        masks=np.concatenate([bits[cells] for (bits, _, _), cells in zip(covered, cell_of, strict=True)], axis=1),
+        word_starts=np.concatenate([[0], np.cumsum(words)])[:-1].astype(np.int64),
+        value_starts=np.concatenate([[0], np.cumsum([original[name].domain.size for name in known])]).astype(np.int64),
+        exact=np.stack([first[cells] for (_, first, _), cells in zip(covered, cell_of, strict=True)], axis=1)
+        if single
+        else None,
+        sensitive=distributions,
+    )
+
+
+def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The boxes that cover each target: ``boxes[offsets[i]:offsets[i + 1]]``."""
+    if boxes.exact is not None:
+        return _equal(boxes.exact, targets)
+    from undercover.forms.kernels import covering_boxes, index_boxes
+
+    parts = [np.ascontiguousarray(part) for part in np.array_split(targets, threads)]
+    # A part of the boxes at a time, so that the bitmaps stay small however many values and boxes there are.
+    at_once = max(4096, _BITMAP_BYTES * 8 // int(boxes.value_starts[-1]) // 64 * 64)
+    counts, members = [], []
+    with ThreadPoolExecutor(threads) as pool:
+        for begin in range(0, len(boxes.weights), at_once):
+            end = min(begin + at_once, len(boxes.weights))
+            bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
+            find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
+            found = list(pool.map(find, parts))
+            counts.append(np.concatenate([np.diff(offsets) for offsets, _ in found]))
+            members.append(np.concatenate([inside for _, inside in found]) + begin)
+    offsets = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
+    if len(members) == 1:
+        return offsets, members[0]
+    owner = np.concatenate([np.repeat(np.arange(len(targets)), count) for count in counts])
+    return offsets, np.concatenate(members)[np.argsort(owner, kind="stable")]
+
+
+def _covered(
+    table: PublishedTable, name: str, column: Written, original: EncodedColumn, drawn: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
+    size = original.domain.size
+    read = domain_values(original).read_all(column.labels, table.form(name))
+    wrong = [cell for cell, meaning in zip(column.labels, read, strict=True) if meaning.size == 0]
+    if wrong and not drawn:
+        raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
+    ranges = [meaning if meaning.members is None else NOTHING for meaning in read]
+    low = np.array([meaning.low for meaning in ranges], dtype=np.int64)
+    high = np.array([meaning.high for meaning in ranges], dtype=np.int64)
+    places = np.arange(-(-size // 64) * 64)
+    bits = (places >= low[:, None]) & (places <= high[:, None])  # (n_cells, n_bits)
+    members = [meaning.members or () for meaning in read]
+    owners = np.repeat(np.arange(len(members)), [len(inside) for inside in members])
+    bits[owners, np.fromiter(chain.from_iterable(members), dtype=np.int64, count=len(owners))] = True
+    first = np.array([meaning.low if meaning.size else size for meaning in read], dtype=np.int64)
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64), first, bits.sum(axis=1)
+
+
+def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    both = np.concatenate([boxes, targets])
+    keys = both[:, 0]
+    for j in range(1, both.shape[1]):
+        keys, _ = number(keys * (int(both[:, j].max()) + 1) + both[:, j])
+    box_keys, target_keys = keys[: len(boxes)], keys[len(boxes) :]
+    order = np.argsort(box_keys, kind="stable")
+    ordered = box_keys[order]
+    start, end = np.searchsorted(ordered, target_keys), np.searchsorted(ordered, target_keys, side="right")
+    offsets = np.concatenate([[0], np.cumsum(end - start)])
+    inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - start, end - start)
+    return offsets, order[inside]
+
+
+def _buckets(
+    release: Release, column: Written, representatives: NDArray[np.int64], sensitive: Sequence[str]
+) -> tuple[NDArray[np.int64], dict[str, Distribution]]:
+    """The bucket of each box and the sensitive values of each bucket, numbered as the QIT's distinct buckets."""
+    sat = release.published("sat").data
+    named = written(sat.column(BUCKET))
+    translate = positions_among(named, column)
+    counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
+    distributions = {
+        name: distribution_of(name, written(sat.column(name)), translate[named.codes], len(column.values), counts)
+        for name in sensitive
+    }
+    return column.codes[representatives], distributions
+
+
+def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDArray[np.int64], int]:
+    """The original code of each published sensitive value; values the original does not have come behind its codes."""
+    place = {label: code for code, label in enumerate(column.domain.labels)}
+    codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
+    return codes, len(place)
+
+
+def original_as_release(original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Release:
+    """The original table as if it were published as it is: what the attacker would get without any protection."""
+    from undercover.model.release import PublishedColumn
+
+    columns = [PublishedColumn(name, "quasi-identifier", "value") for name in known]
+    columns += [PublishedColumn(name, "sensitive", "value") for name in sensitive]
+    data = {
+        column.name: pa.DictionaryArray.from_arrays(
+            pa.array(original[column.name].codes), pa.array(original[column.name].domain.labels, pa.string())
+        )
+        for column in columns
+    }
+    return Release("original", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)

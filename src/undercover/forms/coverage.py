@@ -1,0 +1,230 @@
+"""What the distinct cells of one column cover, as runs of positions.
+
+Positions count the values of a column in order: its domain codes, or the leaves of its hierarchy. An interval is one
+run, a set or a node as many as it has gaps and one. How many positions a cell covers is its size: 1 for a single
+value, the number of members for a set, the number of leaves for a node.
+
+Which points lie in at least one box: a join of original rows with generalised ones.
+
+Comparing every row with every class is out of reach, so both are cut together: the points are halved along the column
+in which they are spread most, and each half keeps only the boxes that reach into it, until few enough pairs are left
+to compare them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.forms.meaning import Meaning
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The runs of every cell, one behind the other; each cell has at least one.
+
+    Examples
+    --------
+    >>> cells = Coverage.of_meanings([Meaning(2, 5), Meaning(0, 9, (0, 1, 9))], n_positions=10)
+    >>> cells.low.tolist(), cells.high.tolist(), cells.sizes.tolist()
+    ([2, 0, 9], [5, 1, 9], [4, 3])
+    >>> asked = np.array([0, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)  # positions 1 to 3
+    >>> cells.covered(asked).tolist()
+    [2, 1]
+    """
+
+    starts: Positions  # (n_cells + 1,) into low and high
+    low: Positions  # (n_runs,)
+    high: Positions  # (n_runs,) included
+    n_positions: int
+
+    @classmethod
+    def of_ranges(cls, low: Positions, high: Positions, n_positions: int) -> Coverage:
+        """Cells that are one run each."""
+        return cls(np.arange(len(low) + 1), low.astype(np.int64), high.astype(np.int64), n_positions)
+
+    @classmethod
+    def of_members(cls, cells: Positions, members: Positions, n_cells: int, n_positions: int) -> Coverage:
+        """Cells given member by member, sorted by cell and then by position, no member twice.
+
+        >>> Coverage.of_members(np.array([0, 0, 0, 1]), np.array([3, 4, 7, 8]), 2, 10).low.tolist()
+        [3, 7, 8]
+        """
+        first = np.append(True, (np.diff(members) != 1) | (np.diff(cells) != 0))
+        last = np.append(first[1:], True)
+        starts = np.searchsorted(cells[first], np.arange(n_cells + 1))
+        return cls(starts, members[first].astype(np.int64), members[last].astype(np.int64), n_positions)
+
+    @classmethod
+    def of_meanings(cls, meanings: Sequence[Meaning], n_positions: int) -> Coverage:
+        """Cells as they were read from a published table."""
+        if all(meaning.members is None for meaning in meanings):
+            ends = np.array([(meaning.low, meaning.high) for meaning in meanings], dtype=np.int64).reshape(-1, 2)
+            return cls.of_ranges(ends[:, 0], ends[:, 1], n_positions)
+        members = [meaning.members or range(meaning.low, meaning.high + 1) for meaning in meanings]
+        cells = np.repeat(np.arange(len(meanings)), [len(places) for places in members])
+        return cls.of_members(cells, np.concatenate([np.array(p) for p in members]), len(meanings), n_positions)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of distinct cells."""
+        return len(self.starts) - 1
+
+    @cached_property
+    def sizes(self) -> Positions:
+        """(n_cells,) how many positions each cell covers."""
+        return self._sums(self.high - self.low + 1)
+
+    def covered(self, asked: NDArray[np.bool_]) -> Positions:
+        """(n_cells,) how many of the positions asked for each cell covers."""
+        before = np.concatenate([[0], np.cumsum(asked)])
+        return self._sums(before[self.high + 1] - before[self.low])
+
+    def _sums(self, per_run: Positions) -> Positions:
+        if not self.n_cells:
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(np.add.reduceat(per_run, self.starts[:-1]), dtype=np.int64)
+
+
+_PAIRS = 1 << 15
+
+Array = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cover:
+    """The distinct cells of one column as ranges of codes; scattered cells list their codes too.
+
+    Examples
+    --------
+    >>> cover = Cover.of([Meaning(0, 1), Meaning(0, 3, (0, 3))], size=4)
+    >>> cover.reaches(np.array([0, 1]), 1, 2).tolist(), cover.holds(np.array([1, 1]), np.array([2, 3])).tolist()
+    ([True, False], [False, True])
+    """
+
+    low: Array  # (n_cells,)
+    high: Array
+    scattered: NDArray[np.bool_]
+    keys: Array  # sorted: cell · size + code of every member of a scattered cell
+    size: int
+
+    @classmethod
+    def of(cls, meanings: Sequence[Meaning], size: int) -> Cover:
+        """Gather what the cells of a column mean."""
+        keys = [cell * size + code for cell, meaning in enumerate(meanings) for code in meaning.members or ()]
+        return cls(
+            np.array([meaning.low for meaning in meanings], dtype=np.int64),
+            np.array([meaning.high for meaning in meanings], dtype=np.int64),
+            np.array([meaning.members is not None for meaning in meanings], dtype=bool),
+            np.array(keys, dtype=np.int64),
+            size,
+        )
+
+    @classmethod
+    def exact(cls, size: int) -> Cover:
+        """Cells that stand for one code each."""
+        codes = np.arange(size, dtype=np.int64)
+        return cls(codes, codes, np.zeros(size, dtype=bool), np.empty(0, dtype=np.int64), size)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every cell covers a single code."""
+        return bool((self.low == self.high).all())
+
+    def reaches(self, cells: Array, first: int, last: int) -> NDArray[np.bool_]:
+        """Which of the cells cover a code from ``first`` to ``last``."""
+        found = (self.low[cells] <= last) & (self.high[cells] >= first)
+        loose = np.flatnonzero(found & self.scattered[cells])
+        if len(loose):
+            base = cells[loose] * self.size
+            found[loose] = np.searchsorted(self.keys, base + first) < np.searchsorted(self.keys, base + last, "right")
+        return found
+
+    def holds(self, cells: Array, codes: Array) -> NDArray[np.bool_]:
+        """Whether each cell covers the code beside it."""
+        found = (self.low[cells] <= codes) & (codes <= self.high[cells])
+        loose = np.flatnonzero(found & self.scattered[cells])
+        if len(loose):
+            wanted = cells[loose] * self.size + codes[loose]
+            place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+            found[loose] = self.keys[place] == wanted
+        return found
+
+
+def covered(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> NDArray[np.bool_]:
+    """Whether each point lies in a box.
+
+    Parameters
+    ----------
+    points
+        Codes of the points, one array per column.
+    boxes
+        Cells of the boxes, one array per column: numbers into that column's cover.
+    covers
+        What the cells of each column stand for.
+
+    Examples
+    --------
+    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
+    >>> covered([np.array([0, 3, 2])], [np.array([1])], [ages]).tolist()
+    [False, True, True]
+    """
+    found = np.zeros(len(points[0]), dtype=bool)
+    pending = [(np.arange(len(points[0])), np.arange(len(boxes[0])))]
+    while pending:
+        rows, near = pending.pop()
+        if not len(rows) or not len(near):
+            continue
+        if len(rows) * len(near) <= _PAIRS:
+            found[rows] = _compare_all(points, boxes, covers, rows, near)
+            continue
+        column, first, last = _widest(points, covers, rows)
+        codes = points[column][rows]
+        middle = int(np.partition(codes, len(codes) // 2)[len(codes) // 2])
+        middle -= middle == last
+        if first == last:
+            found[rows] = _compare_one(points, boxes, covers, int(rows[0]), near)  # all the same point
+            continue
+        cells = boxes[column][near]
+        for part, start, end in ((codes <= middle, first, middle), (codes > middle, middle + 1, last)):
+            pending.append((rows[part], near[covers[column].reaches(cells, start, end)]))
+    return found
+
+
+def _widest(points: Sequence[Array], covers: Sequence[Cover], rows: Array) -> tuple[int, int, int]:
+    spans = [(int(codes[rows].min()), int(codes[rows].max())) for codes in points]
+    widths = [(last - first) / max(cover.size - 1, 1) for (first, last), cover in zip(spans, covers, strict=True)]
+    column = int(np.argmax(widths))
+    return column, *spans[column]
+
+
+def _compare_all(
+    points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], rows: Array, near: Array
+) -> NDArray[np.bool_]:
+    # Two columns weed out most pairs as a whole; the rest are followed one by one.
+    telling = sorted(range(len(covers)), key=lambda column: -covers[column].size)
+    fits = np.ones((len(rows), len(near)), dtype=bool)
+    for column in telling[:2]:
+        own, cells = points[column][rows][:, None], boxes[column][near]
+        fits &= (covers[column].low[cells] <= own) & (own <= covers[column].high[cells])
+    row, box = np.divmod(np.flatnonzero(fits), len(near))
+    for column in telling[2:] + telling[:2]:
+        kept = covers[column].holds(boxes[column][near[box]], points[column][rows[row]])
+        row, box = row[kept], box[kept]
+    found = np.zeros(len(rows), dtype=bool)
+    found[row] = True
+    return found
+
+
+def _compare_one(
+    points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], row: int, near: Array
+) -> bool:
+    for codes, cells, cover in zip(points, boxes, covers, strict=True):
+        near = near[cover.holds(cells[near], np.full(len(near), codes[row]))]
+    return bool(len(near))

@@ -1,0 +1,1 @@
+"""A table in its old shape whose quasi-identifiers were drawn."""

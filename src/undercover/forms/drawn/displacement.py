@@ -1,0 +1,199 @@
+"""How far values were moved, where the quasi-identifiers of a release were drawn at random.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Section 5.2: ILoss of a drawn value is how far it
+lies from the original, over the size of the attribute's domain, and of a table the sum over all cells. Beside it stand
+the mean per cell, and the same with the domain's width in place of its size (the scale of NCP): 0 where a value stayed,
+1 where it went from one end to the other.
+
+For comparison the paper's ILoss of generalised cells: the width of the range over the size of the domain, and
+(leaves - 1) / (all leaves - 1) for categories (Xiao & Tao 2006).
+
+Deviations: the size of a domain is the number of distinct values that occur. Categories count by the distance of
+:mod:`undercover.model.value_distance`, dates and ordinal values by their ranks. A missing value is as far from the
+others as these can be from each other. Where the holder gave distances, they count in every figure; the size of the
+domain divides them in ILoss as it divides differences where values lie on a scale, and their largest is the width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+from undercover.forms.generalized.loss import Loss, losses
+from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.written import written
+from undercover.model.drawn import is_drawn, own_rows_of_release
+from undercover.model.release import PublishedTable, Release
+from undercover.model.table import EncodedColumn, Table
+from undercover.model.value_distance import ValueDistance
+
+UNKNOWN = (
+    "How far values were moved cannot be told from the published table: which row is whose stays in the private run. "
+    "Measure the run or its folder."
+)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Displacement:
+    """How far the cells of a table were moved.
+
+    Examples
+    --------
+    >>> Displacement(12.0, {"age": 0.1, "sex": 0.2}, {"age": 0.01, "sex": 0.2}, {"age": 0.5, "sex": 0.2})
+    <Displacement: 35.0% of the cells changed, by 0.1050 of the scale on average; .to_dict() has the numbers>
+    """
+
+    iloss_sum: float  # the paper's figure: over all cells
+    iloss: dict[str, float]  # mean per cell of each column
+    shift: dict[str, float]  # the same over the width of the domain
+    changed: dict[str, float]  # share of the cells that differ
+    weights: dict[str, float] = field(default_factory=dict)
+    geometric: tuple[float, float] = (0.0, 0.0)  # of ILoss and shift: mean over the rows of prod(1 + x)^(1/d) - 1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "iloss_sum": self.iloss_sum,
+            "changed_cells": float(np.mean(list(self.changed.values()))),
+            "changed_per_column": dict(self.changed),
+        }
+
+    def losses(self) -> dict[str, Loss]:
+        """As the measures of other releases are given: ``iloss`` and ``shift``, means and by column."""
+        iloss, shift = self.geometric
+        return {"iloss": self._loss(self.iloss, iloss), "shift": self._loss(self.shift, shift)}
+
+    def _loss(self, per_column: dict[str, float], geometric: float) -> Loss:
+        means = np.array(list(per_column.values()))
+        weights = np.array([self.weights.get(name, 1.0) for name in per_column])
+        return Loss(float(means.mean()), float(np.dot(means, weights) / weights.sum()), geometric, dict(per_column))
+
+    def __repr__(self) -> str:
+        changed, shift = (float(np.mean(list(part.values()))) for part in (self.changed, self.shift))
+        return (
+            f"<Displacement: {changed:.1%} of the cells changed, by {shift:.4f} of the scale on average; "
+            ".to_dict() has the numbers>"
+        )
+
+
+def displacement(original: Table, release: Release, own: NDArray[np.int64] | None = None) -> Displacement:
+    """How far the values of a release were moved.
+
+    Parameters
+    ----------
+    original
+        The table it was made from.
+    release
+        In the table's old shape, with quasi-identifiers drawn at random.
+    own
+        The published row of every row of ``original``; not needed where the release keeps the order of the input.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.model.schema import Schema
+    >>> original = Table.from_arrow(pa.table({"age": [28, 29, 33]}), Schema(quasi_identifiers=["age"]))
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
+    >>> table = PublishedTable("t", columns, pa.table({"age": [29, 29, 30]}))
+    >>> found = displacement(original, Release("mutual-cover", {"keep_order": True}, (table,), False))
+    >>> found.iloss_sum, found.shift["age"]  # (1 + 0 + 3) / 3 values, and over a width of 5 in 3 rows
+    (1.3333333333333333, 0.26666666666666666)
+    """
+    if not is_drawn(release):
+        raise DataError(f"Values are moved by methods that draw them; {release.method} does not.")
+    own = own_rows_of_release(release) if own is None else own
+    if own is None:
+        raise DataError(UNKNOWN)
+    if len(own) != original.n_rows:
+        raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
+    table = release.published()
+    iloss: dict[str, float] = {}
+    shift: dict[str, float] = {}
+    changed, weights = {}, {}
+    logarithms = np.zeros((2, original.n_rows))
+    for name in table.names("quasi-identifier"):
+        column = original[name]
+        moved, width, differs = _moved(column, table, own)
+        size = len(column.domain.values) if _on_scale(column) else 1.0
+        for i, (means, over) in enumerate(((iloss, size), (shift, width))):
+            means[name] = float(np.mean(moved / over))
+            logarithms[i] += np.log1p(moved / over)
+        changed[name] = float(differs.mean())
+        weights[name] = column.settings.weight
+    total = sum(iloss.values()) * original.n_rows
+    by_row = np.expm1(logarithms / len(iloss)).mean(axis=1)
+    return Displacement(total, iloss, shift, changed, weights, (float(by_row[0]), float(by_row[1])))
+
+
+def papers_iloss(original: Table, release: Release, own: NDArray[np.int64] | None = None) -> float:
+    """The paper's ILoss, summed over all cells: of drawn values, or of generalised ones."""
+    if is_drawn(release):
+        return displacement(original, release, own).iloss_sum
+    per_column = losses(original, release)["ncp"].per_column
+    total = 0.0
+    for name, share in per_column.items():
+        column = original[name]
+        scale = _width(column) / len(column.domain.values) if _on_scale(column) else 1.0
+        total += share * scale * original.n_rows
+    return total
+
+
+def _on_scale(column: EncodedColumn) -> bool:
+    """Whether distances are differences, not shares already."""
+    return column.domain.kind in ("numeric", "date") or (
+        column.domain.kind == "ordinal" and column.settings.hierarchy is None
+    )
+
+
+def _scale(column: EncodedColumn) -> Floats:
+    """Numbers as they are, dates and ordinal values by rank; of the values that are not missing."""
+    present = len(column.domain.values)
+    if column.domain.kind == "numeric":
+        return domain_values(column).numbers[:present]
+    return np.arange(present, dtype=np.float64)
+
+
+def _width(column: EncodedColumn) -> float:
+    scale = _scale(column)
+    return float(scale[-1] - scale[0]) if len(scale) > 1 else 1.0
+
+
+def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64]) -> tuple[Floats, float, Any]:
+    """(n_rows,) distance of each cell, the largest there can be, and (n_rows,) whether it differs."""
+    found = written(table.data.column(column.name))
+    labels = found.labels
+    values = domain_values(column)
+    code = np.array([values.position.get(label, -1) for label in labels], dtype=np.int64)
+    given = column.settings.distance is not None
+    unknown = [label for label, place in zip(labels, code, strict=True) if place < 0]
+    strange = [label for label in unknown if given or not _is_number(column, label)]
+    if strange:
+        raise DataError(f"`{column.name}` was published as {strange[0]!r}, which the original column does not have.")
+    pairs = column.codes.astype(np.int64) * len(labels) + found.codes[own]
+    distinct, pair = np.unique(pairs, return_inverse=True)
+    before, after = distinct // len(labels), distinct % len(labels)
+    if given or not _on_scale(column):
+        distance = ValueDistance.of(column)
+        steps = [distance.between(int(one), int(code[other])) for one, other in zip(before, after, strict=True)]
+        return np.array(steps)[pair], (distance.widest or 1.0) if given else 1.0, (before != code[after])[pair]
+    width = _width(column)
+    scale = _scale(column)
+    missing = len(scale)  # code of a missing value
+    numbers = np.array([float(label) if place < 0 else 0.0 for label, place in zip(labels, code, strict=True)])
+    there = np.where(code[after] < 0, numbers[after], np.append(scale, 0.0)[np.minimum(code[after], missing)])
+    here = np.append(scale, 0.0)[np.minimum(before, missing)]
+    steps = np.abs(here - there)
+    steps[(before == missing) != (code[after] == missing)] = width
+    steps[(before == missing) & (code[after] == missing)] = 0.0
+    return steps[pair], width, (before != code[after])[pair]
+
+
+def _is_number(column: EncodedColumn, label: str) -> bool:
+    return column.domain.kind == "numeric" and domain_values(column).read(label, "value") == NOTHING and label != ""

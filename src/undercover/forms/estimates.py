@@ -1,0 +1,212 @@
+"""What a recipient takes a release to say, in one shape for every form: boxes, people, and sensitive values.
+
+A box is what rows are written alike; its people are spread evenly over the values it covers. Of sensitive values a box
+shows those of its own rows (one table), the shares of its bucket (two tables), what was drawn and is taken as it stands
+(mutual cover), or corrected counts, which may be negative (perturbed generalization). Quasi-identifiers that are not
+published may have any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+from undercover.forms.classes import BUCKET
+from undercover.forms.coverage import Coverage, Positions
+from undercover.forms.meaning import NOTHING, Values, leaf_values
+from undercover.forms.perturbed.spread import perturbed_spreads
+from undercover.forms.spread import Spread, read_cells, spread_of_release
+from undercover.forms.spreads import spread_of_rows
+from undercover.forms.written import Written, combine, first_rows, written
+from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.drawn import is_drawn
+from undercover.model.release import PublishedTable, Release
+from undercover.model.table import Table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """The sensitive values of boxes: those of box b are entries ``starts[b]:starts[b + 1]``."""
+
+    labels: tuple[str, ...]
+    starts: Positions  # (n_boxes + 1,)
+    values: Positions  # (n_entries,) position in labels
+    weights: Floats  # (n_entries,) expected people
+    evenly: Floats | None = None  # (n_boxes,) to be added to every value
+
+    @classmethod
+    def of(cls, spread: Spread, labels: tuple[str, ...], n_boxes: int, evenly: Floats | None = None) -> Shown:
+        """The entries of a spread, by box."""
+        values = np.repeat(np.arange(spread.n_values), np.diff(spread.value_starts))
+        order = np.argsort(spread.pair_box, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(spread.pair_box, minlength=n_boxes))])
+        return cls(labels, starts, values[order], spread.pair_weight[order], evenly)
+
+    def by_class(self, class_of: Positions, n_classes: int) -> Floats:
+        """(n_boxes, n_classes) people of each class of values in every box; ``class_of`` is by label."""
+        return self.by_class_of(np.arange(len(self.starts) - 1), len(self.starts) - 1, class_of, n_classes)
+
+    def by_class_of(self, group_of: Positions, n_groups: int, class_of: Positions, n_classes: int) -> Floats:
+        """(n_groups, n_classes) the same for groups of boxes, such as those with equal cells in one column."""
+        groups = np.repeat(group_of, np.diff(self.starts))
+        keys = groups * n_classes + class_of[self.values]
+        counts: Floats = np.bincount(keys, weights=self.weights, minlength=n_groups * n_classes).astype(np.float64)
+        found = counts.reshape(n_groups, n_classes)
+        if self.evenly is not None:
+            evenly = np.bincount(group_of, weights=self.evenly, minlength=n_groups)
+            found = found + np.outer(evenly, np.bincount(class_of, minlength=n_classes))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """The boxes of a release.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4))
+    >>> found = estimates_of(run.original, run.release)
+    >>> float(found.people.sum()), sorted(found.coverage), sorted(found.sensitive)
+    (1000.0, ['age', 'sex'], ['income'])
+    """
+
+    coverage: Mapping[str, Coverage]  # what the distinct cells of a quasi-identifier cover, in leaves
+    cells: Mapping[str, Positions]  # (n_boxes,) cell of each box
+    people: Floats  # (n_boxes,)
+    draws: Positions  # (n_boxes,) how many people's sensitive values it rests on
+    sensitive: Mapping[str, Shown]
+
+    @property
+    def n_boxes(self) -> int:
+        """Number of boxes."""
+        return len(self.people)
+
+
+def estimates_of(original: Table, release: Release) -> Estimates:
+    """Read a release against the domains of the table it was made from."""
+    table = release.published("qit") if len(release.tables) > 1 else release.published()
+    published = set(table.names("quasi-identifier"))
+    values = {name: leaf_values(original[name]) for name in original.schema.quasi_identifiers}
+    told = {name: found for name, found in values.items() if name in published}
+    sensitive = tuple(
+        name for name in original.schema.sensitive if any(name in t.names("sensitive") for t in release.tables)
+    )
+    if is_perturbed(release):
+        found = _perturbed(release, told, sensitive[0])
+    elif is_drawn(release):
+        found = _drawn(original, release.published(), told, sensitive)
+    elif not sensitive:
+        found = _without_sensitive(table, told, len(release.tables) > 1)
+    else:
+        spreads = {name: spread_of_release(release, told, name, original[name].domain.labels) for name in sensitive}
+        found = _of_spreads(original, spreads)
+    unpublished = {name: every.size for name, every in values.items() if name not in published}
+    return _with_unpublished(found, unpublished)
+
+
+def estimates_of_rows(original: Table) -> Estimates:
+    """The original table itself, as if it were published as it is."""
+    names = original.schema.quasi_identifiers
+    spreads = {name: spread_of_rows(original, names, name) for name in original.schema.sensitive}
+    if spreads:
+        return _of_spreads(original, spreads)
+    raise DataError("The table has no sensitive column.")
+
+
+def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
+    """Spreads of several sensitive columns have the same boxes in the same order."""
+    first = next(iter(spreads.values()))
+    n_boxes = 1 + int(first.pair_box.max(initial=-1))
+    people: Floats = np.bincount(first.pair_box, weights=first.pair_weight, minlength=n_boxes).astype(np.float64)
+    return Estimates(
+        first.coverage,
+        first.cells,
+        people,
+        np.rint(people).astype(np.int64),
+        {name: Shown.of(spread, original[name].domain.labels, n_boxes) for name, spread in spreads.items()},
+    )
+
+
+def _perturbed(release: Release, values: Mapping[str, Values], sensitive: str) -> Estimates:
+    from undercover.forms.classes import PEOPLE
+
+    noise = Perturbation.of(release)
+    domain = noise.domain
+    people = np.asarray(release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
+    if not noise.p:  # no value was kept: there are only people to be counted
+        return _without_sensitive(release.published(), values, False, people)
+    seen, evenly = perturbed_spreads(release, values, sensitive, domain)
+    shown = Shown.of(seen, domain, len(people), evenly.pair_weight)
+    return Estimates(seen.coverage, seen.cells, people, np.ones(len(people), dtype=np.int64), {sensitive: shown})
+
+
+def _drawn(
+    original: Table, table: PublishedTable, values: Mapping[str, Values], sensitive: tuple[str, ...]
+) -> Estimates:
+    """Every row as it stands; a number that nobody has counts as the nearest that somebody has."""
+    coverage, cells = {}, {}
+    for name, every in values.items():
+        column = written(table.data.column(name))
+        places = np.array([_nearest(name, label, every) for label in column.labels], dtype=np.int64)
+        coverage[name] = Coverage.of_ranges(places, places, every.size)
+        cells[name] = column.codes
+    rows = np.arange(table.rows)
+    shown = {}
+    for name in sensitive:
+        labels = original[name].domain.labels
+        place = {label: code for code, label in enumerate(labels)}
+        column = written(table.data.column(name))
+        codes = np.array([place[label] for label in column.labels], dtype=np.int64)[column.codes]
+        shown[name] = Shown(labels, np.arange(table.rows + 1), codes, np.ones(len(rows)))
+    return Estimates(coverage, cells, np.ones(len(rows)), np.ones(len(rows), dtype=np.int64), shown)
+
+
+def _nearest(name: str, label: str, values: Values) -> int:
+    meaning = values.read(label, "value")
+    if meaning != NOTHING:
+        return meaning.low
+    if values.kind not in ("numeric", "date"):
+        raise DataError(f"Cells of `{name}` that stand for no value of its domain: `{label}`.")
+    present = values.numbers[: values.size - values.has_missing]
+    number = Values((label,), values.kind, False).numbers[0]
+    return int(np.abs(present - number).argmin())
+
+
+def _without_sensitive(
+    table: PublishedTable, values: Mapping[str, Values], two_tables: bool, people: Floats | None = None
+) -> Estimates:
+    columns = {name: written(table.data.column(name)) for name in values}
+    coverage = {name: read_cells(name, columns[name].labels, table.form(name), values[name]) for name in values}
+    buckets = [written(table.data.column(BUCKET))] if two_tables else []
+    alike: list[Written] = [*columns.values(), *buckets] or [Written(np.zeros(table.rows, np.int64), pa.nulls(1))]
+    labels, count = combine(alike)
+    first = first_rows(labels, count)
+    sizes = np.bincount(labels, minlength=count)
+    cells = {name: column.codes[first] for name, column in columns.items()}
+    weights = np.ones(table.rows) if people is None else people
+    counted: Floats = np.bincount(labels, weights=weights, minlength=count).astype(np.float64)
+    return Estimates(coverage, cells, counted, sizes, {})
+
+
+def _with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:
+    """Columns that are not in the release: one cell that covers everything."""
+    if not sizes:
+        return found
+    nothing = np.zeros(found.n_boxes, dtype=np.int64)
+    whole = {name: Coverage.of_ranges(np.array([0]), np.array([size - 1]), size) for name, size in sizes.items()}
+    return Estimates(
+        {**found.coverage, **whole},
+        {**found.cells, **dict.fromkeys(sizes, nothing)},
+        found.people,
+        found.draws,
+        found.sensitive,
+    )

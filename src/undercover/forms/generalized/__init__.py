@@ -1,0 +1,1 @@
+"""One table whose cells cover the truth."""

@@ -1,0 +1,213 @@
+"""A release against the table it was made from: nothing lost, nothing invented, everybody covered.
+
+For the holder only: it needs the original. Four questions: Are there as many rows as there should be? Is every
+sensitive value published as often as it occurs? Is every original row covered by a published row (or bucket) that has
+its sensitive value? And where quasi-identifiers are published as they are, are they the same ones, as often?
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import listed
+from undercover.forms.classes import Classes, classes_of
+from undercover.forms.coverage import Cover, covered
+from undercover.forms.distribution import Distribution
+from undercover.forms.drawn.against import verify_drawn
+from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.perturbed.against import verify_sampled
+from undercover.forms.written import Written, combine, written
+from undercover.guarantees.finding import Finding
+from undercover.model.drawn import is_drawn
+from undercover.model.release import PublishedTable, Release
+from undercover.model.table import EncodedColumn, Table
+
+Array = NDArray[np.int64]
+
+
+def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
+    """Compare a release with the original; rows it says it suppressed may be missing.
+
+    Examples
+    --------
+    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.model.schema import Schema
+    >>> schema = Schema(quasi_identifiers=["age"], sensitive="ill")
+    >>> original = Table.from_arrow(pa.table({"age": [28, 35], "ill": ["flu", "cold"]}), schema)
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
+    >>> data = pa.table({"age": ["[28, 35]", "[28, 35]"], "ill": ["cold", "flu"]})
+    >>> release = Release("mondrian", {}, (PublishedTable("table", columns, data),), True)
+    >>> [(finding.name, finding.holds) for finding in verify_against(release, original)]
+    [('rows-preserved', True), ('sensitive-values-preserved', True), ('rows-covered', True)]
+    """
+    classes = classes_of(release)
+    table = release.tables[0] if classes.boxes is None else release.published("qit")
+    if is_drawn(release):
+        return verify_drawn(release, original)
+    if classes.sampled:
+        return verify_sampled(table, classes, original, release.suppressed_rows)
+    expected = original.n_rows - release.suppressed_rows
+    findings = [Finding("rows-preserved", {}, expected, table.rows, table.rows == expected)]
+    if classes.problems:
+        return (*findings, Finding("sensitive-values-preserved", {}, holds=False, note=" ".join(classes.problems)))
+    absent = [name for name in (*classes.quasi_identifiers, *classes.sensitive) if name not in original.columns]
+    if absent:
+        note = f"The original has no column {listed(absent)}."
+        return (*findings, Finding("rows-covered", {}, expected, 0, False, note=note))
+    findings += [_same_values(column, original, release.suppressed_rows) for column in classes.sensitive.values()]
+    boxes = _boxes(table, classes, original)
+    if classes.boxes is not None and all(cover.is_exact for cover in boxes.covers):
+        findings.append(_same_people(classes.boxes, boxes, original, release.suppressed_rows))
+    findings.append(_all_covered(table, classes, boxes, original, release.suppressed_rows))
+    return tuple(findings)
+
+
+@dataclass(frozen=True)
+class _Boxes:
+    """Distinct published combinations of quasi-identifier cells, read against the original's domains."""
+
+    cells: tuple[Array, ...]  # per column: (n_boxes,) cell
+    covers: tuple[Cover, ...]
+    unread: tuple[str, ...]
+
+
+def _boxes(table: PublishedTable, classes: Classes, original: Table) -> _Boxes:
+    rows = (classes.boxes or classes).representatives
+    cells, covers, unread = [], [], []
+    for name in classes.quasi_identifiers:
+        column = written(table.data.column(name).take(pa.array(rows)))
+        values = domain_values(original[name])
+        meanings = [values.read(label, table.form(name)) for label in column.labels]
+        wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
+        if wrong:
+            unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
+        cells.append(column.codes)
+        covers.append(Cover.of(meanings, values.size))
+    return _Boxes(tuple(cells), tuple(covers), tuple(unread))
+
+
+def _same_values(column: Distribution, original: Table, suppressed: int) -> Finding:
+    encoded = original[column.name]
+    before = _by_label(encoded.domain.labels, np.bincount(encoded.codes, minlength=encoded.domain.size))
+    after = _by_label(column.labels, column.overall)
+    invented = sum(max(count - before.get(label, 0), 0) for label, count in after.items())
+    lost = sum(max(count - after.get(label, 0), 0) for label, count in before.items())
+    wrong = invented + max(lost - suppressed, 0)
+    return Finding("sensitive-values-preserved", {"column": column.name}, 0, wrong, wrong == 0, sense="at most")
+
+
+def _by_label(labels: tuple[str, ...], counts: Array) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for label, count in zip(labels, counts.tolist(), strict=True):
+        total[label] = total.get(label, 0) + count
+    return total
+
+
+def _same_people(boxes: Classes, read: _Boxes, original: Table, suppressed: int) -> Finding:
+    """Quasi-identifiers that are published as they are must be those of the original, as often."""
+    ours = [original[name] for name in boxes.quasi_identifiers]
+    joint = [
+        _codes(np.concatenate([column.codes.astype(np.int64), cover.low[cells]]), column.domain.size)
+        for column, cover, cells in zip(ours, read.covers, read.cells, strict=True)
+    ]
+    labels, count = combine(joint)
+    before = np.bincount(labels[: original.n_rows], minlength=count)
+    after = np.bincount(labels[original.n_rows :], boxes.sizes, minlength=count).astype(np.int64)
+    invented = int(np.maximum(after - before, 0).sum())
+    wrong = invented + max(int(np.maximum(before - after, 0).sum()) - suppressed, 0)
+    return Finding("quasi-identifiers-preserved", {}, 0, wrong, wrong == 0, sense="at most")
+
+
+def _all_covered(table: PublishedTable, classes: Classes, boxes: _Boxes, original: Table, suppressed: int) -> Finding:
+    own, published, n_secrets = _secrets(table, classes, original)
+    if classes.boxes is None:
+        box, secret = classes.labels, published
+    else:
+        box, secret = _bucket_secrets(classes, classes.boxes, published)
+    known = secret >= 0
+    pairs = np.unique(box[known] * n_secrets + secret[known])
+    box, secret = pairs // n_secrets, pairs % n_secrets
+    ours = [original[name] for name in classes.quasi_identifiers]
+    labels, count = combine([*(_codes(c.codes.astype(np.int64), c.domain.size) for c in ours), _codes(own, n_secrets)])
+    first = np.empty(count, dtype=np.int64)
+    first[labels] = np.arange(len(labels))
+    points = [column.codes[first].astype(np.int64) for column in ours]
+    if all(cover.is_exact for cover in boxes.covers):
+        cells = [cover.low[cell][box] for cover, cell in zip(boxes.covers, boxes.cells, strict=True)]
+        found = _exactly(points, own[first], cells, secret, [c.domain.size for c in ours], n_secrets)
+    else:
+        covers = [Cover.exact(n_secrets), *boxes.covers]
+        found = covered([own[first], *points], [secret, *(cell[box] for cell in boxes.cells)], covers)
+    alone = np.flatnonzero(~found[labels])
+    notes = list(boxes.unread)
+    if len(alone) > suppressed:
+        notes.append(f"Not covered, by row of the input: {', '.join(map(str, original.rows[alone[:10]]))}.")
+    return Finding(
+        "rows-covered",
+        {},
+        original.n_rows - suppressed,
+        original.n_rows - len(alone),
+        len(alone) <= suppressed,
+        note=" ".join(notes),
+    )
+
+
+def _secrets(table: PublishedTable, classes: Classes, original: Table) -> tuple[Array, Array, int]:
+    """The sensitive values of the original's rows and of the published ones, numbered alike; -1 where unknown.
+
+    Of a release in two tables, one number per entry of the bucket's distribution instead of one per row.
+    """
+    ours: list[EncodedColumn] = []
+    theirs: list[Array] = []
+    unknown = np.zeros(0, dtype=bool)
+    for name, distribution in classes.sensitive.items():
+        values = domain_values(original[name])
+        if classes.boxes is None:
+            column = written(table.data.column(name), nan_is_missing=True)
+            codes, labels = column.codes, column.labels
+        else:
+            codes, labels = distribution.value_index, distribution.labels
+        code = np.array([values.position.get(label, -1) for label in labels], dtype=np.int64)[codes]
+        unknown = (code < 0) if not len(ours) else unknown | (code < 0)
+        ours.append(original[name])
+        theirs.append(code)
+    if not ours:
+        return np.zeros(original.n_rows, dtype=np.int64), np.zeros(len(classes.labels), dtype=np.int64), 1
+    joint = [
+        _codes(np.concatenate([column.codes.astype(np.int64), np.maximum(code, 0)]), column.domain.size)
+        for column, code in zip(ours, theirs, strict=True)
+    ]
+    labels_of_both, count = combine(joint)
+    published = np.where(unknown, -1, labels_of_both[original.n_rows :])
+    return labels_of_both[: original.n_rows], published, count
+
+
+def _bucket_secrets(classes: Classes, boxes: Classes, published: Array) -> tuple[Array, Array]:
+    """Every box of a bucket with every sensitive value of the bucket."""
+    distribution = next(iter(classes.sensitive.values()))
+    pairs = np.unique(boxes.labels * classes.count + classes.labels)
+    box, bucket = pairs // classes.count, pairs % classes.count
+    times = distribution.distinct[bucket]
+    ends = np.cumsum(times)
+    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(distribution.starts[bucket], times)
+    return np.repeat(box, times), published[entry]
+
+
+def _exactly(
+    points: list[Array], own: Array, cells: list[Array], secret: Array, sizes: list[int], n_secrets: int
+) -> NDArray[np.bool_]:
+    """Coverage where every cell is a single value: a comparison of keys."""
+    both = [
+        _codes(np.concatenate(pair), size)
+        for *pair, size in zip([*points, own], [*cells, secret], [*sizes, n_secrets], strict=True)
+    ]
+    keys, _ = combine(both)
+    return np.isin(keys[: len(own)], keys[len(own) :])
+
+
+def _codes(codes: Array, size: int) -> Written:
+    return Written(codes, pa.nulls(size))

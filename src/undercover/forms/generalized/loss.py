@@ -1,0 +1,162 @@
+"""Information loss: how much of each cell's detail generalisation took away, from 0 (nothing) to 1 (everything).
+
+Each cell is charged by how many values it stands for. With L the values it covers and N all there are (the leaves of
+the column's hierarchy where it has one, else the distinct values of the original):
+
+- ARX's loss: (L - 1)/(N - 1); over the table the arithmetic mean of all cells, or the mean over the rows of the
+  geometric form prod(1 + x)^(1/d) - 1 with x the cell losses of a row and d the number of columns.
+- ILoss (Xiao & Tao 2006, "Personalized privacy preservation", Section 6): (L - 1)/N.
+- NCP (Xu et al. 2006): for numbers and dates the width of the cell over the width of the column, else (L - 1)/(N - 1).
+
+A column with a single value has nothing to lose. A suppressed row has lost everything: 1 in every cell. A missing value
+counts as one more value; a cell that joins it with numbers has lost the whole scale.
+
+Deviations: ILoss and NCP are given as means per cell, weighted by the schema's weights, instead of sums over rows; so
+all totals lie between 0 and 1 and do not grow with the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, SchemaError, listed, unknown
+from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
+from undercover.forms.written import written
+from undercover.guarantees import Classes, classes_of
+from undercover.model.cells import EVERYTHING, Form
+from undercover.model.release import Release
+from undercover.model.table import EncodedColumn, Table
+
+Losses = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One measure: a total and each column's share.
+
+    ``arithmetic`` is the plain mean of all cells, ``weighted`` the mean by the schema's weights and ``geometric`` the
+    mean over the rows of prod(1 + x)^(1/d) - 1.
+    """
+
+    arithmetic: float
+    weighted: float
+    geometric: float
+    per_column: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "arithmetic": self.arithmetic,
+            "weighted": self.weighted,
+            "geometric": self.geometric,
+            "per_column": dict(self.per_column),
+        }
+
+
+@dataclass(frozen=True)
+class CellLoss:
+    """The losses of the distinct cells of one column."""
+
+    arx: Losses
+    iloss: Losses
+    ncp: Losses
+
+
+def losses(original: Table, release: Release, classes: Classes | None = None) -> dict[str, Loss]:
+    """The three measures of a release, by name: ``arx``, ``iloss`` and ``ncp``.
+
+    Examples
+    --------
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> from undercover.model.schema import Schema
+    >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30, 40]}), Schema(quasi_identifiers=["age"]))
+    >>> data = pa.table({"age": ["[20, 25]", "[20, 25]", "30", "40"]})
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> found = losses(original, Release("mondrian", {}, (PublishedTable("table", columns, data),), True))
+    >>> found["arx"].arithmetic  # two cells of (2 - 1)/(4 - 1), two of 0
+    0.16666666666666666
+    >>> found["ncp"].arithmetic, found["iloss"].arithmetic  # (25 - 20)/(40 - 20) and (2 - 1)/4, for half of the rows
+    (0.125, 0.125)
+    """
+    classes = classes_of(release) if classes is None else classes
+    boxes = classes.boxes or classes
+    table = release.tables[0] if classes.boxes is None else release.published("qit")
+    names = classes.quasi_identifiers
+    absent = [name for name in names if name not in original.columns]
+    if absent:
+        raise SchemaError([unknown("Column", name, original.columns) for name in absent])
+    per_box: dict[str, list[Losses]] = {"arx": [], "iloss": [], "ncp": []}
+    problems: list[str] = []
+    for name in names:
+        column = written(table.data.column(name).take(pa.array(boxes.representatives)))
+        try:
+            cells = cell_losses(original[name], column.labels, table.form(name))
+        except DataError as error:
+            problems += error.problems
+            continue
+        for measure in per_box:
+            per_box[measure].append(getattr(cells, measure)[column.codes])
+    if problems:
+        raise DataError(problems)
+    weights = np.array([original[name].settings.weight for name in names])
+    return {
+        measure: _total(names, found, weights, boxes.sizes, classes.suppressed) for measure, found in per_box.items()
+    }
+
+
+def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: Form) -> CellLoss:
+    """The losses of distinct cells of one column.
+
+    >>> from undercover.model.schema import Column
+    >>> from undercover.model.table import encode
+    >>> towns = encode("town", pa.array(["Bonn", "Lyon", "Rome"]), Column(), missing="error")
+    >>> cell_losses(towns, ("Bonn", "{Bonn, Rome}", "*"), "set").arx.tolist()
+    [0.0, 0.5, 1.0]
+    """
+    values, leaves = domain_values(column), leaf_values(column)
+    read = leaves.read_all(cells, form)
+    wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING]
+    if wrong:
+        raise DataError(f"Cells of `{column.name}` that stand for no value of the original: {listed(wrong, limit=5)}.")
+    covered = np.array([meaning.size for meaning in read], dtype=np.float64)
+    share = (covered - 1) / max(leaves.size - 1, 1)
+    ncp = share
+    if values.kind in ("numeric", "date"):
+        covering = values.read_all(cells, form)
+        ncp = np.array([_width(values, cell, meaning) for cell, meaning in zip(cells, covering, strict=True)])
+    return CellLoss(share, (covered - 1) / leaves.size, ncp)
+
+
+def _width(values: Values, cell: str, meaning: Meaning) -> float:
+    """Width of a cell over the width of the column, over the values of the original it covers."""
+    if cell == EVERYTHING:
+        return float(values.size > 1)
+    if meaning.size < 2:
+        return 0.0
+    missing = values.size - 1 if values.has_missing else values.size
+    if meaning.high == missing:
+        return 1.0
+    numbers = values.numbers[:missing]
+    return float((numbers[meaning.high] - numbers[meaning.low]) / (numbers[-1] - numbers[0]))
+
+
+def _total(
+    names: tuple[str, ...], found: list[Losses], weights: Losses, sizes: NDArray[np.int64], suppressed: int
+) -> Loss:
+    rows = int(sizes.sum()) + suppressed
+    if not rows:
+        return Loss(0.0, 0.0, 0.0, dict.fromkeys(names, 0.0))
+    means = np.array([(float(np.dot(cells, sizes)) + suppressed) / rows for cells in found])
+    logarithms = np.sum([np.log1p(cells) for cells in found], axis=0) / len(found)
+    geometric = (float(np.dot(np.expm1(logarithms), sizes)) + suppressed) / rows
+    return Loss(
+        arithmetic=float(means.mean()),
+        weighted=float(np.dot(means, weights) / weights.sum()),
+        geometric=geometric,
+        per_column=dict(zip(names, means.tolist(), strict=True)),
+    )

@@ -1,0 +1,1 @@
+"""One row for several people, its value through a public channel."""

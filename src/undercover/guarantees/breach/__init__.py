@@ -1,0 +1,1 @@
+"""How far anybody's confidence can rise."""

@@ -1,0 +1,78 @@
+"""Δ-growth: nobody's confidence in anything about a person's value rises by more than Δ.
+
+Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Definition 3 and Theorem 3, for an adversary
+who may know everybody else's value. It implies ρ1-to-(ρ1 + Δ) for every ρ1; a ρ1-to-ρ2 promise does not imply it, for
+it says nothing of whoever rises from far below ρ1.
+
+What is recomputed and what is not: as for :mod:`undercover.guarantees.breach.rho`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from undercover.exact import Number, exact, plain
+from undercover.forms.classes import Classes
+from undercover.guarantees.breach.bounds import Bound, checked_growth, growth_bound
+from undercover.guarantees.breach.rho import noise_is_given, smallest_cell, stated_noise
+from undercover.guarantees.finding import Finding
+from undercover.model.release import Release
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaGrowth:
+    """No confidence rises by more than ``growth``.
+
+    Parameters
+    ----------
+    growth
+        The largest rise.
+    p, domain, skew, bound, k
+        As in :class:`~undercover.guarantees.breach.rho.RhoBreach`.
+
+    Examples
+    --------
+    >>> DeltaGrowth(growth=0.24, p=0.3, domain=50, skew=0.1).parameters()["growth"]
+    0.24
+    >>> DeltaGrowth(growth=2, p=0.3, domain=50)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'growth' of DeltaGrowth must be a number in (0, 1]. Got 2 instead.
+    """
+
+    name: ClassVar[str] = "delta-growth"
+
+    growth: Number
+    p: Number | None = None
+    domain: int | None = None
+    skew: Number = 1
+    bound: Bound = "tight"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.growth != 0:  # nothing is learnt where nothing is kept
+            checked_growth("DeltaGrowth", self.growth)
+        if noise_is_given("DeltaGrowth", self.p, self.domain, self.skew, self.bound):
+            self._reached(1 if self.k is None else self.k)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        asked = {name: getattr(self, name) for name in ("growth", "p", "domain", "skew", "bound", "k")}
+        return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def of_release(self, release: Release) -> DeltaGrowth:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
+
+    def check(self, classes: Classes) -> Finding:
+        """Compute Δ for the smallest cell."""
+        people, problem = smallest_cell(classes, self.k, self.domain)
+        actual = None if problem else self._reached(people)
+        required = float(exact(self.growth))
+        holds = actual is not None and actual <= required
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
+
+    def _reached(self, k: int) -> float:
+        assert self.p is not None and self.domain is not None  # noqa: PT018
+        return growth_bound(p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)

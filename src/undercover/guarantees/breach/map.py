@@ -1,0 +1,113 @@
+"""What perturbed generalization promises over k and p, as a heat map on a page of its own.
+
+Every field shows its figure, rounded up, so that the picture is a table as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.exact import Number, exact
+from undercover.guarantees.breach.bounds import Bound, guarantee_grid
+from undercover.guarantees.finding import shown
+from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.release import Release
+from undercover.pages.svg import BEFORE, Chart
+
+KS = (2, 4, 6, 8, 10)
+PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
+_FIELD = 52
+_TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest rise of confidence"}
+
+
+def guarantee_facts(release: Release) -> dict[str, Any] | None:
+    """What other k and p would have promised, and where a release stands; ``None`` of any other method.
+
+    >>> guarantee_facts(Release("mondrian", {}, (), True)) is None
+    True
+    """
+    if not is_perturbed(release):
+        return None
+    noise = Perturbation.of(release)
+    given = release.parameters
+    bound: Bound = "paper" if given.get("bound") == "paper" else "tight"
+    skew, p = float(exact(given.get("skew", 1))), float(noise.p)
+    smallest = next(int(entry["actual"]) for entry in release.guarantees if entry["name"] == "k-anonymity")
+    k = 1 if given.get("labels") == "driven" else smallest
+    rho1 = float(exact(given["rho"][0])) if given.get("rho") else None
+    known = guarantee_grid(
+        ks=sorted({*KS, k}), ps=sorted({*PS, p}), rho1=rho1 or 0, domain=noise.size, skew=skew, bound=bound
+    )
+    grid = [{name: value for name, value in entry.items() if rho1 is not None or name != "rho2"} for entry in known]
+    return {"k": k, "p": p, "domain": noise.size, "skew": skew, "bound": bound, "rho1": rho1, "grid": grid}
+
+
+def guarantee_chart(
+    grid: Sequence[Mapping[str, Any]], measure: str, *, chosen: tuple[int, float] | None = None
+) -> Chart:
+    """The heat map of ``rho2`` or ``growth``; takes what ``guarantee_grid`` gives.
+
+    ``chosen`` is the k and the p of a release, which get a frame.
+
+    >>> grid = [{"k": k, "p": 0.3, "rho2": 0.5 - k / 100, "growth": 0.3} for k in (2, 4)]
+    >>> chart = guarantee_chart(grid, "rho2")
+    >>> [field["text"] for field in chart.values], chart.description
+    (['0.48', '0.46'], 'ρ2: highest confidence afterwards, from 0.46 to 0.48.')
+    """
+    import altair as alt
+
+    fields = [
+        {"k": entry["k"], "p": f"{entry['p']:g}", "value": entry[measure], "text": _up(entry[measure])}
+        for entry in grid
+    ]
+    ps, ks = list(dict.fromkeys(field["p"] for field in fields)), list(dict.fromkeys(field["k"] for field in fields))
+    base = alt.Chart(alt.NamedData("fields"), width=_FIELD * len(ps), height=_FIELD * len(ks) * 0.6)
+    x = alt.X("p:O", sort=ps, title="p: probability of keeping a value", axis=alt.Axis(labelAngle=0))
+    y = alt.Y("k:O", sort=ks, title="k: people in a cell")
+    scale = alt.Scale(domain=[0, 1], range=["#f3f6fa", "#0072b2"])
+    squares = base.mark_rect().encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None))
+    light = alt.condition("datum.value > 0.75", alt.value("#ffffff"), alt.value("#1a1a1a"))
+    words = base.mark_text(fontSize=12).encode(x=x, y=y, text="text:N", color=light)
+    layers = [squares, words]
+    values = [field["value"] for field in fields]
+    description = f"{_TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."
+    if chosen is not None:
+        k, p = chosen[0], f"{chosen[1]:g}"
+        (here,) = (field["text"] for field in fields if field["k"] == k and field["p"] == p)
+        description = f"{description[:-1]}; here {here}, with k = {k} and p = {p}."
+        framed = base.transform_filter((alt.datum.k == k) & (alt.datum.p == p))
+        layers.append(framed.mark_rect(filled=False, stroke=BEFORE, strokeWidth=3).encode(x=x, y=y))
+    spec = alt.layer(*layers).to_dict(validate=False)
+    return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
+
+
+def guarantee_html(
+    grid: Sequence[Mapping[str, Any]], *, rho1: Number | None, domain: int, skew: Number, bound: Bound
+) -> str:
+    """One self-contained page with both maps; without ``rho1`` with that of the growth alone.
+
+    >>> grid = [{"k": 2, "p": 0.3, "rho2": 0.5, "growth": 0.3}]
+    >>> guarantee_html(grid, rho1=0.2, domain=50, skew=0.1, bound="tight").startswith("<!DOCTYPE html>")
+    True
+    """
+    from markupsafe import Markup
+
+    from undercover.pages.render import render
+
+    return render(
+        "guarantee.html.j2",
+        maps=[
+            {"title": title, "chart": Markup(guarantee_chart(grid, measure).svg())}
+            for measure, title in _TITLES.items()
+            if measure != "rho2" or rho1 is not None
+        ],
+        rho1=None if rho1 is None else f"{float(exact(rho1)):g}",
+        skew=f"{float(exact(skew)):g}",
+        domain=domain,
+        bound=bound,
+    )
+
+
+def _up(value: float) -> str:
+    return shown(value, "at most")

@@ -1,0 +1,149 @@
+"""ρ1-to-ρ2: whoever was at most ρ1 sure of anything about a person's value is at most ρ2 sure after the release.
+
+Evfimievski, Gehrke & Srikant 2003 for upward breaches; Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving
+Publication", Definition 2 and Theorem 2, for an adversary who may know everybody else's value.
+
+A release without such breaches has no downward ones either: whoever was at least 1 - ρ1 sure stays at least 1 - ρ2
+sure. A Δ-growth of ρ2 - ρ1 implies ρ1-to-ρ2, not conversely.
+
+What is recomputed: the smallest cell, from the published column G, and with it the bound. That values were kept with
+probability p and drawn from a domain of the stated size otherwise is how the release was made; no table shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from undercover.errors import ParameterError, unknown
+from undercover.exact import Number, checked, exact, plain
+from undercover.forms.classes import Classes
+from undercover.guarantees.breach.bounds import BOUNDS, Bound, checked_rho, rho2_bound
+from undercover.guarantees.finding import Finding
+from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.release import Release
+
+NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
+
+
+@dataclass(frozen=True, kw_only=True)
+class RhoBreach:
+    """No confidence rises from ``rho1`` to more than ``rho2``.
+
+    Parameters
+    ----------
+    rho1, rho2
+        Confidence before and after.
+    p, domain
+        Probability with which a value was kept, and number of values of the declared domain; ``None`` takes what the
+        release states.
+    skew
+        How sure the adversary may be of a single value beforehand.
+    bound
+        ``tight`` or ``paper``; see :mod:`undercover.guarantees.breach.bounds`.
+    k
+        How many people of a cell count at most; 1 where the cells were cut by looking at sensitive values.
+
+    Examples
+    --------
+    >>> RhoBreach(rho1=0.2, rho2=0.45, p=0.3, domain=50, skew=0.1).parameters()["rho2"]
+    0.45
+    >>> RhoBreach(rho1=0.5, rho2=0.45, p=0.3, domain=50)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'rho' of RhoBreach must be two numbers with 0 <= rho1 < rho2 <= 1. Got ...
+    """
+
+    name: ClassVar[str] = "rho-breach"
+
+    rho1: Number
+    rho2: Number
+    p: Number | None = None
+    domain: int | None = None
+    skew: Number = 1
+    bound: Bound = "tight"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        checked_rho("RhoBreach", (self.rho1, self.rho2))
+        if noise_is_given("RhoBreach", self.p, self.domain, self.skew, self.bound):
+            self._reached(1 if self.k is None else self.k)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        asked = {name: getattr(self, name) for name in ("rho2", "rho1", "p", "domain", "skew", "bound", "k")}
+        return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def of_release(self, release: Release) -> RhoBreach:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
+
+    def check(self, classes: Classes) -> Finding:
+        """Compute ρ2 for the smallest cell."""
+        people, problem = smallest_cell(classes, self.k, self.domain)
+        actual = None if problem else self._reached(people)
+        required = float(exact(self.rho2))
+        holds = actual is not None and actual <= required
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
+
+    def _reached(self, k: int) -> float:
+        assert self.p is not None and self.domain is not None  # noqa: PT018
+        return rho2_bound(rho1=self.rho1, p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
+
+
+def noise_is_given(owner: str, p: Number | None, domain: int | None, skew: Number, bound: str) -> bool:
+    """Whether p and the size of the domain are said; one without the other is an error."""
+    if (p is None) != (domain is None):
+        raise ParameterError(f"{owner} needs both `p` and `domain`, or neither: then the release says them.")
+    if p is not None:
+        return True
+    problems = [unknown(f"The 'bound' of {owner}", str(bound), BOUNDS)] if bound not in BOUNDS else []
+    expected = "a number in (0, 1]"
+    if not 0 < checked(owner, "skew", skew, expected) <= 1:
+        problems.append(f"The 'skew' parameter of {owner} must be {expected}. Got {skew!r} instead.")
+    if problems:
+        raise ParameterError(problems)
+    return False
+
+
+def stated_noise(release: Release, p: Number | None, domain: int | None, k: int | None) -> dict[str, Any]:
+    """What a release says of how its values were drawn; nothing where they were not. Something else is an error."""
+    if not is_perturbed(release):
+        return {}
+    noise = Perturbation.of(release)
+    if p is not None and (float(exact(p)), domain) != (float(noise.p), noise.size):
+        raise ParameterError(
+            f"The release states p = {release.parameters['used']['p']} and a domain of {noise.size} values. "
+            f"Got p = {p} and {domain} instead. Leave both out."
+        )
+    # Cells that were cut by labels protect nobody better than one person alone.
+    driven = release.parameters.get("labels", "free") != "free"
+    stated = {} if p is not None else {"p": release.parameters["used"]["p"], "domain": noise.size}
+    return {**stated, "k": 1 if driven else k}
+
+
+def smallest_cell(classes: Classes, at_most: int | None, domain: int | None) -> tuple[int, str]:
+    """People in the smallest cell, and why the bound does not apply where it does not.
+
+    The bound needs cells of which one row each is published, and values from the domain it was computed for.
+    """
+    if len(classes.sensitive) != 1:
+        raise ParameterError(f"The bound is about one sensitive column. Found {len(classes.sensitive)}.")
+    if not classes.sampled:
+        return 0, NOT_SAMPLED
+    if classes.problems:
+        return 0, " ".join(classes.problems)
+    if domain is None:
+        raise ParameterError(
+            "The table does not say with which probability its values were kept, nor from how many they were drawn. "
+            "Say it: p=0.3,domain=50."
+        )
+    if not classes.count:
+        return 0, "There are no cells."
+    if len(classes.labels) != classes.count:
+        return 0, "Some cell has more than one published row."
+    (values,) = classes.sensitive.values()
+    if len(values.labels) > domain:
+        return 0, f"{len(values.labels)} different values are published; the declared domain has {domain}."
+    smallest = int(classes.sizes.min())
+    return (smallest if at_most is None else min(smallest, at_most)), ""

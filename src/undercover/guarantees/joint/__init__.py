@@ -1,0 +1,1 @@
+"""What is left next to the tables of others."""

@@ -1,0 +1,325 @@
+"""CSV files in and out.
+
+Reading: what the caller does not declare (separator, decimal mark, encoding) is found from the file, and what was
+decided is handed back beside the table. Only an empty field is missing, quoted or not; ``NA``, ``None`` and ``nan``
+are values unless ``nulls`` names them. Writing: missing is an empty field, quotation marks stand only where needed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from undercover.errors import DataError, OutputError, listed
+from undercover.io.csv.kinds import infer
+from undercover.io.csv.sniff import encodings_to_try, open_binary, open_text, records, sample, separator_of
+from undercover.model.table import write_values
+
+_CODED = pa.dictionary(pa.int32(), pa.string())
+_BLOCK = 1 << 22
+_BATCH = 1 << 17
+_RAGGED_SHOWN = 5
+_LONG = pa.large_string()
+
+
+@dataclass(frozen=True)
+class CsvDecisions:
+    """How a CSV file was read.
+
+    Examples
+    --------
+    >>> CsvDecisions(separator=";", decimal=",", encoding="latin-1").sentence()
+    "read as: separator ';', decimal ',', encoding latin-1"
+    """
+
+    separator: str
+    decimal: str
+    encoding: str
+    nulls: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def sentence(self) -> str:
+        """The decisions in one line."""
+        separator = "tab" if self.separator == "\t" else f"'{self.separator}'"
+        nulls = f", missing: empty or {listed(self.nulls)}" if self.nulls else ""
+        return f"read as: separator {separator}, decimal '{self.decimal}', encoding {self.encoding}{nulls}"
+
+
+def read_csv(
+    path: str | os.PathLike[str],
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    nulls: Sequence[str] | None = None,
+    text: Collection[str] | None = (),
+    dictionaries: Collection[str] = (),
+) -> tuple[pa.Table, CsvDecisions]:
+    """Read a CSV file, plain or ``.gz``.
+
+    Parameters
+    ----------
+    path
+        The file; the first line names the columns.
+    separator, decimal, encoding
+        Declared, or ``None`` to have them found.
+    nulls
+        Texts that mean missing, beside the empty field.
+    text
+        Columns that stay text whatever they hold; ``None`` for all of them.
+    dictionaries
+        Columns of few distinct texts, to be read as dictionaries: several times faster than as texts.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "t.csv").write_text("age;income\\n34;1,5\\n28;\\n")
+    ...     table, decisions = read_csv(Path(folder, "t.csv"))
+    >>> table.to_pydict(), decisions.sentence()
+    ({'age': [34, 28], 'income': [1.5, None]}, "read as: separator ';', decimal ',', encoding utf-8")
+    """
+    place = Path(path)
+    _check_options(separator, decimal, encoding)
+    start = sample(place)
+    if not start.strip():
+        raise DataError(f"`{place}` is empty: it has neither a header nor rows.")
+    if encoding is not None and start.startswith(codecs.BOM_UTF8) and _canonical(encoding) != "utf-8":
+        raise DataError(
+            f'`{place}` is declared {encoding} but begins with the mark of UTF-8. Try encoding = "utf-8", or none.'
+        )
+    missing = ("", *(nulls or ()))
+    for candidate in (encoding,) if encoding else encodings_to_try(start):
+        head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
+        mark = separator or separator_of(head)
+        try:
+            table = _read(place, head, mark, candidate, missing, dictionaries)
+        except UnicodeDecodeError as error:
+            problem = _wrong_encoding(place, candidate, error)
+            continue
+        break
+    else:
+        raise problem
+    names = table.column_names
+    stays = names if text is None else text
+    coded = {name: table.column(name) for name in names if name in dictionaries}
+    plain = {name: table.column(name) for name in names if name not in dictionaries}
+    try:
+        columns, kinds, point = infer(plain, decimal=decimal, text=stays)
+    except DataError as error:
+        raise DataError([f"`{place}`: {found}" for found in error.problems]) from error
+    columns |= coded
+    return pa.table({name: columns[name] for name in names}), CsvDecisions(
+        mark, point, candidate, tuple(nulls or ()), kinds
+    )
+
+
+def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
+    """Write a table; :func:`read_csv` gives the same cells back.
+
+    Numbers and dates are written as everywhere in a release: whole numbers without a fraction, dates in ISO form.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_csv(pa.table({"age": ["[28, 35]", None], "n": [1.0, 2.5]}), Path(folder, "t.csv"))
+    ...     print(Path(folder, "t.csv").read_text(), end="")
+    age,n
+    "[28, 35]",1
+    ,2.5
+    """
+    try:
+        with open(path, "wb") as stream:
+            write_csv_to(table, stream)
+    except OSError as error:
+        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+
+
+def write_csv_to(table: pa.Table, stream: BinaryIO) -> None:
+    """Write a table as CSV into an open binary stream.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> write_csv_to(pa.table({"age": [34, None], "job": ["cook", "smith"]}), stream)
+    >>> stream.getvalue()
+    b'age,job\\n34,cook\\n,smith\\n'
+    """
+    names = pa.array(table.column_names, pa.string())
+    stream.write((",".join(_quoted(names).to_pylist()) + "\n").encode())
+    columns = [_as_cells(column) for column in table.columns]
+    if len(columns) == 1:
+        # A lone empty field would be an empty line, which readers skip.
+        columns = [pc.if_else(pc.equal(columns[0], ""), '""', columns[0])]
+    if not columns or not table.num_rows:
+        return
+    for batch in pa.table(columns, names=[str(number) for number in range(len(columns))]).to_batches(_BATCH):
+        cells = [*batch.columns[:-1], pc.binary_join_element_wise(batch.columns[-1], "\n", "")]
+        lines = pc.binary_join_element_wise(*(cell.cast(_LONG) for cell in cells), pa.scalar(",", _LONG))
+        begin, end = lines.buffers()[1], lines.buffers()[2]
+        offsets = memoryview(begin).cast("q")[lines.offset : lines.offset + len(lines) + 1]
+        stream.write(memoryview(end)[offsets[0] : offsets[-1]])
+
+
+def _as_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as the text of its cells, quoted where needed, missing as empty."""
+    if pa.types.is_dictionary(column.type):
+        encoded = column.unify_dictionaries()
+    elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        return pc.fill_null(_quoted(column.cast(pa.string())), "")
+    elif pa.types.is_integer(column.type):
+        return pc.fill_null(column.cast(pa.string()), "")
+    else:
+        encoded = column.dictionary_encode()
+    chunks = []
+    for chunk in encoded.chunks:
+        cells = _quoted(_as_text(chunk.dictionary))
+        chunks.append(pc.fill_null(cells.take(chunk.indices), ""))
+    return pa.chunked_array(chunks, pa.string())
+
+
+def _as_text(values: pa.Array) -> pa.Array:
+    if pa.types.is_floating(values.type):
+        finite = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        if pc.any(pc.is_inf(finite)).as_py():
+            raise DataError("A table with infinite numbers cannot be written. Leave these cells empty.")
+        present = finite.drop_null()
+        texts = pa.array(write_values(present), pa.string())
+        return pc.replace_with_mask(pa.nulls(len(values), pa.string()), pc.is_valid(finite), texts)
+    if pa.types.is_string(values.type) or values.null_count:
+        return values.cast(pa.string())
+    return pa.array(write_values(values), pa.string())
+
+
+def _quoted(values: Any) -> Any:
+    special = pc.match_substring_regex(values, '[,"\r\n]')
+    if not pc.any(special).as_py():
+        return values
+    doubled = pc.replace_substring(values, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), values)
+
+
+def _check_options(separator: str | None, decimal: str | None, encoding: str | None) -> None:
+    problems = []
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+        problems.append(f"The separator must be a single character such as ',' or ';'. Got {separator!r} instead.")
+    if decimal is not None and decimal not in (".", ","):
+        problems.append(f"The decimal mark must be '.' or ','. Got {decimal!r} instead.")
+    if encoding is not None:
+        try:
+            codecs.lookup(encoding)
+        except LookupError:
+            problems.append(f"The encoding {encoding!r} is not known. Try 'utf-8', 'latin-1' or 'cp1252'.")
+    if problems:
+        raise DataError(problems)
+
+
+def _canonical(encoding: str) -> str:
+    return codecs.lookup(encoding).name.removesuffix("-sig")
+
+
+def _read(
+    path: Path, head: str, separator: str, encoding: str, missing: Sequence[str], dictionaries: Collection[str]
+) -> pa.Table:
+    """Every column as text; raises UnicodeDecodeError where the encoding is wrong."""
+    names = next((record for _, record in records(head, separator, limit=1)), [])
+    table = _arrow_read(path, names, separator, encoding, missing, dictionaries)
+    if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types):
+        table = _arrow_read(path, table.column_names, separator, encoding, missing, dictionaries)
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    if repeated:
+        raise DataError(f"`{path}`, line 1: more than one column is named {listed(repeated)}. Rename them.")
+    if not table.num_rows:
+        raise DataError(f"`{path}` has a header and no rows.")
+    return table
+
+
+def _arrow_read(
+    path: Path,
+    names: Sequence[str],
+    separator: str,
+    encoding: str,
+    missing: Sequence[str],
+    dictionaries: Collection[str],
+) -> pa.Table:
+    utf8 = _canonical(encoding) == "utf-8"
+    try:
+        with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
+            return arrow_csv.read_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding="utf8" if utf8 else encoding),
+                parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types={name: _CODED if name in dictionaries else pa.string() for name in names},
+                    null_values=list(missing),
+                    strings_can_be_null=True,
+                ),
+            )
+    except pa.ArrowInvalid as error:
+        if "invalid UTF8" in str(error):
+            raise _first_wrong_byte(path) from error
+        raise DataError(_ragged(path, separator, encoding, str(error))) from error
+    except OSError as error:
+        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+
+
+def _first_wrong_byte(path: Path) -> UnicodeDecodeError:
+    with open_binary(path) as stream:
+        for line in stream:
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError as error:
+                return error
+    raise DataError(f"`{path}` is not valid UTF-8.")
+
+
+def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> DataError:
+    decoder_input = bytes(error.object[error.start : error.start + 1])
+    line = next((number for number, text in enumerate(_lines(path), 1) if not _decodes(text, encoding)), 1)
+    others = ", ".join(f'"{other}"' for other in ("utf-8", "latin-1", "cp1252") if other != _canonical(encoding))
+    return DataError(
+        f"`{path}`, line {line}: the byte 0x{decoder_input.hex()} is not possible in the encoding {encoding}. "
+        f"Try encoding = {others}."
+    )
+
+
+def _lines(path: Path) -> Any:
+    with open_binary(path) as stream:
+        yield from stream
+
+
+def _decodes(line: bytes, encoding: str) -> bool:
+    try:
+        line.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str]:
+    """Rows with too few or too many fields, each with its line."""
+    problems: list[str] = []
+    expected = 0
+    try:
+        with open_text(path, encoding) as stream:
+            for line, record in records(stream, separator):
+                expected = expected or len(record)
+                if len(record) != expected:
+                    spans = " Is a quotation mark not closed?" if any("\n" in cell for cell in record) else ""
+                    problems.append(
+                        f"`{path}`, line {line}: {len(record)} fields where the header has {expected}.{spans}"
+                    )
+                if len(problems) == _RAGGED_SHOWN:
+                    break
+    except DataError as error:
+        problems += [f"`{path}`, {problem}" for problem in error.problems]
+    return problems or [f"`{path}` is not a CSV file that can be read: {message}."]

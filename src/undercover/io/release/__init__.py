@@ -1,0 +1,1 @@
+"""The release folder and its manifest."""

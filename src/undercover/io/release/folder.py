@@ -1,0 +1,301 @@
+"""The release folder: ``public/`` for the world, ``private/`` (0700) for the holder.
+
+A folder appears whole or not at all. Everything is written into a hidden sibling, synced to the disk and renamed.
+An exception, Ctrl-C included, removes the sibling; a kill leaves it behind, never a half-written folder, and the next
+run to the same place removes it once the process that made it (its number is in the name) is gone. With ``force`` the
+old folder is moved aside first and deleted only when the new one stands; if a kill comes between the two, the next
+run puts the old one back.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import DataError, InternalError, OutputError, ParameterError
+from undercover.io.parquet import read_parquet, write_parquet
+from undercover.io.plain import as_json
+from undercover.io.release.manifest import Format, load_release, without_seed, write_tables
+from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
+from undercover.io.spec.write import spec_files
+from undercover.model.groups import Groups
+from undercover.model.run import Run
+from undercover.version import VERSION
+
+_FRAME = re.compile(r"[A-Za-z0-9_-]+")
+_RESERVED = ("groups",)
+
+
+def save(
+    run: Run,
+    directory: str | os.PathLike[str],
+    *,
+    format: Format = "csv",  # noqa: A002
+    force: bool = False,
+    report: str | None = None,
+    summary: Mapping[str, Any] | None = None,
+    datasheet: str | None = None,
+) -> Path:
+    """Write a run to a new folder.
+
+    Parameters
+    ----------
+    run
+        What :func:`undercover.publish` returned.
+    directory
+        The folder to make. Its parent must exist; it must not, unless ``force`` is given.
+    format
+        Of the published tables: ``csv`` or ``parquet``.
+    force
+        Replace an existing release folder. Anything else that stands there is left alone and refused.
+    report, datasheet
+        HTML pages: for the holder (``private/report.html``) and for the recipient (``public/datasheet.html``).
+    summary
+        What the report says, every figure unrounded; becomes ``private/report.json``.
+
+    Returns
+    -------
+    The folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
+    >>> from undercover.model.schema import Schema
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
+    >>> run = Run(
+    ...     release=Release("mondrian", {"k": 2}, (table,), algorithm_safe=True),
+    ...     schema=Schema(quasi_identifiers=["age"]),
+    ...     groups=Groups(np.zeros(2, np.int32), 1),
+    ...     rows=np.arange(2),
+    ...     source={"rows": 2},
+    ...     randomness={"source": "os"},
+    ...     timings={},
+    ... )
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = save(run, Path(folder, "out"))
+    ...     print(*sorted(path.relative_to(made).as_posix() for path in made.rglob("*.*")))
+    ...     load_run(made).groups.labels.tolist()
+    private/groups.parquet private/run.json private/spec.toml public/release.json public/table.csv
+    [0, 0]
+    """
+    if format not in ("csv", "parquet"):
+        raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
+    _check_public(run, datasheet)
+    with _whole_folder(Path(directory), force=force) as folder:
+        _write_private(run, folder / "private", report)
+        if summary is not None:
+            (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
+        public = folder / "public"
+        release = run.release if run.release.version else replace(run.release, version=VERSION)
+        write_tables(release, public, format=format)
+        if datasheet is not None:
+            (public / "datasheet.html").write_text(datasheet, encoding="utf-8")
+    return Path(directory)
+
+
+def load_run(directory: str | os.PathLike[str]) -> Run:
+    """Read a run back, ``private/`` and ``public/`` together; the original table is not part of it.
+
+    Where the public tables differ from their manifest, the warnings of the run say so. For an example see
+    :func:`save`.
+    """
+    run, problems = load_checked(directory)
+    return replace(run, warnings=(*run.warnings, *problems))
+
+
+def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
+    """The same, with what is wrong with the public folder apart: changed tables, another method than was run."""
+    place = Path(directory)
+    path = place / "private" / "run.json"
+    if not path.is_file():
+        raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        schema = schema_from_mapping(content["schema"])
+        names = [str(name) for name in content["frames"]]
+        count = int(content["groups"])
+        method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
+    release, problems = load_release(place / "public")
+    if method != (release.method, release.parameters):
+        problems.append("`release.json` names another method or other parameters than `private/run.json`.")
+    table = read_parquet(place / "private" / "groups.parquet")
+    table = table.filter(table.column("group").is_valid())
+    buckets = table.column("bucket").to_numpy() if "bucket" in table.column_names else None
+    run = Run(
+        release=release,
+        schema=schema,
+        groups=Groups(table.column("group").to_numpy().astype(np.int32), count),
+        rows=table.column("row").to_numpy().astype(np.int64),
+        source=content["source"],
+        randomness=content["randomness"],
+        timings=content["timings"],
+        buckets=None if buckets is None else buckets.astype(np.int32),
+        diagnostics=content["diagnostics"],
+        frames={name: read_parquet(place / "private" / f"{name}.parquet") for name in names},
+        warnings=tuple(content["warnings"]),
+        requirements=tuple(content.get("requirements", ())),
+    )
+    return run, problems
+
+
+def _check_public(run: Run, datasheet: str | None) -> None:
+    """The last look before anything is written: no identifier column and no seed may reach the public folder."""
+    published = {column.name for table in run.release.tables for column in table.columns}
+    leaked = published & set(run.schema.identifiers)
+    if leaked:
+        raise InternalError(f"Identifiers are about to be published: {sorted(leaked)}.")
+    seed = run.randomness.get("seed")
+    texts = [*run.release.warnings, datasheet or ""]
+    if seed is not None and any(re.search(rf"(?i)\bseed\b\W{{0,5}}(?:is |of )?{seed}\b", text) for text in texts):
+        raise InternalError("The seed is about to be published.")
+
+
+def _write_private(run: Run, folder: Path, report: str | None) -> None:
+    bad = [name for name in run.frames if not _FRAME.fullmatch(name) or name in _RESERVED]
+    if bad:
+        raise InternalError(f"Names that cannot be files of a run: {bad}.")
+    content: dict[str, Any] = {
+        "method": {"name": run.release.method, "parameters": run.release.parameters},
+        "schema": schema_to_mapping(run.schema),
+        "requirements": list(run.requirements),
+        "source": run.source,
+        "randomness": run.randomness,
+        "timings": run.timings,
+        "groups": run.groups.count,
+        "diagnostics": run.diagnostics,
+        "frames": list(run.frames),
+        "warnings": list(run.warnings),
+    }
+    (folder / "run.json").write_text(as_json(content), encoding="utf-8")
+    write_parquet(_group_table(run), folder / "groups.parquet")
+    for name, frame in run.frames.items():
+        write_parquet(frame, folder / f"{name}.parquet")
+    for name, text in spec_files(run).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    if report is not None:
+        (folder / "report.html").write_text(report, encoding="utf-8")
+
+
+def _group_table(run: Run) -> pa.Table:
+    """One row per input row; those that were left out for a missing value come last and have no group."""
+    total = run.source.get("rows")
+    left_out = run.rows[:0]
+    if isinstance(total, int):
+        missing = np.ones(total, dtype=bool)
+        missing[run.rows] = False
+        left_out = np.flatnonzero(missing)
+    none = pa.nulls(len(left_out), pa.int32())
+    columns = {
+        "row": pa.array(np.concatenate([run.rows, left_out]).astype(np.int64)),
+        "group": pa.concat_arrays([pa.array(run.groups.labels.astype(np.int32)), none]),
+    }
+    if run.buckets is not None:
+        columns["bucket"] = pa.concat_arrays([pa.array(run.buckets.astype(np.int32)), none])
+    return pa.table(columns)
+
+
+@contextmanager
+def _whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """A folder with ``public`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
+    place = Path(os.path.abspath(target))
+    try:
+        _check_place(target, place)
+        _clear_away(place)
+        if os.path.lexists(place):
+            _check_replaceable(target, place, force)
+    except OSError as error:
+        raise OutputError(f"`{target}` cannot be used: {error.strerror or error}.") from error
+    mark = f"{os.getpid()}-{secrets.token_hex(4)}"
+    temporary, aside = place.with_name(f".{place.name}.tmp-{mark}"), place.with_name(f".{place.name}.old-{mark}")
+    try:
+        temporary.mkdir(mode=0o700)
+        (temporary / "public").mkdir()
+        (temporary / "private").mkdir(mode=0o700)
+        (temporary / "private").chmod(0o700)
+        yield temporary
+        _sync_all(temporary)
+        temporary.chmod((temporary / "public").stat().st_mode & 0o777)
+        if force and os.path.lexists(place):
+            place.rename(aside)
+        temporary.rename(place)
+        _sync(place.parent)
+    except BaseException as error:
+        if os.path.lexists(aside) and not os.path.lexists(place):
+            aside.rename(place)
+        for leftover in (temporary, aside):
+            shutil.rmtree(leftover, ignore_errors=True)
+        cause = error.__cause__ if isinstance(error, OutputError) else error
+        if isinstance(cause, OSError):
+            raise OutputError(
+                f"The release cannot be written to `{target}`: {cause.strerror or cause}. Nothing was left behind."
+            ) from error
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _check_place(target: Path, place: Path) -> None:
+    if not place.name:
+        raise OutputError(f"`{target}` cannot be a release folder. Name a new one.")
+    if not place.parent.is_dir():
+        raise OutputError(f"The folder `{target.parent}` in which `{place.name}` is to be made does not exist.")
+
+
+def _check_replaceable(target: Path, place: Path, force: bool) -> None:
+    if not force:
+        raise OutputError(f"`{target}` already exists. Choose another folder, or replace it with force (--force).")
+    if not place.is_dir() or place.is_symlink() or {entry.name for entry in place.iterdir()} - {"public", "private"}:
+        raise OutputError(f"`{target}` is not a release folder and is not replaced. Remove it yourself.")
+
+
+def _clear_away(place: Path) -> None:
+    """Remove what a killed run to the same place left behind; put back what it had moved aside."""
+    pattern = re.compile(rf"\.{re.escape(place.name)}\.(tmp|old)-(\d+)-[0-9a-f]+")
+    for entry in sorted(os.listdir(place.parent)):
+        match = pattern.fullmatch(entry)
+        if match is None or _alive(int(match[2])):
+            continue
+        leftover = place.with_name(entry)
+        if match[1] == "old" and not os.path.lexists(place):
+            leftover.rename(place)
+        else:
+            shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _sync_all(folder: Path) -> None:
+    for parent, _, files in os.walk(folder):
+        for file in files:
+            _sync(Path(parent, file))
+        _sync(Path(parent))
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,211 @@
+"""The public folder: ``release.json`` beside the published tables, written for and read by anybody.
+
+The manifest holds what the release claims and a SHA-256 of every table, so that whoever receives the folder can see
+whether a table was changed on its way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from undercover.errors import DataError, InternalError, VerificationError, listed
+from undercover.io.csv.kinds import lossless
+from undercover.io.csv.text import read_csv, write_csv
+from undercover.io.parquet import read_parquet, write_parquet
+from undercover.io.plain import as_json
+from undercover.io.source import sha256
+from undercover.model.cells import Form
+from undercover.model.release import PublishedColumn, PublishedTable, Release
+
+MANIFEST = "release.json"
+Format = Literal["csv", "parquet"]
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Column(_Entry):
+    name: str
+    role: str
+    form: Form
+
+
+class _Table(_Entry):
+    name: str
+    file: str
+    rows: int
+    sha256: str
+    columns: list[_Column]
+
+
+class _Method(_Entry):
+    name: str
+    parameters: dict[str, Any]
+
+
+class _Manifest(_Entry):
+    undercover: str
+    method: _Method
+    guarantees: list[dict[str, Any]]
+    algorithm_safe: bool
+    tables: list[_Table]
+    suppressed_rows: int
+    warnings: list[str] = []
+
+
+def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> None:  # noqa: A002
+    """Write the tables of a release and its manifest into an existing folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["*"]}))
+    >>> release = Release("mondrian", {"k": 1}, (table,), algorithm_safe=True, version="0.1.0")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_tables(release, Path(folder))
+    ...     again, problems = load_release(folder)
+    >>> again.table().to_pydict(), problems
+    ({'age': ['*']}, [])
+    """
+    tables = []
+    for table in release.tables:
+        if list(table.data.column_names) != [column.name for column in table.columns]:
+            raise InternalError(f"Table {table.name} has other columns than it says it has.")
+        if not _NAME.fullmatch(table.name):
+            raise InternalError(f"{table.name!r} is not a name for a table.")
+        file = f"{table.name}.{format}"
+        (write_csv if format == "csv" else write_parquet)(table.data, folder / file)
+        columns = [{"name": column.name, "role": column.role, "form": column.form} for column in table.columns]
+        entry = {"name": table.name, "file": file, "rows": table.rows, "sha256": sha256(folder / file)}
+        tables.append({**entry, "columns": columns})
+    content = {
+        "undercover": release.version,
+        "method": {"name": release.method, "parameters": without_seed(release.parameters)},
+        "guarantees": [without_seed(finding) for finding in release.guarantees],
+        "algorithm_safe": release.algorithm_safe,
+        "tables": tables,
+        "suppressed_rows": release.suppressed_rows,
+        "warnings": list(release.warnings),
+    }
+    (folder / MANIFEST).write_text(as_json(content), encoding="utf-8")
+
+
+def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
+    """Read a public folder back, and list where its tables differ from the manifest.
+
+    Generalised columns come back as dictionaries of text, columns of plain values as the numbers or dates they are.
+    A table that differs and cannot be read at all raises :class:`~undercover.errors.VerificationError`.
+
+    Returns
+    -------
+    The release, and one sentence for every difference between tables and manifest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load_release(folder)
+    Traceback (most recent call last):
+    undercover.errors.DataError: There is no release.json in ... Give the public folder of a release.
+    """
+    place = Path(folder)
+    manifest = _read_manifest(place)
+    problems: list[str] = []
+    missing = [entry.file for entry in manifest.tables if not (place / entry.file).is_file()]
+    if missing:
+        raise DataError(f"`{place}` lacks {listed(missing)}, which its {MANIFEST} names.")
+    tables = tuple(_read_table(place, entry, problems) for entry in manifest.tables)
+    release = Release(
+        method=manifest.method.name,
+        parameters=manifest.method.parameters,
+        tables=tables,
+        algorithm_safe=manifest.algorithm_safe,
+        suppressed_rows=manifest.suppressed_rows,
+        guarantees=tuple(manifest.guarantees),
+        warnings=tuple(manifest.warnings),
+        version=manifest.undercover,
+    )
+    return release, problems
+
+
+def without_seed(value: Any) -> Any:
+    """Whoever knows the seed can undo the shuffling: it never stands in the public folder."""
+    if isinstance(value, Mapping):
+        return {key: without_seed(item) for key, item in value.items() if key != "seed"}
+    return [without_seed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _read_manifest(place: Path) -> _Manifest:
+    path = place / MANIFEST
+    if not path.is_file():
+        inner = place / "public" / MANIFEST
+        hint = f" Give `{inner.parent}`." if inner.is_file() else " Give the public folder of a release."
+        raise DataError(f"There is no {MANIFEST} in `{place}`.{hint}")
+    try:
+        manifest = _Manifest.model_validate(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            keys = [".".join(map(str, finding["loc"])) for finding in error.errors(include_url=False)]
+            raise DataError(
+                f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed."
+            ) from error
+        raise DataError(f"`{path}` cannot be read: {error}.") from error
+    strange = [entry.file for entry in manifest.tables if Path(entry.file).name != entry.file]
+    if strange:
+        raise DataError(f"`{path}` names files outside its folder: {listed(strange)}.")
+    return manifest
+
+
+def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
+    path = place / entry.file
+    differs = sha256(path) != entry.sha256
+    if differs:
+        problems.append(f"`{entry.file}` was changed: its SHA-256 is not the one in {MANIFEST}.")
+    try:
+        data = _read_data(path, [column.name for column in entry.columns if column.form != "value"])
+    except DataError as error:
+        if differs:
+            raise VerificationError(f"{problems[-1]} It cannot even be read: {error}") from error
+        raise
+    if data.num_rows != entry.rows:
+        problems.append(f"`{entry.file}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
+    names = [column.name for column in entry.columns]
+    if data.column_names != names:
+        problems.append(
+            f"`{entry.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
+        )
+    kept = [column for column in entry.columns if column.name in data.column_names]
+    columns = {column.name: _as_published(data.column(column.name), column.form) for column in kept}
+    published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
+    return PublishedTable(entry.name, published, pa.table(columns))
+
+
+def _read_data(path: Path, generalized: Sequence[str]) -> pa.Table:
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    if path.suffix != ".csv":
+        raise DataError(f"`{path}` is neither CSV nor Parquet.")
+    return read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None, dictionaries=generalized)[0]
+
+
+def _as_published(column: Any, form: Form) -> Any:
+    coded = pa.types.is_dictionary(column.type)
+    if form != "value" and coded and pa.types.is_string(column.type.value_type):
+        return column.unify_dictionaries().combine_chunks()
+    if coded:
+        column = column.cast(column.type.value_type)
+    if form == "value":
+        return lossless(column) if pa.types.is_string(column.type) else column
+    texts = column if pa.types.is_string(column.type) else column.cast(pa.string())
+    return texts.combine_chunks().dictionary_encode()

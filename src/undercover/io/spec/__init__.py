@@ -1,0 +1,1 @@
+"""Specs in TOML: read, checked and written."""

@@ -1,0 +1,273 @@
+"""Specs: from a TOML file to a schema, a method, requirements and reading options.
+
+Everything that is wrong with a file is reported together, each problem with the key it stands under. Hierarchies
+that are built from the data (``{intervals = [5, 10]}``) are kept as recipes until :func:`resolve` sees the data.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import pyarrow as pa
+
+from undercover.errors import HierarchyError, SchemaError, unknown
+from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
+from undercover.hierarchies.file import read_hierarchy
+from undercover.io.distance_file import read_distances
+from undercover.io.source import ReadOptions
+from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
+from undercover.model.distances import Distances
+from undercover.model.hierarchy import Hierarchy
+from undercover.model.schema import Column, Kind, Schema
+
+_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
+
+
+@dataclass(frozen=True)
+class HierarchyRecipe:
+    """How to build a hierarchy once the values of its column are known.
+
+    Examples
+    --------
+    >>> HierarchyRecipe("prefixes", (1,)).build(["10115", "20095"]).rows
+    (('10115', '1****', '*'), ('20095', '2****', '*'))
+    """
+
+    way: Literal["intervals", "prefixes", "dates"]
+    steps: tuple[Any, ...]
+    origin: float = 0
+
+    def build(self, values: Any) -> Hierarchy:
+        """The hierarchy over ``values``."""
+        if self.way == "intervals":
+            return from_intervals(values, self.steps, origin=self.origin)
+        return from_prefixes(values, self.steps) if self.way == "prefixes" else from_dates(values, self.steps)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What a spec file says.
+
+    ``schema`` lacks the hierarchies of ``recipes``; :func:`resolve` adds them.
+    """
+
+    schema: Schema
+    method_name: str | None = None
+    method_parameters: Mapping[str, Any] = field(default_factory=dict)
+    requirements: tuple[Mapping[str, Any], ...] = ()
+    options: ReadOptions = field(default_factory=ReadOptions)
+    recipes: Mapping[str, HierarchyRecipe] = field(default_factory=dict)
+    path: Path | None = None
+
+
+def load_spec(path: str | os.PathLike[str]) -> Spec:
+    """Read a spec file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder, "s.toml")
+    ...     _ = place.write_text('[roles]\\nquasi_identifiers = ["age"]\\n[method]\\nname = "mondrian"\\nk = 5\\n')
+    ...     spec = load_spec(place)
+    >>> spec.schema.quasi_identifiers, spec.method_name, spec.method_parameters
+    (('age',), 'mondrian', {'k': 5})
+    """
+    place = Path(path)
+    try:
+        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise SchemaError(f"The spec `{place}` cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise SchemaError(f"The spec `{place}` is not UTF-8. Save it as UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"The spec `{place}` is not TOML: {error}.") from error
+    try:
+        return replace(spec_from_mapping(content, folder=place.parent), path=place)
+    except SchemaError as error:
+        raise SchemaError([f"`{place}`: {problem}" for problem in error.problems]) from error
+
+
+def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
+    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``.
+
+    Examples
+    --------
+    >>> spec_from_mapping({"roles": {"quasi_identifiers": ["age"]}, "colums": {}})
+    Traceback (most recent call last):
+    undercover.errors.SchemaError: Key `colums` is not known. Did you mean `columns`? There are: ...
+    """
+    parts, problems = checked(content)
+    roles = _roles(parts, problems)
+    columns: dict[str, Column] = {}
+    recipes: dict[str, HierarchyRecipe] = {}
+    for name, part in parts.columns.items():
+        hierarchy, recipe = _hierarchy(f"columns.{name}.hierarchy", part.hierarchy, folder or Path(), problems)
+        if recipe is not None:
+            recipes[name] = recipe
+        distance = _distance(f"columns.{name}.distance", part.distance, folder or Path(), problems)
+        try:
+            columns[name] = Column(
+                kind=part.kind,
+                weight=part.weight,
+                hierarchy=hierarchy,
+                domain=_domain(part),
+                bins=None if part.bins is None else tuple(part.bins),
+                distance=distance,
+            )
+        except SchemaError as error:
+            problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
+    if not problems:
+        try:
+            schema = Schema(**roles, columns=columns, missing=parts.data.missing)
+        except SchemaError as error:
+            problems += error.problems
+    if problems:
+        raise SchemaError(problems)
+    data = parts.data
+    options = ReadOptions(
+        separator=data.separator,
+        decimal=data.decimal,
+        encoding=data.encoding,
+        nulls=tuple(data.nulls),
+        text=tuple(name for name, column in columns.items() if column.kind in ("categorical", "ordinal")),
+    )
+    return Spec(
+        schema=schema,
+        method_name=parts.method.name if parts.method else None,
+        method_parameters=dict(parts.method.model_extra or {}) if parts.method else {},
+        requirements=tuple({"name": part.name, **(part.model_extra or {})} for part in parts.require),
+        options=options,
+        recipes=recipes,
+    )
+
+
+def resolve(spec: Spec, data: pa.Table) -> Schema:
+    """The schema of a spec, its recipes turned into hierarchies over the values of ``data``.
+
+    Examples
+    --------
+    >>> spec = spec_from_mapping(
+    ...     {"roles": {"quasi_identifiers": "age"}, "columns": {"age": {"hierarchy": {"intervals": [10]}}}}
+    ... )
+    >>> resolve(spec, pa.table({"age": [34, 38]})).column("age").hierarchy.rows
+    (('34', '[30, 39]', '*'), ('38', '[30, 39]', '*'))
+    """
+    schema = spec.schema
+    columns = dict(schema.columns)
+    problems = []
+    for name, recipe in spec.recipes.items():
+        if name not in data.column_names:
+            problems.append(unknown("Column", name, data.column_names))
+            continue
+        try:
+            columns[name] = replace(schema.column(name), hierarchy=recipe.build(data.column(name)))
+        except HierarchyError as error:
+            problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
+    if problems:
+        raise SchemaError(problems)
+    return Schema(
+        quasi_identifiers=schema.quasi_identifiers,
+        sensitive=schema.sensitive,
+        identifiers=schema.identifiers,
+        insensitive=schema.insensitive,
+        columns=columns,
+        missing=schema.missing,
+    )
+
+
+def schema_to_mapping(schema: Schema) -> dict[str, Any]:
+    """A schema as plain lists, texts and numbers, hierarchies as rows; the way it is kept in ``run.json``.
+
+    Examples
+    --------
+    >>> schema = Schema(quasi_identifiers=["age"], columns={"age": Column(weight=2)})
+    >>> schema_from_mapping(schema_to_mapping(schema)) == schema
+    True
+    """
+    columns: dict[str, dict[str, Any]] = {}
+    for name, column in schema.columns.items():
+        rows = None if column.hierarchy is None else [list(row) for row in column.hierarchy.rows]
+        domain = None if column.domain is None or column.bins is not None else list(column.domain)
+        columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
+        if column.bins is not None:
+            columns[name]["bins"] = list(column.bins)
+        if column.distance is not None:
+            own = column.distance
+            columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
+    return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
+
+
+def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
+    """The schema that :func:`schema_to_mapping` wrote down."""
+    columns = {}
+    for name, column in content["columns"].items():
+        rows = column["hierarchy"]
+        own = column.get("distance")
+        columns[name] = Column(
+            kind=cast(Kind | None, column["kind"]),
+            weight=column["weight"],
+            hierarchy=None if rows is None else Hierarchy(rows),
+            domain=None if column["domain"] is None else tuple(column["domain"]),
+            bins=None if column.get("bins") is None else tuple(column["bins"]),
+            distance=None if own is None else Distances(own["values"], own["rows"]),
+        )
+    return Schema(**{role: content[role] for role in _ROLES}, columns=columns, missing=content["missing"])
+
+
+def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
+    roles: dict[str, Sequence[str]] = {}
+    for role in _ROLES:
+        value = getattr(parts.roles, role)
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+            problems.append(f"`roles.{role}` must be a column name or a list of them. Got {value!r} instead.")
+            continue
+        roles[role] = names
+    return roles
+
+
+def _hierarchy(
+    place: str, value: Any, folder: Path, problems: list[str]
+) -> tuple[Hierarchy | None, HierarchyRecipe | None]:
+    if value is None:
+        return None, None
+    if isinstance(value, str):
+        try:
+            return read_hierarchy(folder / value), None
+        except HierarchyError as error:
+            problems += [f"`{place}`: {problem}" for problem in error.problems]
+            return None, None
+    if not isinstance(value, Mapping):
+        problems.append(f"`{place}` must be a path or a table such as {{intervals = [5, 10]}}. Got {value!r} instead.")
+        return None, None
+    part, found = checked_recipe(place, value)
+    problems += found
+    if found:
+        return None, None
+    if part.intervals is not None:
+        return None, HierarchyRecipe("intervals", tuple(part.intervals), part.origin)
+    if part.prefixes is not None:
+        return None, HierarchyRecipe("prefixes", tuple(part.prefixes))
+    return None, HierarchyRecipe("dates", tuple(part.dates or ()))
+
+
+def _distance(place: str, value: str | None, folder: Path, problems: list[str]) -> Distances | None:
+    if value is None:
+        return None
+    try:
+        return read_distances(folder / value)
+    except SchemaError as error:
+        problems += [f"`{place}`: {problem}" for problem in error.problems]
+        return None
+
+
+def _domain(part: ColumnPart) -> tuple[str, ...] | None:
+    if part.domain is None:
+        return None
+    return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in part.domain)

@@ -1,0 +1,108 @@
+"""The spec of a run, written down again: with it and the same table the release can be made once more.
+
+A spec file names hierarchies and distances by their files, so there is a file for each beside it. What the run found
+out by itself (levels, groups, kinds of undeclared columns) is not in it: the method finds it out again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from undercover.hierarchies.file import hierarchy_text
+from undercover.io.distance_file import distances_text
+from undercover.io.plain import plain
+from undercover.io.spec.load import schema_to_mapping
+from undercover.io.spec.toml import quoted, written
+from undercover.model.distances import Distances
+from undercover.model.hierarchy import Hierarchy
+from undercover.model.run import Run
+
+_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
+_READING = ("separator", "decimal", "encoding", "nulls")
+SPEC = "spec.toml"
+
+
+def spec_files(run: Run) -> dict[str, str]:
+    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", columns={"age": uc.Column(weight=2)})
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10, l=2), require=[uc.KAnonymity(k=5)])
+    >>> print(spec_files(run)["spec.toml"])
+    [data]
+    missing = "error"
+    <BLANKLINE>
+    [roles]
+    quasi_identifiers = ["age", "sex"]
+    sensitive = ["income"]
+    <BLANKLINE>
+    [columns."age"]
+    weight = 2
+    <BLANKLINE>
+    [method]
+    name = "mondrian"
+    k = 10
+    l = 2
+    ...
+    <BLANKLINE>
+    [[require]]
+    name = "k-anonymity"
+    k = 5
+    """
+    schema: Mapping[str, Any] = run.source.get("asked") or schema_to_mapping(run.schema)
+    files: dict[str, str] = {}
+    parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]
+    parts.append(_part("[roles]", {role: schema[role] for role in _ROLES if schema[role]}))
+    for name, settings in schema["columns"].items():
+        said = {key: value for key, value in settings.items() if key != "hierarchy"}
+        if settings["hierarchy"] is not None:
+            file = f"hierarchy-{len(files) + 1}{_as_file_name(name)}.csv"
+            files[file] = hierarchy_text(Hierarchy(settings["hierarchy"]))
+            said["hierarchy"] = file
+        if settings.get("distance") is not None:
+            file = f"distance-{len(files) + 1}{_as_file_name(name)}.csv"
+            files[file] = distances_text(Distances(**settings["distance"]))
+            said["distance"] = file
+        if said.get("weight") == 1:
+            del said["weight"]
+        if any(value is not None for value in said.values()):
+            parts.append(_part(f"[columns.{quoted(name)}]", said))
+    parts.append(_part("[method]", {"name": run.release.method, **_parameters(run)}))
+    parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
+    return {SPEC: "\n".join(parts), **files}
+
+
+def _part(title: str, entries: Mapping[str, Any]) -> str:
+    lines = [f"{_key(key)} = {written(value)}" for key, value in entries.items() if value is not None]
+    return "\n".join([title, *lines, ""])
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else quoted(key)
+
+
+def _reading(run: Run) -> dict[str, Any]:
+    options = run.source.get("options", {})
+    return {key: plain(options[key]) for key in _READING if options.get(key)}
+
+
+def _parameters(run: Run) -> dict[str, Any]:
+    asked = {key: plain(value) for key, value in run.release.parameters.items() if key != "used"}
+    if "others" in run.diagnostics:
+        asked["others"] = [_found_anywhere(str(other)) for other in run.diagnostics["others"]]
+    return asked
+
+
+def _found_anywhere(other: str) -> str:
+    """The path of another's table (it is not published), to be read wherever the spec lies; a mere name as it is."""
+    return os.path.abspath(other) if os.path.exists(other) else other
+
+
+def _as_file_name(name: str) -> str:
+    kept = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
+    return f"-{kept}" if kept else ""

@@ -1,1 +1,0 @@
-"""Compiled array functions: arrays in, arrays out; no frames, no schema, no logging, no randomness of their own."""

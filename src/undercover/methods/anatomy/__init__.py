@@ -1,0 +1,5 @@
+"""Anatomy: quasi-identifiers and sensitive values in two tables."""
+
+from undercover.methods.anatomy.method import Anatomy
+
+__all__ = ["Anatomy"]

@@ -1,0 +1,163 @@
+"""Anatomy: exact quasi-identifiers and sensitive values, parted into two tables that meet only in buckets.
+
+Xiao & Tao 2006, "Anatomy: Simple and Effective Privacy Preservation", Figure 3: buckets of l rows with l different
+sensitive values, one from each of the l most frequent values that are left; rows left over join a bucket without
+their value.
+
+Deviations: within a value the rows are dealt in a secret uniform order (the paper says "a random tuple"), bucket
+numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The algorithm does
+not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the release:
+``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import lcm
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import InternalError, ParameterError
+from undercover.forms.classes import BUCKET
+from undercover.guarantees import LDiversity
+from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.steps.bucket_tables import require_free_names, sensitive_table
+from undercover.steps.dealing.deal import Deal, require_eligible
+from undercover.steps.shuffling import shuffle_within, spare_words
+
+_INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy:
+    """Bucketisation into l-diverse buckets.
+
+    Parameters
+    ----------
+    l
+        No sensitive value is more than 1/l of its bucket.
+
+    Examples
+    --------
+    >>> Anatomy(l=4)
+    Anatomy(l=4)
+    >>> Anatomy(l=1)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'l' parameter of Anatomy must be an int in [2, inf). Got 1 instead.
+    """
+
+    name: ClassVar[str] = "anatomy"
+
+    l: int  # noqa: E741
+
+    def __post_init__(self) -> None:
+        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
+            raise ParameterError(f"The 'l' parameter of Anatomy must be an int in [2, inf). Got {self.l!r} instead.")
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """Blind to quasi-identifiers, secret uniform picks."""
+        return True
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """Frequency l-diversity of every bucket."""
+        return (LDiversity(l=self.l),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Deal the rows into buckets and publish the two tables."""
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError(
+                f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        require_free_names(table, "Anatomy")
+        (sensitive,) = table.schema.sensitive
+        require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
+        groups = deal(table, sensitive, self.l, randomness)
+        progress("dealing", 1.0)
+        tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
+        return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """Every bucketisation of a tiny table with its exact probability, as an adversary sees it.
+
+        The words that place rows left over stand for equal parts of all words: ``parts`` of them, a multiple of every
+        number of buckets there can be to choose from.
+        """
+        (sensitive,) = table.schema.sensitive
+        codes = table[sensitive].codes
+        require_eligible(table, sensitive, np.bincount(codes, minlength=table[sensitive].domain.size), self.l)
+        parts = lcm(*range(1, table.n_rows // self.l + 1))
+        words = [-(-part * 2**32 // parts) + _INSIDE for part in range(parts)]
+        left_over = self.l - 1  # at most
+        for chosen in product(words, repeat=left_over):
+            drawn = np.array([*chosen, 0], dtype=np.uint32)
+            dealt = _dealt(table, sensitive, self.l, drawn, np.empty(0, np.uint32))
+            if dealt is None:
+                raise InternalError("A word from inside its part was rejected.")
+            for probability, labels in dealt.outcomes():
+                yield probability / parts**left_over, seen_groups(labels, codes)
+
+
+def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+    """Figure 3: the bucket of every row."""
+    attempt = 0
+    while True:
+        words = randomness.words(f"rows left over/{attempt}", l)
+        spare = randomness.words(f"rows left over/{attempt}/spare", spare_words(l, table.n_rows))
+        dealt = _dealt(table, sensitive, l, words, spare)
+        if dealt is not None:
+            break
+        attempt += 1
+    groups = dealt.draw(randomness)
+    numbers = np.arange(groups.count, dtype=np.int32)
+    shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets")
+    return Groups(numbers[groups.labels], groups.count)
+
+
+def _dealt(
+    table: Table,
+    sensitive: str,
+    l: int,  # noqa: E741
+    words: NDArray[np.uint32],
+    spare: NDArray[np.uint32],
+) -> Deal | None:
+    """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
+    from undercover.methods.anatomy.kernels import deal_largest
+    from undercover.steps.dealing.dealing_kernels import take_slots
+
+    column = table[sensitive]
+    counts = np.bincount(column.codes, minlength=column.domain.size)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    slots, count, enough = deal_largest(offsets, np.argsort(-counts, kind="stable"), l, words, spare)
+    if not enough:
+        return None
+    if (slots < 0).any():
+        raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+
+
+def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable:
+    """Quasi-identifiers as they are, with the bucket; rows of a bucket in a secret uniform order."""
+    from undercover.compiled.shuffle import counting_order
+
+    rows, offsets = counting_order(groups.labels, groups.count)
+    shuffle_within(rows, offsets, randomness, "order of rows")
+    columns = [PublishedColumn(name, "quasi-identifier", "value") for name in table.schema.quasi_identifiers]
+    columns += [PublishedColumn(name, "insensitive", "value") for name in table.schema.insensitive]
+    data = [table[column.name].domain.take(table[column.name].codes[rows]) for column in columns]
+    columns.append(PublishedColumn(BUCKET, "structure", "value"))
+    data.append(pa.array(groups.labels[rows]))
+    return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))

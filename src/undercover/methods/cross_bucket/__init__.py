@@ -1,0 +1,5 @@
+"""Cross-bucket generalization: groups one way, buckets the other."""
+
+from undercover.methods.cross_bucket.method import CrossBucket
+
+__all__ = ["CrossBucket"]

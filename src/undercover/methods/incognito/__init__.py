@@ -1,0 +1,5 @@
+"""Incognito: full-domain generalisation."""
+
+from undercover.methods.incognito.method import Incognito
+
+__all__ = ["Incognito"]

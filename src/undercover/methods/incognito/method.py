@@ -1,0 +1,266 @@
+"""Incognito: every column on one level of its hierarchy, the same for all rows; all ways to do it, and the best one.
+
+LeFevre, DeWitt & Ramakrishnan 2005, "Incognito: Efficient Full-Domain K-Anonymity"; with l-diversity (Machanavajjhala
+et al. 2006; Xiao & Tao 2006 for the frequency form) or t-closeness (Li et al. 2007) as a further condition on classes.
+
+Deviations: see :mod:`undercover.steps.lattice.lattice` for the search and :mod:`undercover.steps.lattice.choice`
+for which node is published. A column without a hierarchy is published as it is or not at all (``*``). With
+``suppression`` rows of classes that fail are left out, up to a share of the rows; t-closeness then refers to the rows
+that are left. With k alone everything follows from the quasi-identifiers, so knowing the algorithm tells nothing beyond
+the release. An l- or t-check looks at sensitive values, and ``algorithm_safe`` is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import ParameterError, UnreachableError, listed, unknown
+from undercover.exact import exact
+from undercover.guarantees import KAnonymity
+from undercover.model.groups import Seen, seen_groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.steps.cutting.asked import Asked, Distance, Diversity
+from undercover.steps.cutting.checks import require_whole_table
+from undercover.steps.lattice.choice import Choice, Chooser, Chosen, search
+from undercover.steps.lattice.conditions import CellCondition
+from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
+from undercover.steps.lattice.lattice import Levels, NodeSet, listed_nodes, minimal
+from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
+from undercover.steps.recoding import generalized_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incognito:
+    """Full-domain generalisation.
+
+    Parameters
+    ----------
+    k
+        Every published combination of quasi-identifiers occurs at least k times.
+    l, diversity, c
+        Every class is l-diverse in every sensitive column; ``c`` belongs to ``diversity="recursive"``.
+    t, distance
+        Every class is t-close to the published table in every sensitive column.
+    suppression
+        The largest share of rows that may be left out.
+    choose
+        What the published node makes small: ``loss`` (geometric mean loss), ``dm`` (discernibility), ``level`` (average
+        level) or ``weights`` (mean loss by the weights of the columns).
+    weights
+        For ``choose="weights"``: a weight by column; by default those of the schema.
+
+    Examples
+    --------
+    >>> Incognito(k=5, l=3, suppression=0.05).choose
+    'loss'
+    >>> Incognito(k=5).algorithm_safe, Incognito(k=5, l=3).algorithm_safe
+    (True, False)
+    >>> Incognito(k=5, suppression=1)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'suppression' of Incognito must be a number in [0, 1). Got 1 instead.
+    """
+
+    name: ClassVar[str] = "incognito"
+
+    k: int
+    l: float | None = None  # noqa: E741
+    diversity: Diversity = "frequency"
+    c: float | None = None
+    t: float | None = None
+    distance: Distance = "equal"
+    suppression: float = 0
+    choose: Choice = "loss"
+    weights: Mapping[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            problems.append(f"The 'k' parameter of Incognito must be an int in [1, inf). Got {self.k!r} instead.")
+        problems += self._asked.problems()
+        if not _is_share(self.suppression):
+            problems.append(
+                f"The 'suppression' of Incognito must be a number in [0, 1). Got {self.suppression!r} instead."
+            )
+        if self.choose not in get_args(Choice):
+            problems.append(unknown("The 'choose' of Incognito", str(self.choose), get_args(Choice)))
+        try:
+            object.__setattr__(self, "weights", _weights(self.weights))
+        except (TypeError, ValueError, ZeroDivisionError):
+            problems.append(
+                "The 'weights' of Incognito are numbers in (0, inf) by column, such as age:2,sex:1. "
+                f"Got {self.weights!r} instead."
+            )
+        if self.weights is not None and self.choose != "weights":
+            problems.append("The 'weights' of Incognito belong to choose = \"weights\".")
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """With k alone the node depends on quasi-identifiers only."""
+        return self.l is None and self.t is None
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """k-anonymity, and l-diversity and t-closeness where asked for."""
+        return (KAnonymity(k=self.k), *self._asked.claims(table))
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Search the lattice, choose a node, publish the rows class by class."""
+        domain, condition = self._prepared(table)
+        passing, chosen = self._search(domain, condition, progress)
+        progress("generalising", 0.0)
+        recoded = self._recoded(domain, condition, chosen)
+        kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
+        published = generalized_table(kept, recoded.groups, recoded.cells, randomness)
+        return Draft(
+            tables=(published,),
+            groups=recoded.groups,
+            kept=recoded.rows if kept is not table else None,
+            suppressed=table.n_rows - len(recoded.rows),
+            diagnostics=_diagnostics(domain, passing, chosen, recoded),
+            frames={} if passing is None else {"candidates": candidate_frame(domain, passing)},
+            used={"levels": level_facts(domain, chosen.levels)},
+            warnings=two_level_warning(domain),
+        )
+
+    def candidates(self, table: Table) -> pa.Table:
+        """All passing nodes: a level per column, whether the node is minimal, its average level and its loss.
+
+        The loss leaves suppressed rows out of account.
+
+        Examples
+        --------
+        >>> import undercover as uc
+        >>> people = pa.table({"age": [34, 38, 34, 38], "sex": ["f", "f", "m", "m"]})
+        >>> table = uc.Table.from_arrow(people, uc.Schema(quasi_identifiers=["age", "sex"]))
+        >>> Incognito(k=2).candidates(table).select(["age", "sex", "minimal"]).to_pylist()
+        [{'age': 0, 'sex': 1, 'minimal': True}, {'age': 1, 'sex': 0, 'minimal': True},
+         {'age': 1, 'sex': 1, 'minimal': False}]
+        """
+        domain, condition = self._prepared(table)
+        return candidate_frame(domain, self._passing(domain, condition, no_progress))
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """The one partition of a tiny table, as an adversary sees it; who is suppressed he sees as one more group."""
+        (sensitive,) = table.schema.sensitive
+        domain, condition = self._prepared(table)
+        _, chosen = self._search(domain, condition, no_progress)
+        recoded = self._recoded(domain, condition, chosen)
+        labels = np.full(table.n_rows, -1)
+        labels[recoded.rows] = recoded.groups.labels
+        yield Fraction(1), seen_groups(labels, table[sensitive].codes)
+
+    @property
+    def _asked(self) -> Asked:
+        return Asked(method="Incognito", l=self.l, diversity=self.diversity, c=self.c, t=self.t, distance=self.distance)
+
+    def _prepared(self, table: Table) -> tuple[FullDomain, CellCondition]:
+        self._asked.require_sensitive(table)
+        problems = [
+            unknown("Quasi-identifier", name, table.schema.quasi_identifiers)
+            for name in self.weights or {}
+            if name not in table.schema.quasi_identifiers
+        ]
+        if problems:
+            raise ParameterError(problems)
+        limit = int(exact(self.suppression) * table.n_rows)
+        condition = CellCondition(table, self.k, self._asked.checks(table), limit)
+        return FullDomain(table, table.schema.quasi_identifiers, condition.sensitive), condition
+
+    def _passing(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> NodeSet:
+        self._require_rows(domain)
+        if condition.monotone:
+            require_whole_table(domain.table, condition.checks)
+        found = search(domain, condition, progress=progress)
+        if not found.any():
+            raise _nothing_passes(domain, condition)
+        return found
+
+    def _require_rows(self, domain: FullDomain) -> None:
+        n_rows = domain.table.n_rows
+        if self.k > n_rows:
+            raise UnreachableError(
+                f"k={self.k} cannot be reached: the table has only {n_rows:,} rows, which is the largest feasible k.",
+                best={"k": n_rows},
+            )
+
+    def _search(
+        self, domain: FullDomain, condition: CellCondition, progress: Progress
+    ) -> tuple[NodeSet | None, Chosen]:
+        """The passing nodes, where all of them were looked for, and the best."""
+        chooser = Chooser(domain, condition, self.choose, self.weights)
+        if condition.monotone or self.choose == "dm":
+            passing = self._passing(domain, condition, progress)
+            progress("choosing a node", 0.0)
+            return passing, chooser.best(passing, suppressing=condition.limit > 0)
+        self._require_rows(domain)
+        within = search(domain, condition.necessary, progress=progress)
+        chosen = chooser.best_within(within, progress=progress)
+        if chosen is None:
+            raise _nothing_passes(domain, condition)
+        return None, chosen
+
+    @staticmethod
+    def _recoded(domain: FullDomain, condition: CellCondition, chosen: Chosen) -> Recoded:
+        if not chosen.suppressed:
+            return recode(domain, chosen.levels)
+        return recode(domain, chosen.levels, condition.failing(domain.class_cube(chosen.levels, condition.payloads)))
+
+
+def _nothing_passes(domain: FullDomain, condition: CellCondition) -> UnreachableError:
+    return UnreachableError(
+        f"No full-domain generalisation of {listed(domain.names)} passes with at most {condition.limit:,} of "
+        f"{domain.table.n_rows:,} rows suppressed. Ask for less, or allow more suppression."
+    )
+
+
+def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
+    every = {}
+    if passing is not None:
+        every = {
+            "passing": int(passing.sum()),
+            "minimal": [list(node) for node in _first(minimal(passing))],
+        }
+    return {
+        "nodes": domain.lattice.size,
+        **every,
+        "levels": dict(zip(domain.names, chosen.levels, strict=True)),
+        "cost": chosen.cost,
+        "loss": chosen.loss,
+        "classes": recoded.groups.count,
+        "nodes_costed": chosen.evaluated,
+    }
+
+
+def _first(nodes: NodeSet, most: int = 100) -> list[Levels]:
+    """The first of many nodes; all of them are in the frame of candidates."""
+    return listed_nodes(nodes)[:most]
+
+
+def _is_share(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and 0 <= exact(value) < 1
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return False
+
+
+def _weights(given: Any) -> dict[str, float] | None:
+    """Weights from a mapping or from text: ``age:2,sex:1``."""
+    if given is None:
+        return None
+    pairs = [item.rpartition(":")[::2] for item in given.split(",")] if isinstance(given, str) else given.items()
+    weights = {str(name).strip(): float(exact(weight)) for name, weight in pairs}
+    if not all(0 < weight < float("inf") for weight in weights.values()):
+        raise ValueError(given)
+    return weights

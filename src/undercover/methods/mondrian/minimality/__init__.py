@@ -1,0 +1,1 @@
+"""The attack on cuts that were refused."""

@@ -1,0 +1,150 @@
+"""Moving rows between the groups of a partition, where that saves loss.
+
+A cut is never taken back, so a greedy partition leaves rows where a group beside it, cut off early, would suit them
+better. Here rows with equal quasi-identifiers, which stay together, go over to the group where they cost least, and
+small groups are dissolved, as long as every group keeps k rows and the checks; see
+:mod:`undercover.methods.mondrian.regrouping_kernels`. Nothing is done that does not save loss, so no partition gets
+worse.
+
+Who may go where: the groups are taken in the order of cutting, in which neighbours were cut from one another late, and
+rows are moved within :data:`NEIGHBOURS` of them at a time, fewer in large tables, down to :data:`FEWEST`. So the time
+does not outgrow the rows. Neighbourhoods are looked at on every core; which thread did what does not show in the
+result. Without checks everything follows from quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.groups import Groups
+from undercover.model.protocols import Progress, no_progress
+from undercover.model.table import Table
+from undercover.steps.cutting.checks import Check, kernel_checks
+from undercover.steps.cutting.columns import CutColumn, kernel_columns, kernel_trees
+from undercover.steps.cutting.partition import Partition
+
+NEIGHBOURS = 512
+"""Groups between which rows are moved, at most."""
+FEWEST = 64
+"""And at least, however large the table is."""
+ROUNDS = 3
+"""How often every row is looked at, at most; what is left to save then is hardly anything."""
+
+_PAIRS = (
+    1 << 26
+)  # of a combination of quasi-identifiers and a group that are looked at in a round: a fraction of a second
+_LARGEST_KEY = 1 << 62
+
+
+def regrouped(
+    parts: Partition,
+    table: Table,
+    *,
+    k: int,
+    checks: Sequence[Check] = (),
+    threads: int = 1,
+    progress: Progress = no_progress,
+) -> Partition:
+    """The partition after rows were moved between its groups, which are published as boxes.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.model.schema import Schema
+    >>> people = pa.table({"age": [20, 20, 28, 30, 30]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"]))
+    >>> cut = Groups(np.array([0, 0, 0, 1, 1], dtype=np.int32), 2)
+    >>> from undercover.steps.cutting.columns import cut_columns
+    >>> parts = Partition(cut, tuple(cut_columns(table, "boxes")), np.zeros((2, 1, 2), dtype=np.int64))
+    >>> regrouped(parts, table, k=2).groups.labels.tolist()
+    [0, 0, 1, 1, 1]
+    """
+    from undercover.compiled.jit import needs_compiling
+    from undercover.methods.mondrian.regrouping_kernels import regroup
+
+    if needs_compiling(regroup):
+        progress("compiling the moving kernel (once on this machine, some 20 seconds)", 0.0)
+    columns = parts.columns
+    codes = np.stack([column.recode[table[column.name].codes] for column in columns], axis=1)  # (n, d)
+    order, starts = _tuples(parts.groups, columns, codes)
+    of_tuple = codes[order[starts[:-1]]]  # (m, d)
+    group = parts.groups.labels[order[starts[:-1]]].astype(np.int64)
+    sensitive, predicates = kernel_checks(table, checks)
+    sensitive = sensitive[order] if checks else sensitive
+    kernel_settings = _settings(table, columns)
+    neighbours = min(NEIGHBOURS, max(FEWEST, _PAIRS // len(group)))
+    edges = np.append(np.arange(0, parts.groups.count, neighbours), parts.groups.count)
+
+    def one(number: int) -> None:
+        first, last = edges[number], edges[number + 1]
+        here = slice(*np.searchsorted(group_before, [first, last]))
+        rows = slice(starts[here.start], starts[here.stop])
+        own = group[here] - first
+        regroup(
+            of_tuple[here],
+            starts[here.start : here.stop + 1] - rows.start,
+            own,
+            int(last - first),
+            k,
+            *kernel_settings,
+            sensitive[rows] if checks else sensitive,
+            predicates,
+            ROUNDS,
+        )
+        group[here] = own + first
+
+    group_before = group.copy()
+    with ThreadPoolExecutor(threads) as pool:
+        for number, _ in enumerate(pool.map(one, range(len(edges) - 1)), 1):
+            progress("moving rows between groups", number / (len(edges) - 1))
+    return _partition(columns, codes, order, np.repeat(group, np.diff(starts)))
+
+
+def _tuples(
+    groups: Groups, columns: Sequence[CutColumn], codes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows by group and then by quasi-identifiers, and where each combination begins and the last ends."""
+    key, span = groups.labels.astype(np.int64), groups.count
+    for j, column in enumerate(columns):
+        if span * column.size > _LARGEST_KEY:
+            distinct, key = np.unique(key, return_inverse=True)
+            key, span = key.reshape(-1), len(distinct)
+        key, span = key * column.size + codes[:, j], span * column.size
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    return order, np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(order)]])
+
+
+def _settings(table: Table, columns: Sequence[CutColumn]) -> tuple[Any, Any, Any]:
+    """The ``columns``, ``tree`` and ``order`` arguments of ``regroup``, the kernel."""
+    *settings, node_starts = kernel_columns(table, columns)
+    _, _, weights, _, units, _ = settings
+    first, last, parent, _, _, leaf_node = kernel_trees(table, columns)
+    trees = [j for j, column in enumerate(columns) if column.kind == "tree"]
+    column_of_node = np.repeat(trees, np.diff(np.append(node_starts[trees], len(first)))).astype(np.int64)
+    column_of_leaf = np.repeat(trees, [columns[j].size for j in trees]).astype(np.int64)
+    losses = weights[column_of_node] * np.minimum(1.0, (last - first) * units[column_of_node])
+    # Nodes numbered through; nobody asks for the parent of a root.
+    tree = (first, last, parent + node_starts[column_of_node], leaf_node + node_starts[column_of_leaf], losses)
+    words = [-(-column.size // 64) if column.kind == "set" else 0 for column in columns]
+    order = np.argsort([column.size for column in columns], kind="stable")
+    return (*settings, np.concatenate([[0], np.cumsum(words)]).astype(np.int64)), tree, order
+
+
+def _partition(
+    columns: tuple[CutColumn, ...], codes: NDArray[np.int64], rows: NDArray[np.int64], labels: NDArray[np.int64]
+) -> Partition:
+    """The partition that puts ``rows`` into the groups ``labels``, numbered without gaps."""
+    kept, labels = np.unique(labels, return_inverse=True)
+    labels = labels.reshape(-1)
+    by_row = np.empty(len(rows), dtype=np.int32)
+    by_row[rows] = labels
+    groups = Groups(by_row, len(kept))
+    ordered, starts = codes[groups.order], groups.offsets[:-1]
+    bounds = np.stack([np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)], axis=2)
+    return Partition(groups, columns, bounds)

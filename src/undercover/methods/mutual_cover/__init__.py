@@ -1,0 +1,5 @@
+"""Mutual cover: quasi-identifiers drawn from random output tables."""
+
+from undercover.methods.mutual_cover.method import MutualCover
+
+__all__ = ["MutualCover"]

@@ -1,0 +1,149 @@
+"""Released values of mutual cover: draws from random output tables, and figures about what was drawn.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Algorithms 1 and 3.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.methods.mutual_cover.tables import OutputTables
+from undercover.model.groups import Groups
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+
+Unchanged = Literal["resample", "paper", "off"]
+
+_CHUNKS_PER_THREAD = 8
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """What was drawn for every row."""
+
+    released: NDArray[np.int32]  # (n_rows, d) output codes
+    came_through: int  # rows all of whose values were drawn unchanged
+    left_unchanged: int  # rows of these that were published so
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Figures beside delta: they follow from the tables, not from what was drawn."""
+
+    shares: NDArray[np.float64]  # (n_tables,) largest share of one record, after unchanged rows were changed
+    reidentified: NDArray[np.float64]  # (n_rows, d) probability of being picked by a known value, within the group
+
+
+def sample(
+    table: Table,
+    groups: Groups,
+    tables: OutputTables,
+    randomness: Randomness,
+    *,
+    unchanged: Unchanged = "resample",
+    perturb: int = 1,
+    threads: int = 1,
+) -> Sampled:
+    """Draw what every row releases. Draws belong to rows, so the result does not depend on ``threads``."""
+    from undercover.methods.mutual_cover.kernels.sampling import change_rows, sample_rows
+
+    codes = _codes(table)
+    n, d = codes.shape
+    shared = _kernel_tables(table, tables)
+    released = np.empty((n, d), np.int32)
+    same = np.empty(n, np.bool_)
+    words = randomness.words("output values", 2 * d * n).reshape(n, 2 * d)
+    order = groups.order.astype(np.int64, copy=False)
+
+    def draw(part: NDArray[np.int64]) -> None:
+        sample_rows(part, groups.offsets, order, codes, *shared, words, released, same)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(draw, _portions(groups, threads)))
+    rows = np.flatnonzero(same)
+    changed = np.zeros(len(rows), np.bool_)
+    if unchanged != "off" and len(rows):
+        width = 2 * d + 4 * perturb
+        again = randomness.words("unchanged rows", width * len(rows)).reshape(-1, width)
+        weights = _spread_weights(tables)
+        resample = unchanged == "resample"
+        labels = groups.labels
+        arguments = (labels, groups.count, codes, *shared, weights, resample, perturb, again, released, changed)
+        change_rows(rows, *arguments)
+    return Sampled(released, len(rows), int(len(rows) - changed.sum()))
+
+
+def exposure(
+    table: Table, groups: Groups, tables: OutputTables, *, unchanged: Unchanged = "resample", threads: int = 1
+) -> Exposure:
+    """How exposed people are beside what delta bounds."""
+    from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE, effective_shares
+
+    codes = _codes(table)
+    shared = _kernel_tables(table, tables)
+    shares = np.zeros(len(tables))
+    reidentified = np.zeros(codes.shape)
+    weights = _spread_weights(tables)
+    how = {"off": OFF, "paper": PAPER, "resample": RESAMPLE}[unchanged]
+    order = groups.order.astype(np.int64, copy=False)
+
+    def judge(part: NDArray[np.int64]) -> None:
+        effective_shares(part, groups.offsets, order, codes, *shared, weights, how, shares, reidentified)
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(judge, _portions(groups, threads)))
+    return Exposure(shares, reidentified)
+
+
+def _codes(table: Table) -> NDArray[np.int32]:
+    """(n_rows, d) original codes of the quasi-identifiers."""
+    names = table.schema.quasi_identifiers
+    codes = np.empty((table.n_rows, len(names)), np.int32)
+    for a, name in enumerate(names):
+        codes[:, a] = table[name].codes
+    return codes
+
+
+def _kernel_tables(table: Table, tables: OutputTables) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
+    """From ``as_output`` to ``probabilities``, as the kernels take them."""
+    maps = []
+    for name, distance in zip(tables.attributes, tables.distances, strict=True):
+        size = table[name].domain.size
+        codes = np.arange(size)
+        if distance.spans_integers:
+            present = len(table[name].domain.values)
+            codes[:present] = np.searchsorted(distance.output_scale, distance.scale[:present])
+            codes[present:] = distance.outputs.size - 1
+        maps.append(codes.astype(np.int32))
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in maps])])
+    return (
+        np.concatenate(maps),
+        starts,
+        tables.row_starts,
+        tables.originals,
+        tables.column_starts,
+        tables.outputs,
+        tables.cell_starts,
+        tables.probabilities,
+    )
+
+
+def _spread_weights(tables: OutputTables) -> NDArray[np.float64]:
+    """Algorithm 3, line 1: the largest distance in the group over the largest in the table."""
+    widest = np.array([distance.widest or 1.0 for distance in tables.distances])
+    weights: NDArray[np.float64] = tables.spreads / np.repeat(widest, tables.n_groups)
+    return weights
+
+
+def _portions(groups: Groups, threads: int) -> list[NDArray[np.int64]]:
+    """Groups in portions of about equal numbers of rows."""
+    everything = np.arange(groups.count)
+    if threads == 1:
+        return [everything]
+    portion = -(-len(groups.labels) // (threads * _CHUNKS_PER_THREAD))
+    return np.split(everything, np.flatnonzero(np.diff(groups.offsets[:-1] // portion)) + 1)

@@ -1,0 +1,245 @@
+"""The informed adversary of mutual cover: he knows everything but the draws.
+
+He knows everybody's quasi-identifiers, the groups, the random output tables, how unchanged rows were dealt with, and
+which published rows are those of a person's group. What is left to chance is what was drawn: who of the group released
+which row. Given the rows, an assignment of rows to people is as probable as the product of its draws, and a person owns
+a row with the total probability of the assignments in which he does.
+
+The paper (Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover") has no such adversary: its protection
+rests on groups and tables being hidden. He is told more than anybody outside can work out, so his figures are an upper
+bound for all who know less. They are exact wherever ``exact_share`` says so; for groups with too many possible
+assignments they are the Bethe approximation of :mod:`undercover.methods.mutual_cover.kernels.assignments`, and in
+groups of more than 5,000 people those of somebody who looks at one person at a time and forgets that every row has one
+owner.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, ParameterError
+from undercover.forms.written import written
+from undercover.model.drawn import METHOD, is_drawn, own_rows
+from undercover.model.run import Run
+from undercover.model.table import Table
+from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
+
+FRAME = "output_tables"
+WORST = 20
+MOST_SETS = 20_000
+_CHUNKS_PER_THREAD = 16
+
+STORY = (
+    "The attacker knows everybody's values in {known}, who was put together with whom, the output tables and which "
+    "published rows are those of a person's group; he does not know what was drawn. For every row of the group he "
+    "works out how probable it is that it is the person's. Nobody outside knows as much: this is the worst case."
+)
+
+Floats = NDArray[np.float64]
+_Flat = tuple[Any, Any, Any, Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class InformedResult:
+    """What the informed adversary believes of everybody."""
+
+    known: tuple[str, ...]
+    rows: NDArray[np.int64]  # input row of each target
+    identity: Floats  # probability of the person's own row
+    best: Floats  # whether that is the most probable one; shared among equals
+    attribute: Floats  # probability of the true sensitive value
+    hits: Floats
+    exact: NDArray[np.bool_]
+    sizes: NDArray[np.int64]  # of the person's group
+    shares: Floats  # of the true sensitive value in the group
+
+    @property
+    def story(self) -> str:
+        """What the attacker knows and does."""
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+
+    def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
+        """The people he is surest of; for the holder's eyes only."""
+        order = np.lexsort((self.rows, -self.attribute, -self.identity))[:limit]
+        return [
+            {
+                "row": int(self.rows[i]),
+                "identity": float(self.identity[i]),
+                "attribute": float(self.attribute[i]),
+                "group_size": int(self.sizes[i]),
+            }
+            for i in order
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON-able values; ``worst_rows`` makes it private."""
+        return {
+            "attack": "informed",
+            "story": self.story,
+            "known": list(self.known),
+            "targets": len(self.rows),
+            "identity": {
+                "mean": float(self.identity.mean()),
+                "max": float(self.identity.max()),
+                "guess_success": float(self.best.mean()),
+                "certain_rows": int((self.identity > 1.0 - 1e-9).sum()),
+            },
+            "attribute": {
+                "mean": float(self.attribute.mean()),
+                "max": float(self.attribute.max()),
+                "guess_success": float(self.hits.mean()),
+                "certain_rows": int((self.attribute > 1.0 - 1e-9).sum()),
+            },
+            "baseline": {
+                "identity": float((1.0 / self.sizes).mean()),
+                "attribute": float(self.shares.mean()),
+            },
+            "exact_share": float(self.exact.mean()),
+            "worst_rows": self.worst_rows(),
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Informed adversary on {len(self.rows):,} people: identity {self.identity.mean():.3f} on average, "
+            f"{self.identity.max():.3f} at worst; .to_dict() has everything>"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Informed:
+    """An attacker who knows the groups and output tables of mutual cover, and not what was drawn.
+
+    Parameters
+    ----------
+    most_sets
+        How far the exact computation goes before it is given up for a group; see
+        :mod:`undercover.methods.mutual_cover.kernels.assignments`.
+
+    Examples
+    --------
+    >>> Informed().most_sets
+    20000
+    """
+
+    name: ClassVar[str] = "informed"
+
+    most_sets: int = MOST_SETS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.most_sets, bool) or not isinstance(self.most_sets, int) or self.most_sets < 0:
+            raise ParameterError(
+                f"The 'most_sets' of Informed must be an int in [0, inf). Got {self.most_sets!r} instead."
+            )
+
+    def run(self, original: Table, run: Run, *, threads: int = 1) -> InformedResult:
+        """Attack every row of ``original`` through a run of mutual cover, all of which he knows but the draws."""
+        own, frame = own_rows(run), run.frames.get(FRAME)
+        if not is_drawn(run.release) or own is None or frame is None:
+            raise DataError(f"The informed adversary needs the private run of {METHOD}, with its `{FRAME}`.")
+        from undercover.methods.mutual_cover.kernels.likelihood import group_beliefs
+        from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE
+
+        names, groups = original.schema.quasi_identifiers, run.groups
+        labels = [_numbering(original, run, name) for name in names]
+        codes = np.stack([original[name].codes for name in names], axis=1).astype(np.int32)
+        released = np.stack([_released(run, name, of, own) for name, of in zip(names, labels, strict=True)], axis=1)
+        tables = _tables(frame, names, labels, groups.count)
+        asked = run.release.parameters
+        unchanged = {"off": OFF, "paper": PAPER, "resample": RESAMPLE}[str(asked.get("unchanged", "resample"))]
+        weights = _spread_weights(original, names, groups.count, tables[0], tables[1])
+        secret = original[original.schema.sensitive[0]].codes.astype(np.int64)
+        n = original.n_rows
+        identity, best, attribute, hit = (np.zeros(n) for _ in range(4))
+        exact = np.zeros(n, np.bool_)
+        order = groups.order.astype(np.int64, copy=False)
+
+        def attack(part: NDArray[np.int64]) -> None:
+            group_beliefs(
+                part, groups.offsets, order, codes, released, *tables, weights, unchanged,
+                int(asked.get("perturb", 1)), secret, self.most_sets, identity, best, attribute, hit, exact,
+            )  # fmt: skip
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(attack, np.array_split(np.arange(groups.count), threads * _CHUNKS_PER_THREAD)))
+        sizes = groups.sizes[groups.labels]
+        pairs = groups.labels.astype(np.int64) * (int(secret.max()) + 1) + secret
+        _, pair, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+        return InformedResult(
+            names, original.rows, identity, best, attribute, hit, exact, sizes, counts[pair] / sizes
+        )  # fmt: skip
+
+
+def _numbering(original: Table, run: Run, name: str) -> dict[str, int]:
+    """A code for every value written anywhere: the original's own first, then those that were only released."""
+    place = {label: code for code, label in enumerate(original[name].domain.labels)}
+    for label in written(run.release.published().data.column(name)).labels:
+        place.setdefault(label, len(place))
+    for label in written(run.frames[FRAME].column("output")).labels:
+        place.setdefault(label, len(place))
+    return place
+
+
+def _released(run: Run, name: str, place: dict[str, int], own: NDArray[np.int64]) -> NDArray[np.int32]:
+    column = written(run.release.published().data.column(name))
+    return np.array([place[label] for label in column.labels], dtype=np.int32)[column.codes][own]
+
+
+def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> _Flat:
+    """The private frame as flat arrays: row_starts, originals, column_starts, outputs, cell_starts, probabilities."""
+    attribute, original, output = (written(frame.column(name)) for name in ("attribute", "original", "output"))
+    a = np.array([names.index(label) for label in attribute.labels], dtype=np.int64)[attribute.codes]
+    table = a * n_groups + frame.column("group").to_numpy().astype(np.int64)
+    coded = []
+    for column in (original, output):
+        codes = np.full((len(names), len(column.labels)), -1, dtype=np.int64)
+        for j, place in enumerate(labels):
+            codes[j] = [place.get(label, -1) for label in column.labels]
+        coded.append(codes[a, column.codes])
+        if (coded[-1] < 0).any():
+            raise DataError(f"The private `{FRAME}` holds values that the original table does not have.")
+    widest = 1 + max(int(codes.max()) for codes in coded)
+    n_tables = len(names) * n_groups
+    lines, line = np.unique(table * widest + coded[0], return_inverse=True)
+    columns, column_of = np.unique(table * widest + coded[1], return_inverse=True)
+    row_starts, column_starts = (np.searchsorted(keys, np.arange(n_tables + 1) * widest) for keys in (lines, columns))
+    widths = np.diff(column_starts)
+    cell_starts = np.concatenate([[0], np.cumsum(np.diff(row_starts) * widths)])
+    probabilities = np.zeros(cell_starts[-1])
+    at = cell_starts[table] + (line - row_starts[table]) * widths[table] + column_of - column_starts[table]
+    probabilities[at] = frame.column("probability").to_numpy()
+    return (
+        row_starts, (lines % widest).astype(np.int32), column_starts, (columns % widest).astype(np.int32),
+        cell_starts, probabilities,
+    )  # fmt: skip
+
+
+def _spread_weights(
+    original: Table, names: tuple[str, ...], n_groups: int, row_starts: NDArray[np.int64], originals: NDArray[np.int32]
+) -> Floats:
+    """Algorithm 3, line 1: the largest distance within a group over the largest in the table."""
+    weights = np.zeros(len(names) * n_groups)
+    for a, name in enumerate(names):
+        distance = ValueDistance.of(original[name])
+        first, last = (row_starts[a * n_groups : (a + 1) * n_groups + 1][part] for part in (slice(-1), slice(1, None)))
+        several = last - first > 1
+        if distance.kind == NUMERIC:
+            spread = distance.scale[originals[last - 1]] - distance.scale[originals[first]]
+        elif distance.kind == FLAT:
+            spread = several.astype(np.float64)
+        elif distance.kind == MATRIX:
+            held = [originals[begin:end] for begin, end in zip(first, last, strict=True)]
+            spread = np.array([distance.matrix[np.ix_(codes, codes)].max() for codes in held])
+        else:
+            ends = [
+                sorted(originals[begin:end].tolist(), key=lambda code: distance.scale[code])
+                for begin, end in zip(first, last, strict=True)
+            ]
+            spread = np.array([distance.between(codes[0], codes[-1]) for codes in ends])
+        weights[a * n_groups : (a + 1) * n_groups] = spread / (distance.widest or 1.0)
+    return weights

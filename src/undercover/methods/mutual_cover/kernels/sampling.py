@@ -1,0 +1,311 @@
+"""Draws from random output tables, and what becomes of rows that came through unchanged.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Algorithm 1 (lines that output values) and
+Algorithm 3; without rejection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from undercover.compiled.jit import internal, kernel
+from undercover.compiled.words import place_of
+
+OFF, PAPER, RESAMPLE = range(3)
+_UNIT = 1.0 / (1 << 53)
+
+
+# Groups up to this size are counted exactly, which takes the square of their size; larger ones by quadrature.
+LARGEST_COUNTED = 512
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+@internal
+def _number(words: Any, at: int) -> float:
+    """A uniform number in [0, 1) of 53 bits from two words."""
+    high, low = np.uint64(words[at]), np.uint64(words[at + 1])
+    return np.float64(((high << np.uint64(32)) | low) >> np.uint64(11)) * _UNIT
+
+
+@internal
+def _draw(probabilities: Any, first: int, n: int, number: float, without: int) -> int:
+    """An output column with its probability, column ``without`` left out (-1: none); the last with mass at the edge."""
+    total = 0.0
+    for j in range(n):
+        if j != without:
+            total += probabilities[first + j]
+    target = number * total
+    chosen = -1
+    below = 0.0
+    for j in range(n):
+        if j != without and probabilities[first + j] > 0.0:
+            chosen = j
+            below += probabilities[first + j]
+            if target < below:
+                break
+    return chosen
+
+
+@kernel
+def sample_rows(
+    groups: Any, offsets: Any, rows: Any, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
+    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any,
+    words: Any, released: Any, same: Any,
+) -> None:  # fmt: skip
+    """Draw the released values of every row of some groups.
+
+    Parameters
+    ----------
+    groups
+        The groups to do.
+    offsets, rows
+        Rows group by group.
+    codes
+        (n_rows, d) original codes.
+    as_output, output_starts
+        Output code of every original code, attribute after attribute.
+    row_starts, originals, column_starts, outputs, cell_starts, probabilities
+        The output tables, attribute by attribute and group by group (partition/output_tables).
+    words
+        (n_rows, 2 d) random words.
+    released
+        (n_rows, d) output codes; filled.
+    same
+        (n_rows,) whether all values came through; filled.
+    """
+    d = codes.shape[1]
+    n_groups = len(offsets) - 1
+    for g in groups:
+        for position in range(offsets[g], offsets[g + 1]):
+            row = rows[position]
+            all_same = True
+            for a in range(d):
+                p = a * n_groups + g
+                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+                n = column_starts[p + 1] - column_starts[p]
+                j = _draw(probabilities, cell_starts[p] + line * n, n, _number(words[row], 2 * a), -1)
+                value = outputs[column_starts[p] + j]
+                released[row, a] = value
+                all_same = all_same and value == as_output[output_starts[a] + codes[row, a]]
+            same[row] = all_same
+
+
+@kernel
+def change_rows(
+    chosen_rows: Any, labels: Any, n_groups: int, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
+    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any,
+    resample: bool, perturb: int, words: Any, released: Any, changed: Any,
+) -> None:  # fmt: skip
+    """Change rows all of whose values came through: drawn again given a change, or by Algorithm 3.
+
+    Parameters
+    ----------
+    chosen_rows
+        The rows to change.
+    weights
+        (d * n_groups,) Algorithm 3, line 1: how far a group spreads in an attribute, against the table.
+    resample
+        Draw from the row's own tables given that something changes; Algorithm 3 only where nothing can.
+    perturb
+        How many values Algorithm 3 replaces.
+    words
+        (rows to change, 2 d + 4 perturb) random words.
+    changed
+        (rows to change,) whether it could be done; filled.
+    """
+    d = codes.shape[1]
+    first_cell = np.empty(d, np.int64)  # of the row's line in each table
+    n_columns = np.empty(d, np.int64)
+    kept_at = np.empty(d, np.int64)  # column of the original value
+    keep = np.empty(d)
+    tail = np.empty(d + 1)  # probability that this attribute and all after it keep their values
+    chance = np.empty(d)
+    for i in range(len(chosen_rows)):
+        row = chosen_rows[i]
+        g = labels[row]
+        for a in range(d):
+            p = a * n_groups + g
+            line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+            n = column_starts[p + 1] - column_starts[p]
+            first_cell[a], n_columns[a] = cell_starts[p] + line * n, n
+            mine = as_output[output_starts[a] + codes[row, a]]
+            kept_at[a] = place_of(outputs, column_starts[p], column_starts[p + 1], mine) - column_starts[p]
+            keep[a] = probabilities[first_cell[a] + kept_at[a]]
+        tail[d] = 1.0
+        for a in range(d - 1, -1, -1):
+            tail[a] = tail[a + 1] * keep[a]
+        if resample and tail[0] < 1.0:
+            # One attribute after the other, given that not all of the rest keep their values.
+            done = False
+            for a in range(d):
+                number = _number(words[i], 2 * a)
+                if done:
+                    j = _draw(probabilities, first_cell[a], n_columns[a], number, -1)
+                else:
+                    change = (1.0 - keep[a]) / (1.0 - tail[a])
+                    if number < change:
+                        done = True
+                        j = _draw(probabilities, first_cell[a], n_columns[a], number / change, kept_at[a])
+                    else:
+                        j = kept_at[a]
+                released[row, a] = outputs[column_starts[a * n_groups + g] + j]
+            changed[i] = done
+            continue
+        # Algorithm 3: an attribute by weight, then another of its values, uniformly.
+        total = 0.0
+        for a in range(d):
+            n = n_columns[a]
+            chance[a] = weights[a * n_groups + g] * (1.0 - 1.0 / n) if n > 1 else 0.0
+            total += chance[a]
+        at = 2 * d
+        replaced = 0
+        while replaced < perturb and total > 0.0:
+            target = _number(words[i], at) * total
+            attribute, below = -1, 0.0
+            for a in range(d):
+                if chance[a] > 0.0:
+                    attribute = a
+                    below += chance[a]
+                    if target < below:
+                        break
+            n = n_columns[attribute]
+            j = min(np.int64(_number(words[i], at + 2) * (n - 1)), n - 2)
+            if j >= kept_at[attribute]:
+                j += 1
+            released[row, attribute] = outputs[column_starts[attribute * n_groups + g] + j]
+            at += 4
+            replaced += 1
+            chance[attribute] = 0.0
+            total = chance.sum()
+        changed[i] = replaced > 0
+
+
+@kernel
+def effective_shares(
+    groups: Any, offsets: Any, rows: Any, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
+    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any,
+    unchanged: int, shares: Any, reidentified: Any,
+) -> None:  # fmt: skip
+    """What a record's share of an output value is after unchanged rows were dealt with, and how surely he is found.
+
+    ``shares`` (tables,): the largest share of one record in any column of the table, of the values as they are
+    released. ``reidentified`` (n_rows, d): the probability that somebody who knows one value of the person and looks
+    for it in the group picks the person's row, as in Example 1 of the paper: the person must have kept the value, and
+    is one of all who carry it (the number of others is Poisson-binomial). Before unchanged rows are dealt with.
+    """
+    d = codes.shape[1]
+    n_groups = len(offsets) - 1
+    most = 0
+    for g in groups:
+        most = max(most, offsets[g + 1] - offsets[g])
+    lines = np.empty((most, d), np.int64)  # line of each row in the tables of its group
+    stays = np.empty(most)  # probability that the whole row keeps its values
+    distribution = np.empty(most + 1)
+    for g in groups:
+        size = offsets[g + 1] - offsets[g]
+        total = 0.0
+        for a in range(d):
+            n = column_starts[a * n_groups + g + 1] - column_starts[a * n_groups + g]
+            total += weights[a * n_groups + g] * (1.0 - 1.0 / n) if n > 1 else 0.0
+        for i in range(size):
+            row = rows[offsets[g] + i]
+            stays[i] = 1.0
+            for a in range(d):
+                p = a * n_groups + g
+                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
+                n = column_starts[p + 1] - column_starts[p]
+                at = place_of(
+                    outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + codes[row, a]]
+                )
+                lines[i, a] = line
+                stays[i] *= probabilities[cell_starts[p] + line * n + at - column_starts[p]] if at >= 0 else 0.0
+        for a in range(d):
+            p = a * n_groups + g
+            n = column_starts[p + 1] - column_starts[p]
+            picked = weights[p] * (1.0 - 1.0 / n) / total if n > 1 and total > 0.0 else 0.0
+            largest = 0.0
+            for j in range(n):
+                highest, mass = 0.0, 0.0
+                for i in range(size):
+                    line = lines[i, a]
+                    chance = probabilities[cell_starts[p] + line * n + j]
+                    code = originals[row_starts[p] + line]
+                    own = as_output[output_starts[a] + code] == outputs[column_starts[p] + j]
+                    if unchanged == RESAMPLE and stays[i] < 1.0:
+                        chance = (chance - stays[i] if own else chance) / (1.0 - stays[i])
+                    elif unchanged != OFF:
+                        moved = stays[i] * picked
+                        chance = chance - moved if own else chance + (moved / (n - 1) if n > 1 else 0.0)
+                    highest = max(highest, chance)
+                    mass += chance
+                if mass > 0.0:
+                    largest = max(largest, highest / mass)
+            shares[p] = largest
+            rows_of_line = np.zeros(row_starts[p + 1] - row_starts[p], np.int64)
+            for i in range(size):
+                rows_of_line[lines[i, a]] += 1
+            for line in range(row_starts[p + 1] - row_starts[p]):
+                code = originals[row_starts[p] + line]
+                at = place_of(outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + code])
+                found = 0.0
+                if at >= 0:
+                    table = probabilities[cell_starts[p] : cell_starts[p + 1]]
+                    if size <= LARGEST_COUNTED:
+                        found = _found(table, n, at - column_starts[p], lines[:size, a], line, distribution)
+                    else:
+                        found = _found_among_many(table, n, at - column_starts[p], rows_of_line, line)
+                for i in range(size):
+                    if lines[i, a] == line:
+                        reidentified[rows[offsets[g] + i], a] = found
+
+
+@internal
+def _found(table: Any, n: int, j: int, lines: Any, line: int, distribution: Any) -> float:
+    """A record of the given line carries column j, and is picked among all who carry it."""
+    distribution[0] = 1.0
+    others = 0
+    skipped = False
+    for other in lines:
+        if other == line and not skipped:
+            skipped = True
+            continue
+        chance = table[other * n + j]
+        others += 1
+        distribution[others] = 0.0
+        for m in range(others, 0, -1):
+            distribution[m] = distribution[m] * (1.0 - chance) + distribution[m - 1] * chance
+        distribution[0] *= 1.0 - chance
+    expected = 0.0
+    for m in range(others + 1):
+        expected += distribution[m] / (m + 1)
+    return table[line * n + j] * expected
+
+
+@internal
+def _found_among_many(table: Any, n: int, j: int, rows_of_line: Any, line: int) -> float:
+    """The same in a large group, by quadrature: the mean of 1 / (1 + S) is the integral of E[t^S] over t from 0 to 1.
+
+    S counts the others who carry column j, independently, so E[t^S] is the product of 1 - p + p t over them; lines of
+    equal records are raised to their number. With s = 1 - t it falls like exp(-s E[S]); the panels of the quadrature
+    begin at that width and double.
+    """
+    mean = 0.0
+    for other in range(len(rows_of_line)):
+        mean += (rows_of_line[other] - (other == line)) * table[other * n + j]
+    expected = 0.0
+    begin, end = 0.0, min(1.0, 0.5 / (1.0 + mean))
+    while begin < 1.0:
+        for node in range(len(_NODES)):
+            at = begin + (end - begin) * (1.0 + _NODES[node]) / 2.0
+            logarithm = 0.0
+            for other in range(len(rows_of_line)):
+                others = rows_of_line[other] - (other == line)
+                chance = table[other * n + j]
+                if others > 0 and chance > 0.0:
+                    rest = 1.0 - chance * at
+                    logarithm += others * np.log(rest) if rest > 0.0 else -np.inf
+            expected += _NODE_WEIGHTS[node] * (end - begin) / 2.0 * np.exp(logarithm)
+        begin, end = end, min(1.0, 2.0 * end)
+    return table[line * n + j] * expected

@@ -1,0 +1,324 @@
+"""Mutual cover: the table keeps its shape, and every value a person releases may as well be somebody else's.
+
+Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover". Rows are parted into l-diverse groups (Algorithm
+2); within a group, a linear program per quasi-identifier finds distributions over the group's values that move values
+as little as possible while no record has more than a share delta of any released value (Definition 5); values are drawn
+from them (Algorithm 1); rows that came through unchanged are changed (Algorithm 3).
+
+Deviations:
+
+- The whole table is checked for l first (the paper makes one bad group); where the lower median is the largest value
+  the paper's cut leaves one side empty, so the largest value is cut off (``median_rule="paper"`` for the original).
+- Tables lie inside the optimal face, not at a vertex; see :mod:`undercover.methods.mutual_cover.tables`.
+- Algorithm 3 draws from values that have mass in the table only, without rejection, and leaves rows alone that have
+  nothing to change to. By default unchanged rows are drawn again from their own tables, given that something changes:
+  that moves less (``unchanged="paper"`` for Algorithm 3).
+- Rows are shuffled unless ``keep_order`` is given: with a known input order row i is person i.
+- ``partition="guided"`` takes the groups of the streamliner (:mod:`undercover.steps.dealing.groups`) in place of
+  Algorithm 2: who is with whom then tells nothing of whose a value is, and values move further.
+- Distances may be the holder's own, column by column (:class:`undercover.model.distances.Distances`).
+
+delta bounds a *share*, not the probability of being found, and what is published is not the tables but one draw from
+them. The report gives what the paper does not: the share after unchanged rows were changed, and how surely somebody is
+found by one known value. Algorithm 2 looks at sensitive values, and whoever knows the method can guess at the tables
+whatever the partition: ``algorithm_safe`` is false.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import ParameterError, unknown
+from undercover.exact import Number, checked, exact
+from undercover.guarantees import DeltaProbability, TCloseness
+from undercover.methods.mutual_cover.carriers import found_among_all
+from undercover.methods.mutual_cover.draw import Unchanged, exposure, sample
+from undercover.methods.mutual_cover.private import certificates_frame, positions_frame, tables_frame
+from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
+from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.run import Draft
+from undercover.model.schema import Role
+from undercover.model.table import Table
+from undercover.model.value_distance import Columns
+from undercover.randomness import Randomness
+from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.partition import Partition, partition
+from undercover.steps.dealing import groups as streamlining
+from undercover.steps.dealing.deal import Deal, require_eligible
+from undercover.steps.dealing.strata import named_strata, strata_of
+from undercover.steps.shuffling import shuffle_within
+
+MedianRule = Literal["fallback", "paper"]
+Grouping = Literal["mondrian", "guided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutualCover:
+    """Random output within groups, with delta-probability.
+
+    Parameters
+    ----------
+    delta
+        No record has more than this share of any released value, in its group: "1/5". At least 1/l.
+    l
+        No sensitive value is more than 1/l of a group.
+    k, t
+        What groups must satisfy beyond that: at least k rows, t-closeness by equal distance.
+    columns
+        Values that may be released: those ``observed`` in the group, or every whole number in its range.
+    tables
+        ``optimal`` moves values as little as possible; ``uniform`` makes every value of the group equally likely.
+    unchanged, perturb
+        What becomes of rows all of whose values came through: drawn again given a change (``resample``), ``perturb``
+        values replaced at random (``paper``), or nothing (``off``).
+    median_rule
+        ``fallback`` cuts off the largest value where the median is the largest; ``paper`` does not cut there.
+    keep_order
+        Publish rows in input order. Whoever knows that order knows whose row is whose.
+    partition, strata
+        How groups are made: by cuts at medians (``mondrian``, Algorithm 2), or dealt in secret within ``strata`` as the
+        streamliner's ``guided`` does, which tells nothing of sensitive values to somebody who knows the algorithm.
+
+    Examples
+    --------
+    >>> MutualCover(delta="1/5", l=10).delta
+    Fraction(1, 5)
+    >>> MutualCover(delta="1/20", l=10)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: MutualCover with delta=1/20 needs groups of 20 rows, but ...
+    """
+
+    name: ClassVar[str] = "mutual-cover"
+
+    delta: Number
+    l: int  # noqa: E741
+    k: int | None = None
+    t: float | None = None
+    columns: Columns = "observed"
+    tables: Tables = "optimal"
+    unchanged: Unchanged = "resample"
+    perturb: int = 1
+    median_rule: MedianRule = "fallback"
+    keep_order: bool = False
+    partition: Grouping = "mondrian"
+    strata: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        problems = []
+        try:
+            delta = exact(checked("MutualCover", "delta", self.delta, "a number in (0, 1]"))
+            object.__setattr__(self, "delta", delta)
+            if not 0 < delta <= 1:
+                problems.append(f"The 'delta' of MutualCover must be a number in (0, 1]. Got {delta} instead.")
+        except ParameterError as error:
+            delta = None
+            problems += error.problems
+        for parameter, least in (("l", 2), ("k", 1), ("perturb", 1)):
+            value = getattr(self, parameter)
+            if value is None and parameter == "k":
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                expected = f"an int in [{least}, inf)"
+                problems.append(
+                    f"The '{parameter}' parameter of MutualCover must be {expected}. Got {value!r} instead."
+                )
+        for parameter, choices in (
+            ("columns", get_args(Columns)),
+            ("tables", get_args(Tables)),
+            ("unchanged", get_args(Unchanged)),
+            ("median_rule", get_args(MedianRule)),
+            ("partition", get_args(Grouping)),
+        ):
+            if getattr(self, parameter) not in choices:
+                problems.append(unknown(f"The '{parameter}' of MutualCover", str(getattr(self, parameter)), choices))
+        object.__setattr__(self, "strata", named_strata(self.strata))
+        if self.strata is not None and self.partition != "guided":
+            problems.append(f"The partition `{self.partition}` of MutualCover has no strata; `guided` has.")
+        if self.partition == "guided":
+            mondrian = {"k": self.k is not None, "t": self.t is not None, "median_rule": self.median_rule == "paper"}
+            problems += [
+                f"The partition `guided` of MutualCover takes no {name}; `mondrian` does."
+                for name, given in mondrian.items()
+                if given
+            ]
+        if self.t is not None:
+            try:
+                TCloseness(t=self.t, distance="equal")
+            except ParameterError as error:
+                problems += error.problems
+        if not problems and delta is not None:
+            least_rows = max(self.l, self.k or 1)
+            if delta * least_rows < 1:
+                needed = -(-delta.denominator // delta.numerator)
+                problems.append(
+                    f"MutualCover with delta={delta} needs groups of {needed} rows, but l={self.l} promises only "
+                    f"{least_rows}. Raise l or k to {needed}, or delta to 1/{least_rows}."
+                )
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """Algorithm 2 looks at sensitive values, and the protection rests on hidden tables whatever the groups."""
+        return False
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """delta-probability of the output tables; it is checked in the private run."""
+        return (DeltaProbability(delta=self.delta),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Group the rows, solve the output tables, draw, and publish the table in its old shape."""
+        delta = exact(self.delta)
+        groups = self._groups(table, engine, randomness, progress)
+        found = output_tables(
+            table,
+            groups,
+            delta=delta,
+            columns=self.columns,
+            tables=self.tables,
+            threads=engine.threads,
+            progress=progress,
+        )
+        progress("drawing values", 0.0)
+        drawn = sample(
+            table,
+            groups,
+            found,
+            randomness,
+            unchanged=self.unchanged,
+            perturb=self.perturb,
+            threads=engine.threads,
+        )
+        progress("weighing exposure", 0.0)
+        exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=engine.threads)
+        among_all = found_among_all(table, found, threads=engine.threads)
+        rows = np.arange(table.n_rows)
+        if not self.keep_order:
+            shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order of rows")
+        position = np.empty(table.n_rows, np.int64)
+        position[rows] = np.arange(table.n_rows)
+        optimal = self.tables == "optimal"
+        own = [name for name in found.attributes if table[name].settings.distance is not None]
+        diagnostics = {
+            "groups": groups.count,
+            "delta": float(delta),
+            "own_distances": own,
+            "tables_by_origin": {name: int((found.origins == i).sum()) for i, name in enumerate(ORIGINS)},
+            "largest_optimality_gap": float(found.gaps.max()) if optimal else None,
+            "rows_that_came_through": drawn.came_through,
+            "rows_left_unchanged": drawn.left_unchanged,
+            "effective_share": {
+                "max": float(exposed.shares.max()),
+                "mean": float(exposed.shares.mean()),
+                "tables_above_delta": float((exposed.shares > float(delta) * (1 + 1e-9)).mean()),
+            },
+            "reidentification_by_one_value": {
+                "max": float(exposed.reidentified.max()),
+                "mean": float(exposed.reidentified.mean()),
+                "over_all_rows": {
+                    "max": float(among_all.max()),
+                    "mean": float(np.average(among_all, weights=found.counts)),
+                },
+            },
+        }
+        return Draft(
+            tables=(_published(table, found, drawn.released[rows], rows),),
+            groups=groups,
+            diagnostics=diagnostics,
+            frames={
+                "output_tables": tables_frame(table, found),
+                "published_rows": positions_frame(table, position),
+                "certificates": certificates_frame(found),
+            },
+            used={"own_distances": own} if own else {},
+        )
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """The partitions of a tiny table, seen by somebody who knows them; values drawn within groups tell no more."""
+        codes = table[self._sensitive(table)].codes
+        if self.partition == "guided":
+            for probability, labels in self._deal(table).outcomes():
+                yield probability, seen_groups(labels, codes)
+            return
+        groups = self._cutter(table)(_without_trees(table)).groups
+        yield Fraction(1), seen_groups(groups.labels, codes)
+
+    def _groups(self, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:
+        """Which row goes where."""
+        if self.partition == "guided":
+            progress("grouping", 0.0)
+            return self._deal(table).draw(randomness)
+        parts = engine.map_parts(_without_trees(table), self._cutter(table, engine.threads, progress))
+        return Partition.join(parts).groups
+
+    def _sensitive(self, table: Table) -> str:
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError(
+                f"MutualCover protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        return table.schema.sensitive[0]
+
+    def _deal(self, table: Table) -> Deal:
+        """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
+        sensitive = self._sensitive(table)
+        column = table[sensitive]
+        require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
+        strata, names = strata_of(table, self.strata or ())
+        ranks = streamlining.weighted_ranks(table, streamlining.rank_weights(table))
+        return streamlining.guided(table, sensitive, self.l, strata, ranks, names)
+
+    def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
+        """Algorithm 2 as a function of a table or a part of it."""
+        sensitive = self._sensitive(table)
+        checks = [Check(column=sensitive, kind="frequency", limit=float(self.l))]
+        if self.t is not None:
+            checks.append(Check(column=sensitive, kind="equal", limit=float(exact(self.t))))
+
+        def cut(part: Table) -> Partition:
+            return partition(
+                part,
+                k=max(self.l, self.k or 1),
+                checks=checks,
+                cut="lower-median" if self.median_rule == "fallback" else "papers-median",
+                threads=threads,
+                progress=progress,
+            )
+
+        return cut
+
+
+def _without_trees(table: Table) -> Table:
+    """The table as Algorithm 2 cuts it: categories in the order of their codes, hierarchies or not."""
+    columns = dict(table.columns)
+    for name in table.schema.quasi_identifiers:
+        column = table[name]
+        if column.settings.hierarchy is not None:
+            columns[name] = replace(column, settings=replace(column.settings, hierarchy=None))
+    return replace(table, columns=columns)
+
+
+def _published(table: Table, found: OutputTables, released: Any, rows: Any) -> PublishedTable:
+    """The table in its old shape: drawn quasi-identifiers, sensitive and insensitive values as they are."""
+    columns, data = [], []
+    for a, (name, distance) in enumerate(zip(found.attributes, found.distances, strict=True)):
+        columns.append(PublishedColumn(name, "quasi-identifier", "value"))
+        data.append(distance.outputs.take(released[:, a]))
+    roles: list[tuple[Role, tuple[str, ...]]] = [
+        ("sensitive", table.schema.sensitive),
+        ("insensitive", table.schema.insensitive),
+    ]
+    for role, names in roles:
+        for name in names:
+            columns.append(PublishedColumn(name, role, table[name].settings.form))
+            data.append(table[name].domain.take(table[name].codes[rows]))
+    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))

@@ -1,0 +1,259 @@
+"""Non-centralized distinct l-diversity: a table that is safe next to what others have published about the same people.
+
+Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Section 5: full-domain generalisation by Incognito, with
+the check that every combination of a class of the new table and a class of each other one leaves at least l sensitive
+values. The holder needs the published tables of the others and nothing else from them.
+
+Deviations (docs/theory/noncentralized.md). Columns the others have published, too, are dropped (``shared="discard"``,
+which the paper says without saying how) or kept where they follow one hierarchy (``nested``). "Safe regardless of the
+correlation" does not hold: somebody who knows how many people are in a combination can rule out more. ``strict`` asks
+of the published node that at least l values stay possible even then. l is distinct l and ignores how likely each value
+is; the run reports the highest probability beside it. The check looks at sensitive values, so ``algorithm_safe`` is
+false.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import PurePath
+from typing import Any, ClassVar, get_args
+
+import pyarrow as pa
+
+from undercover.errors import ParameterError, UnreachableError, listed, unknown
+from undercover.guarantees.joint.diversity import JointDiversity
+from undercover.guarantees.joint.tables import Published
+from undercover.methods.noncentralized.figures import JointFigures, joint_figures
+from undercover.methods.noncentralized.neighbours import (
+    Neighbours,
+    Shared,
+    joint_condition,
+    kept_columns,
+    neighbours,
+)
+from undercover.model.groups import Seen, seen_groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.steps.lattice.choice import Choice, Chooser, Chosen, search
+from undercover.steps.lattice.cubes import FullDomain, recode
+from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
+from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
+from undercover.steps.recoding import generalized_table
+
+_CHOICES = tuple(choice for choice in get_args(Choice) if choice != "weights")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NonCentralized:
+    """Publish next to others.
+
+    Parameters
+    ----------
+    l
+        Sensitive values that every combination of classes must leave (distinct l).
+    others
+        What others have published about the same people: public folders, files with the same sensitive column, or
+        :class:`~undercover.guarantees.Published` tables. Nothing at all for whoever is first.
+    shared
+        Columns that others have published, too: ``discard`` drops them, ``nested`` keeps them where their cells are
+        nodes of one hierarchy.
+    choose
+        ``level`` (least average level, as in the paper), ``loss`` or ``dm``.
+    strict
+        Whether l values must stay possible for somebody who knows how many people are in a combination.
+
+    Examples
+    --------
+    >>> NonCentralized(l=2, others=["../census/public"]).choose
+    'level'
+    >>> NonCentralized(l=0)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'l' parameter of NonCentralized must be an int in [1, inf). Got 0 instead.
+    """
+
+    name: ClassVar[str] = "noncentralized"
+
+    l: int  # noqa: E741
+    others: tuple[Any, ...] = ()
+    shared: Shared = "discard"
+    choose: Choice = "level"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 1:
+            problems.append(f"The 'l' parameter of NonCentralized must be an int in [1, inf). Got {self.l!r} instead.")
+        for parameter, choices in (("shared", get_args(Shared)), ("choose", _CHOICES)):
+            value = getattr(self, parameter)
+            if value not in choices:
+                problems.append(unknown(f"The '{parameter}' of NonCentralized", str(value), choices))
+        object.__setattr__(self, "others", _listed(self.others))
+        problems += [
+            f"The 'others' of NonCentralized are paths or published tables. Got {other!r} instead."
+            for other in self.others
+            if not isinstance(other, str | os.PathLike | Published)
+        ]
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """Which node passes depends on sensitive values."""
+        return False
+
+    def public_parameters(self) -> dict[str, Any]:
+        """The parameters as they are published: the others by name, without the holder's paths."""
+        return {
+            "l": self.l,
+            "others": [_name(other) for other in self.others],
+            "shared": self.shared,
+            "choose": self.choose,
+            **({"strict": True} if self.strict else {}),
+        }
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """Joint diversity with the others' tables."""
+        trees = {}
+        if self.shared == "nested":
+            common = {name for other in self._tables() for name in other.quasi_identifiers}
+            for name in table.schema.quasi_identifiers:
+                hierarchy = table[name].settings.hierarchy
+                if name in common and hierarchy is not None:
+                    trees[name] = hierarchy.rows
+        return (JointDiversity(l=self.l, others=self._tables(), trees=trees),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Search the lattice, choose a node, publish the rows class by class."""
+        found = self._search(table, progress)
+        progress("generalising", 0.0)
+        recoded = recode(found.domain, found.chosen.levels)
+        published = generalized_table(table, recoded.groups, recoded.cells, randomness)
+        figures = found.figures
+        warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others))]
+        if found.dropped:
+            warnings.append(
+                f"Published by others already and therefore left out: {listed(found.dropped)}. Whoever joins the "
+                "tables could otherwise subtract them from each other."
+            )
+        return Draft(
+            tables=(published,),
+            groups=recoded.groups,
+            dropped=found.dropped,
+            diagnostics={
+                "nodes": found.domain.lattice.size,
+                "passing": int(found.passing.sum()),
+                "minimal": [list(node) for node in listed_nodes(minimal(found.passing))[:100]],
+                "levels": dict(zip(found.domain.names, found.chosen.levels, strict=True)),
+                "average_level": sum(found.chosen.levels) / len(found.chosen.levels),
+                "loss": found.chosen.loss,
+                "classes": recoded.groups.count,
+                "dropped": list(found.dropped),
+                "joint": figures.to_dict(),
+                "others": [other.source or other.name for other in self._tables()],
+            },
+            frames={"candidates": candidate_frame(found.domain, found.passing)},
+            used={"levels": level_facts(found.domain, found.chosen.levels), "dropped": list(found.dropped)},
+            warnings=tuple(warnings),
+        )
+
+    def candidates(self, table: Table) -> pa.Table:
+        """All passing nodes: a level per column, whether the node is minimal, its average level and its loss."""
+        domain, passing = self._passing(table, no_progress)[:2]
+        return candidate_frame(domain, passing)
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """The one partition of a tiny table, as an adversary sees it."""
+        found = self._search(table, no_progress)
+        groups = recode(found.domain, found.chosen.levels).groups
+        (sensitive,) = table.schema.sensitive
+        yield Fraction(1), seen_groups(groups.labels, table[sensitive].codes)
+
+    def _tables(self) -> list[Published]:
+        unread = [str(other) for other in self.others if not isinstance(other, Published)]
+        if unread:
+            raise ParameterError(
+                f"The tables of others are read by undercover.publish. Read {listed(unread)} with "
+                "undercover.published(...) first."
+            )
+        return list(self.others)
+
+    def _passing(self, table: Table, progress: Progress) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError(
+                f"NonCentralized protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        (sensitive,) = table.schema.sensitive
+        beside = neighbours(table, sensitive, self._tables(), self.l)
+        names, dropped = kept_columns(table, beside, self.shared)
+        domain = FullDomain(table, names, (sensitive,))
+        condition = joint_condition(domain, sensitive, beside, self.l, self.shared)
+        passing = search(domain, condition, progress=progress)
+        if not passing.any():
+            raise UnreachableError(
+                f"l={self.l} cannot be reached: even a table that says nothing of {listed(names)} leaves fewer values."
+            )
+        return domain, passing, beside, dropped
+
+    def _search(self, table: Table, progress: Progress) -> _Found:
+        domain, passing, beside, dropped = self._passing(table, progress)
+        progress("choosing a node", 0.0)
+        (sensitive,) = table.schema.sensitive
+        condition = joint_condition(domain, sensitive, beside, self.l, self.shared)
+        chooser = Chooser(domain, condition, self.choose)
+        ranked = chooser.ranked(passing) if self.strict else [chooser.best(passing, suppressing=False)]
+        for chosen in ranked:
+            figures = joint_figures(domain, sensitive, chosen.levels, beside)
+            if not self.strict or (figures.possible is not None and figures.possible >= self.l):
+                return _Found(domain, passing, dropped, chosen, figures)
+        raise UnreachableError(
+            f"l={self.l} cannot be reached strictly: every node leaves fewer values to somebody who knows how many "
+            "people are in a combination, or has too many combinations to tell. Ask for less, or leave strict out."
+        )
+
+
+@dataclass(frozen=True)
+class _Found:
+    domain: FullDomain
+    passing: NodeSet
+    dropped: tuple[str, ...]
+    chosen: Chosen
+    figures: JointFigures
+
+
+def _says(figures: JointFigures, l: int, beside: bool) -> str:  # noqa: E741
+    """What is left to an adversary, for the holder."""
+    sure = "" if figures.surest is None else f", and one of them can be up to {figures.surest:.1%} sure"
+    if not beside:
+        return (
+            f"Whoever is first: at least {figures.least or l} values (asked: {l}) are left in every class{sure}. What "
+            "others publish about the same people must be checked against this table."
+        )
+    return (
+        f"Next to the others' tables at least {figures.least or l} values (asked: {l}) are left to whoever joins "
+        f"them{sure}. All combinations of classes count, also those nobody is in."
+    )
+
+
+def _listed(given: Any) -> tuple[Any, ...]:
+    if isinstance(given, str):
+        return tuple(part.strip() for part in given.split(",") if part.strip())
+    if isinstance(given, Published | os.PathLike):
+        return (given,)
+    return tuple(given) if isinstance(given, Sequence) else (given,)
+
+
+def _name(other: Any) -> str:
+    """What another table is called in public: the folder it was published from, or the file."""
+    if isinstance(other, Published):
+        return other.name
+    parts = [part for part in PurePath(os.fspath(other)).parts if part not in ("..", ".", "/")]
+    if len(parts) > 1 and parts[-1] == "public":
+        parts = parts[:-1]
+    return parts[-1] if parts else "table"

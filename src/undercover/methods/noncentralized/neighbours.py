@@ -1,0 +1,261 @@
+"""The others' published tables as a condition of the lattice search: aligned, checked, filtered by shared columns.
+
+Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Section 5.2. Shared columns (a deviation, see
+docs/theory): dropped from the new table, or kept where every cell of the others is a node of the same hierarchy and the
+others share nothing among themselves; classes whose shared cells exclude each other are then no combination. Others
+whose cells cross among themselves are refused either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, SchemaError, UnreachableError, listed
+from undercover.guarantees.joint.diversity import CellReader
+from undercover.guarantees.joint.sets import least_intersection
+from undercover.guarantees.joint.shared import shared_cells
+from undercover.guarantees.joint.tables import Published, set_bits, together
+from undercover.model.table import Table
+from undercover.steps.lattice.conditions import JointCondition, other_sets
+from undercover.steps.lattice.cubes import CellCube, FullDomain, Payload
+from undercover.steps.lattice.lattice import Levels
+
+Shared = Literal["discard", "nested"]
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The tables of others, over the sensitive values of the table that is to be published."""
+
+    tables: tuple[Published, ...]
+    bits: tuple[NDArray[np.uint64], ...]  # per table (n_classes, n_words), codes of the sensitive column
+
+    @property
+    def columns(self) -> set[str]:
+        """Every quasi-identifier somebody has published."""
+        return {name for table in self.tables for name in table.quasi_identifiers}
+
+
+def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:  # noqa: E741
+    """Check the others' tables against ours and against each other.
+
+    Raises
+    ------
+    DataError
+        If they are not about the same people.
+    UnreachableError
+        If the values do not allow l, or the others' tables alone already leave fewer.
+    """
+    column = table[sensitive]
+    labels = column.domain.labels
+    totals = np.bincount(column.codes, minlength=column.domain.size)
+    ours = {label: int(count) for label, count in zip(labels, totals, strict=True) if count}
+    problems = []
+    for other in others:
+        theirs = dict(zip(other.values, other.totals.tolist(), strict=True))
+        differing = sorted(set(ours) ^ set(theirs)) or [value for value in ours if ours[value] != theirs[value]]
+        if other.suppressed:
+            problems.append(
+                f"`{other.name}` has {other.suppressed:,} suppressed rows: their people are in no class of it, and "
+                "what is published next to it cannot be judged."
+            )
+        elif differing:
+            problems.append(
+                f"`{other.name}` is not about the same people: the sensitive values {listed(differing, limit=5)} do "
+                f"not occur as often in it as in `{sensitive}` here."
+            )
+    if problems:
+        raise DataError(problems)
+    if l > len(ours):
+        raise UnreachableError(
+            f"l={l} cannot be reached: `{sensitive}` has {len(ours)} distinct values, which is the largest feasible l.",
+            best={"l": len(ours)},
+        )
+    place = {label: code for code, label in enumerate(labels)}
+    bits = []
+    for other in others:
+        inside = np.zeros((other.classes.count, -(-len(labels) // 64) * 64), dtype=bool)
+        inside[:, [place[label] for label in other.values]] = other.counts > 0
+        bits.append(np.packbits(inside, axis=1, bitorder="little").view(np.uint64))
+    if others:
+        shared_cells(together(others), nested=True)  # raises where the others can be subtracted from each other
+    _require_room(others, l)
+    return Neighbours(tuple(others), tuple(bits))
+
+
+def _require_room(others: Sequence[Published], l: int) -> None:  # noqa: E741
+    """A table fits beside the others if and only if theirs alone leave l values: it may say nothing at all."""
+    if not others:
+        return
+    values = others[0].values
+    place = {label: position for position, label in enumerate(values)}
+    sets = []
+    for other in others:
+        inside = np.zeros((other.classes.count, len(values)), dtype=bool)
+        inside[:, [place[label] for label in other.values]] = other.counts > 0
+        sets.append(set_bits(inside))
+    least, chosen = least_intersection(sets)
+    if least >= l:
+        return
+    where = []
+    for other, bits_of, bits in zip(others, sets, chosen, strict=True):
+        cells = {name: column.labels[column.codes[bits_of.index(bits)]] for name, column in other.cells.items()}
+        where.append(f"`{other.name}` " + ", ".join(f"{name} = {cell}" for name, cell in cells.items()))
+    raise UnreachableError(
+        f"l={l} cannot be reached whatever is published here: the others' tables alone leave {least} "
+        f"value{'s' * (least != 1)} ({'; '.join(where)}). The largest feasible l is {least}.",
+        best={"l": least},
+    )
+
+
+def kept_columns(table: Table, beside: Neighbours, shared: Shared) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(quasi-identifiers that are published, those that are dropped because others have them)."""
+    names = table.schema.quasi_identifiers
+    common = tuple(name for name in names if name in beside.columns)
+    if not common or shared == "nested":
+        if common:
+            _require_nested(table, beside, common)
+        return names, ()
+    kept = tuple(name for name in names if name not in common)
+    if not kept:
+        raise SchemaError(
+            f"Every quasi-identifier ({listed(names)}) is published by others already, so that nothing is left to "
+            'publish. If theirs and ours follow one hierarchy, say shared = "nested".'
+        )
+    return kept, common
+
+
+def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -> None:
+    problems = []
+    for name in common:
+        hierarchy = table[name].settings.hierarchy
+        if hierarchy is None:
+            problems.append(f"`{name}` is published by others, too, and has no hierarchy to nest it by. Give one.")
+            continue
+        reader = CellReader(hierarchy.rows)
+        for other in beside.tables:
+            if name not in other.quasi_identifiers:
+                continue
+            if other.classes.boxes is not None:
+                problems.append(f"`{other.name}` publishes `{name}` in a table of its own; it cannot be nested.")
+                continue
+            cells = other.cells[name].labels
+            if any(reader.leaves(a) & reader.leaves(b) for a, b in combinations(cells, 2)):
+                problems.append(
+                    f"`{name}`: cells of `{other.name}` overlap; differences of its classes tell more than it shows."
+                )
+            strange = [cell for cell in cells if not reader.is_node(cell)]
+            if strange:
+                problems.append(
+                    f"`{name}`: the cells {listed(strange, limit=3)} of `{other.name}` are no nodes of its hierarchy, "
+                    "so cells may cross and the tables be subtracted from each other."
+                )
+    for first, second in combinations(beside.tables, 2):
+        both = sorted(set(first.quasi_identifiers) & set(second.quasi_identifiers))
+        if both:
+            problems.append(
+                f"`{first.name}` and `{second.name}` share {listed(both)} among themselves; with shared columns here, "
+                "too, more may follow from all of them than intersections show."
+            )
+    if problems:
+        raise DataError([*problems, 'Drop the shared columns instead: shared = "discard".'])
+
+
+@dataclass(frozen=True, eq=False)
+class NestedCondition:
+    """As :class:`JointCondition`, but classes whose shared cells exclude each other are no combination."""
+
+    l: int  # noqa: E741
+    beside: Neighbours
+    domain: FullDomain
+    common: tuple[str, ...]
+    n_values: int
+    _kept: dict[tuple[Any, ...], tuple[NDArray[Any], ...]] = field(default_factory=dict)
+
+    @property
+    def payloads(self) -> set[Payload]:
+        """Which values occur."""
+        return {"bits"}
+
+    @property
+    def monotone(self) -> bool:
+        """A more general cell meets what one of its parts meets, and has at least the values of that part."""
+        return True
+
+    @cached_property
+    def _axes(self) -> list[int]:
+        return [self.domain.names.index(name) for name in self.common]
+
+    @cached_property
+    def _readers(self) -> list[CellReader]:
+        found = []
+        for name in self.common:
+            hierarchy = self.domain.table[name].settings.hierarchy
+            assert hierarchy is not None
+            found.append(CellReader(hierarchy.rows))
+        return found
+
+    def passes(self, cube: CellCube) -> bool:
+        """Whether every cell keeps l values with every combination of classes it meets."""
+        from undercover.steps.lattice.kernels import joint_values_hold
+
+        bits = cube.held["bits"]
+        occupied = np.flatnonzero(bits.any(axis=1))
+        if cube.coordinates is None:
+            places = np.unravel_index(occupied, self.domain.sizes(cube.levels))
+        else:
+            places = tuple(cube.coordinates[:, occupied])
+        own = np.stack([places[axis] for axis in self._axes], axis=1)
+        distinct, context = np.unique(own, axis=0, return_inverse=True)
+        levels = tuple(cube.levels[axis] for axis in self._axes)
+        for number, nodes in enumerate(distinct):
+            sets = self._sets(levels, tuple(int(node) for node in nodes))
+            if not joint_values_hold(bits[occupied[context.reshape(-1) == number]], self.l, *sets):
+                return False
+        return True
+
+    def failing(self, cube: CellCube) -> NDArray[np.bool_]:
+        """Nothing is ever suppressed."""
+        return np.zeros(len(cube.held["bits"]), dtype=bool)
+
+    def _sets(self, levels: Levels, nodes: tuple[int, ...]) -> tuple[NDArray[Any], ...]:
+        """The sets of the others that a cell with these nodes in the shared columns meets."""
+        key = (levels, nodes)
+        if key not in self._kept:
+            met = []
+            for other, bits in zip(self.beside.tables, self.beside.bits, strict=True):
+                meets = np.ones(len(bits), dtype=bool)
+                for name, axis, level, node, reader in zip(
+                    self.common, self._axes, levels, nodes, self._readers, strict=True
+                ):
+                    if name in other.quasi_identifiers:
+                        own = reader.leaves(self.domain.columns[axis].levels[level].labels[node])
+                        column = other.cells[name]
+                        overlap = np.array([bool(own & reader.leaves(label)) for label in column.labels])
+                        meets &= overlap[column.codes]
+                if meets.any():
+                    met.append(bits[meets])
+            self._kept[key] = other_sets(met, self.n_values)
+        return self._kept[key]
+
+
+def joint_condition(
+    domain: FullDomain,
+    sensitive: str,
+    beside: Neighbours,
+    l: int,  # noqa: E741
+    shared: Shared,
+) -> JointCondition | NestedCondition:
+    """The condition of a table that is published next to others."""
+    n_values = domain.table[sensitive].domain.size
+    common = tuple(name for name in domain.names if name in beside.columns)
+    if shared == "nested" and common:
+        return NestedCondition(l, beside, domain, common, n_values)
+    return JointCondition(l, beside.bits, n_values)

@@ -1,0 +1,5 @@
+"""Perturbed generalization: one row of every cell, its value perturbed."""
+
+from undercover.methods.perturbed_generalization.method import PerturbedGeneralization
+
+__all__ = ["PerturbedGeneralization"]

@@ -1,0 +1,455 @@
+"""Perturbed generalization: private even against somebody who knows everybody else's sensitive value.
+
+Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV: keep each sensitive value with
+probability p and otherwise draw it uniformly from the declared domain; generalise the quasi-identifiers into disjoint
+cells of at least k rows; publish one random row of every cell, with the size of the cell in the column ``G``.
+
+Deviations.
+
+- The cells follow from quasi-identifiers and public weights alone. The paper cuts by the information gain of perturbed
+  values, and then Theorem 3 does not hold (docs/theory has the counterexample). That way is ``labels="driven"``; it
+  needs ``allow_unsafe`` and claims what holds for k = 1.
+- With label-free cells only the sampled rows need to be perturbed: the order of the phases does not matter then.
+- The domain is declared in the schema, as values or as bins of numbers. The paper takes the values that occur, which
+  tells who is (not) in the table.
+- p follows from the size of the smallest cell, which may be more than k, and is the largest that keeps the promise.
+- Columns without a role of quasi-identifier or sensitive are not published: a row that can be recognised by them would
+  have an owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, ParameterError, SchemaError, listed, unknown
+from undercover.exact import Number, exact, plain
+from undercover.forms.classes import PEOPLE
+from undercover.guarantees import DeltaGrowth, DisjointCells, KAnonymity, RhoBreach
+from undercover.guarantees.breach.bounds import (
+    BOUNDS,
+    Bound,
+    cell_size,
+    checked_growth,
+    checked_rho,
+    growth_bound,
+    largest_p,
+)
+from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
+from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
+from undercover.model.channel import Perturbation
+from undercover.model.groups import Drawn, Groups, drawn_cells
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.run import Draft
+from undercover.model.table import Table, write_values
+from undercover.randomness import Randomness
+from undercover.steps.cutting.partition import Partition, partition
+from undercover.steps.recoding import Cells, box_cells, region_cells
+
+Way = Literal["mondrian", "specialize", "incognito"]
+Labels = Literal["free", "driven"]
+CellForm = Literal["regions", "boxes"]
+
+ONE_RELEASE = (
+    "One release per table: a second run draws anew from the same people, and whoever holds both learns more than "
+    "either promises. Keep this release; do not make another one of the same table."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedGeneralization:
+    """One perturbed row of every cell of at least k people.
+
+    Parameters
+    ----------
+    k, sample
+        The least people of a cell, or the share of the rows that may be published (k = ⌈1/sample⌉). Give one.
+    p, rho, growth
+        The probability of keeping a value, or what must hold: ``rho=(ρ1, ρ2)`` (nobody who was at most ρ1 sure becomes
+        more than ρ2 sure) or ``growth`` (nobody becomes surer by more). Give one; the largest p is then used.
+    skew
+        λ: how sure the adversary may be of a single value beforehand; 1 assumes nothing.
+    recoding
+        ``mondrian`` cuts cells one by one; ``specialize`` makes one cut through the tree of every column;
+        ``incognito`` publishes every column on one level of its hierarchy.
+    bound
+        ``tight``, or the ``paper``'s weaker forms.
+    labels
+        ``free``: cells follow from quasi-identifiers alone. ``driven``: from perturbed values as well, as in the paper;
+        for ``specialize`` only, and not safe.
+    cells
+        ``regions`` of the domain, or the tightest ``boxes`` around the rows of a Mondrian cell (they show extremes).
+    several_rows
+        Publish although an identifier repeats: the promise is then per row, not per person.
+    allow_unsafe
+        Needed for ``labels="driven"``.
+
+    Examples
+    --------
+    >>> PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=0.1).recoding
+    'mondrian'
+    >>> PerturbedGeneralization(sample=1/49, p=0.3).least
+    49
+    >>> PerturbedGeneralization(k=6, p=0.3, growth=0.2)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: PerturbedGeneralization needs exactly one of p, rho and growth. Got p and growth.
+    """
+
+    name: ClassVar[str] = "perturbed-generalization"
+
+    k: int | None = None
+    sample: float | None = None
+    p: float | None = None
+    rho: tuple[Number, Number] | None = None
+    growth: float | None = None
+    skew: float = 1
+    recoding: Way = "mondrian"
+    bound: Bound = "tight"
+    labels: Labels = "free"
+    cells: CellForm = "regions"
+    several_rows: bool = False
+    allow_unsafe: bool = False
+
+    def __post_init__(self) -> None:
+        problems = [*self._number_problems(), *self._choice_problems()]
+        if problems:
+            raise ParameterError(problems)
+        if self.rho is not None:
+            object.__setattr__(self, "rho", _pair(self.rho))
+
+    def _number_problems(self) -> list[str]:
+        problems = []
+        owner = "PerturbedGeneralization"
+        for names in (("k", "sample"), ("p", "rho", "growth")):
+            given = [name for name in names if getattr(self, name) is not None]
+            if len(given) != 1:
+                wanted = f"{', '.join(names[:-1])} and {names[-1]}"
+                problems.append(f"{owner} needs exactly one of {wanted}. Got {' and '.join(given) or 'none'}.")
+        if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1):
+            problems.append(f"The 'k' parameter of {owner} must be an int in [1, inf). Got {self.k!r} instead.")
+        checks: tuple[tuple[Any, Callable[[Any], object]], ...] = (
+            (self.sample, cell_size),
+            (self.rho, lambda value: checked_rho(owner, _pair(value))),
+            (self.growth, partial(checked_growth, owner)),
+        )
+        for value, check in checks:
+            try:
+                if value is not None:
+                    check(value)
+            except ParameterError as error:
+                problems += error.problems
+        for name, low in (("p", "["), ("skew", "(")):
+            value = getattr(self, name)
+            if value is not None and not _in_unit(value, closed=low == "["):
+                problems.append(
+                    f"The '{name}' parameter of {owner} must be a number in {low}0, 1]. Got {value!r} instead."
+                )
+        return problems
+
+    def _choice_problems(self) -> list[str]:
+        problems = [
+            unknown(f"The '{name}' of PerturbedGeneralization", str(getattr(self, name)), choices)
+            for name, choices in (
+                ("recoding", get_args(Way)),
+                ("bound", BOUNDS),
+                ("labels", get_args(Labels)),
+                ("cells", get_args(CellForm)),
+            )
+            if getattr(self, name) not in choices
+        ]
+        if self.labels == "driven" and self.recoding != "specialize":
+            problems.append('Cells driven by labels are made by recoding="specialize" only.')
+        if self.labels == "driven" and self.allow_unsafe is not True:
+            problems.append(
+                'labels="driven" of PerturbedGeneralization is not safe: where cells are cut tells something about '
+                'sensitive values. Use labels="free", or say allow_unsafe=True (--allow-unsafe) to publish it all the '
+                "same, with the promise for k = 1."
+            )
+        if self.cells == "boxes" and self.recoding != "mondrian":
+            problems.append(
+                f'recoding="{self.recoding}" publishes nodes and regions; cells="boxes" belongs to mondrian.'
+            )
+        return problems
+
+    @property
+    def least(self) -> int:
+        """The least people of a cell: k, or ⌈1/sample⌉."""
+        if self.k is not None:
+            return self.k
+        assert self.sample is not None
+        return cell_size(self.sample)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """With label-free cells the release depends on sensitive values through the published ones alone."""
+        return self.labels == "free"
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """Cells of at least k people. What p promises depends on the smallest cell and is claimed with the release."""
+        return (KAnonymity(k=self.least),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Cut the cells, draw a row of each, perturb its value."""
+        sensitive, noise_free = self._checked(table)
+        own = _domain_codes(table, sensitive, noise_free.domain)
+        if self.labels == "driven":
+            # Phases in the paper's order: the cells are cut by values that are already perturbed.
+            keep = self._keep(1, noise_free.size)
+            values = perturbed(own, keep, noise_free.size, randomness)
+            parts = specialized(table, k=self.least, labels=values, progress=progress)
+            drawn = draw_rows(parts.groups, randomness)
+            published = values[drawn]
+        else:
+            parts = self._parts(table, engine, progress)
+            keep = self._keep(int(parts.groups.sizes.min()), noise_free.size)
+            progress("sampling and perturbing", 0.0)
+            drawn = draw_rows(parts.groups, randomness)
+            published = perturbed(own[drawn], keep, noise_free.size, randomness)
+        cells = box_cells(table, parts.groups) if self.cells == "boxes" else region_cells(table, parts)
+        noise = Perturbation(keep, noise_free.domain)
+        return Draft(
+            tables=(_published(table, sensitive, parts.groups, cells, published, noise),),
+            groups=parts.groups,
+            diagnostics={
+                "groups": parts.groups.count,
+                "smallest_group": int(parts.groups.sizes.min()),
+                "largest_group": int(parts.groups.sizes.max()),
+                "p": float(keep),
+                "one_release_per_table": ONE_RELEASE,
+            },
+            claims=self._promises(table, parts.groups, noise),
+            used={"p": plain(self._stated(keep)), "domain": list(noise.domain)},
+            warnings=(ONE_RELEASE,),
+        )
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Drawn]]:
+        """Everything that may be published of a tiny table: the value of each cell, with its exact probability."""
+        sensitive, noise_free = self._checked(table)
+        own = _domain_codes(table, sensitive, noise_free.domain)
+        if self.labels == "free":
+            groups = self._parts(table).groups
+            noise = Perturbation(self._keep(int(groups.sizes.min()), noise_free.size), noise_free.domain)
+            members = [groups.rows_of(group).tolist() for group in range(groups.count)]
+            chances = [_value_chances(own[rows], noise) for rows in members]
+            for values in product(range(noise.size), repeat=len(members)):
+                chance = Fraction(1)
+                for value, of_cell in zip(values, chances, strict=True):
+                    chance *= of_cell[value]
+                yield chance, drawn_cells(members, [noise.domain[value] for value in values])
+            return
+        noise = Perturbation(self._keep(1, noise_free.size), noise_free.domain)
+        for values in product(range(noise.size), repeat=table.n_rows):
+            chance = Fraction(1)
+            for before, after in zip(own.tolist(), values, strict=True):
+                chance *= noise.u + noise.p * (before == after)
+            groups = specialized(table, k=self.least, labels=np.array(values)).groups
+            members = [groups.rows_of(group).tolist() for group in range(groups.count)]
+            for rows in product(*members):
+                share = Fraction(1, int(np.prod([len(of_cell) for of_cell in members])))
+                yield chance * share, drawn_cells(members, [noise.domain[values[row]] for row in rows])
+
+    def likelihood(self, table: Table, seen: Drawn) -> Fraction:
+        """The probability of what is seen, had its cells been fixed beforehand: what the release alone says."""
+        sensitive, noise_free = self._checked(table)
+        own = _domain_codes(table, sensitive, noise_free.domain)
+        smallest = min(len(rows) for rows, _ in seen)
+        keep = self._keep(1 if self.labels == "driven" else smallest, noise_free.size)
+        noise = Perturbation(keep, noise_free.domain)
+        chance = Fraction(1)
+        for rows, value in seen:
+            chance *= _value_chances(own[sorted(rows)], noise)[noise.code[value]]
+        return chance
+
+    def _parts(self, table: Table, engine: Engine | None = None, progress: Progress = no_progress) -> Partition:
+        """Cells by quasi-identifiers alone."""
+        if self.recoding == "specialize":
+            return specialized(table, k=self.least, progress=progress)
+        if self.recoding == "incognito":
+            return full_domain_partition(table, k=self.least, progress=progress)
+        cutter = partial(
+            partition,
+            k=self.least,
+            cut="median",
+            recoding="regions",
+            threads=engine.threads if engine else 1,
+            progress=progress,
+        )
+        return cutter(table) if engine is None else Partition.join(engine.map_parts(table, cutter))
+
+    def _stated(self, keep: Fraction) -> Number:
+        """p as it is stated: as it was given, or as the number that was computed."""
+        return self.p if self.p is not None else float(keep)
+
+    def _keep(self, smallest: int, size: int) -> Fraction:
+        """The probability of keeping a value where the smallest cell has so many people."""
+        if self.p is not None:
+            # Fails here if the skew does not fit the domain.
+            growth_bound(p=self.p, k=smallest, domain=size, skew=self.skew, bound=self.bound)
+            return exact(self.p)
+        found = largest_p(k=smallest, domain=size, rho=self.rho, growth=self.growth, skew=self.skew, bound=self.bound)
+        return Fraction(found)
+
+    def _promises(self, table: Table, groups: Groups, noise: Perturbation) -> tuple[Guarantee, ...]:
+        counted = 1 if self.labels == "driven" else None
+        smallest = counted or int(groups.sizes.min())
+        stated: dict[str, Any] = {
+            "p": self._stated(noise.p),
+            "domain": noise.size,
+            "skew": self.skew,
+            "bound": self.bound,
+            "k": counted,
+        }
+        reached = growth_bound(p=stated["p"], k=smallest, domain=noise.size, skew=self.skew, bound=self.bound)
+        promises: list[Guarantee] = [DisjointCells(**_meanings(table))]
+        if self.rho is not None:
+            promises.append(RhoBreach(rho1=self.rho[0], rho2=self.rho[1], **stated))
+        promises.append(DeltaGrowth(growth=self.growth if self.growth is not None else reached, **stated))
+        return tuple(promises)
+
+    def _checked(self, table: Table) -> tuple[str, Perturbation]:
+        """The sensitive column and its declared domain, nothing kept yet."""
+        schema = table.schema
+        if len(schema.sensitive) != 1:
+            raise SchemaError(
+                f"PerturbedGeneralization protects exactly one sensitive column. Got {len(schema.sensitive)} instead."
+            )
+        (sensitive,) = schema.sensitive
+        settings = schema.column(sensitive)
+        problems = []
+        if settings.domain is None:
+            kind = table[sensitive].domain.kind
+            bins = (
+                " Numbers are drawn from the declared ones only. Amounts are put into declared bins instead: "
+                f"bins = [0, 10000, 20000] under [columns.{sensitive}], or Column(bins=...), from public knowledge and "
+                "not from the data."
+                if kind == "numeric"
+                else ""
+            )
+            problems.append(
+                f"PerturbedGeneralization draws values from a declared public domain. Say which values `{sensitive}` "
+                f"can have: domain = [...] under [columns.{sensitive}], or Column(domain=...).{bins}"
+            )
+        elif _typed(table, sensitive, settings.domain) is None:
+            problems.append(
+                f"Column `{sensitive}` holds {table[sensitive].domain.kind} values, but its declared domain is not "
+                "written like them: 1.5 and 2, not 1.50 or 2.0; dates as 2020-01-31."
+            )
+        if table[sensitive].domain.has_missing:
+            problems.append(
+                f"Column `{sensitive}` has missing values, which are no part of its domain. "
+                'Leave those rows out: missing = "drop".'
+            )
+        if schema.insensitive:
+            problems.append(
+                f"PerturbedGeneralization cannot publish {listed(schema.insensitive)} unchanged: whoever knows them "
+                "finds whose row was drawn. Make them quasi-identifiers, or leave them out."
+            )
+        repeated = [name for name, rows in table.repeated.items() if rows]
+        if repeated and not self.several_rows:
+            raise DataError(
+                [
+                    *problems,
+                    f"Identifier {listed(repeated)} repeats: the promise is for one row per person. Join the rows of a "
+                    "person, or say several_rows=True to be promised something per row only.",
+                ]
+            )
+        if problems:
+            raise SchemaError(problems)
+        assert settings.domain is not None
+        return sensitive, Perturbation(Fraction(0), settings.domain)
+
+
+def _published(
+    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Perturbation
+) -> PublishedTable:
+    """One row per cell, in the order of the cells."""
+    order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
+    columns = [PublishedColumn(column.name, "quasi-identifier", column.form) for column in cells]
+    data: list[Any] = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(column.codes[order].astype(np.int32)), pa.array(column.labels, pa.string())
+        )
+        for column in cells
+    ]
+    form = table[sensitive].settings.form
+    columns += [PublishedColumn(sensitive, "sensitive", form), PublishedColumn(PEOPLE, "structure", "value")]
+    written = _typed(table, sensitive, noise.domain)
+    assert written is not None
+    data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
+    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def _typed(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:
+    """The declared values as numbers or dates where the column has them; ``None`` where they are written otherwise."""
+    texts = pa.array(domain, pa.string())
+    if table[sensitive].domain.kind not in ("numeric", "date"):
+        return texts
+    for kind in dict.fromkeys((table[sensitive].domain.values.type, pa.float64())):
+        try:
+            values = texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if tuple(write_values(values)) == domain:
+            return values
+    return None
+
+
+def _domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
+    """The sensitive values as positions in the declared domain; the schema has checked that all lie in it."""
+    place = {label: code for code, label in enumerate(domain)}
+    column = table[sensitive]
+    return np.array([place[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
+
+
+def _meanings(table: Table) -> dict[str, Any]:
+    """What the cells of hierarchies and ordinal columns stand for, which no published table says."""
+    trees, orders = {}, {}
+    for name in table.schema.quasi_identifiers:
+        settings, domain = table.schema.column(name), table[name].domain
+        if settings.hierarchy is not None:
+            trees[name] = settings.hierarchy.rows
+        elif domain.kind == "ordinal" and settings.domain is not None:
+            orders[name] = settings.domain
+    return {"trees": trees, "orders": orders}
+
+
+def _value_chances(own: NDArray[np.int64], noise: Perturbation) -> list[Fraction]:
+    """The probability of each value being published for a cell of people with these values."""
+    counts = np.bincount(own, minlength=noise.size).tolist()
+    return [noise.u + noise.p * Fraction(count, len(own)) for count in counts]
+
+
+def _pair(given: Any) -> Any:
+    """Two numbers from text such as ``0.2,0.45``, or what was given."""
+    if isinstance(given, str):
+        return tuple(part.strip() if "/" in part else _number(part.strip()) for part in given.split(","))
+    return tuple(given) if isinstance(given, list) else given
+
+
+def _number(text: str) -> Number:
+    """Text as a number; what is none is left to the check."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _in_unit(value: Any, *, closed: bool) -> bool:
+    if isinstance(value, bool):
+        return False
+    try:
+        number = exact(value)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return False
+    return 0 <= number <= 1 if closed else 0 < number <= 1

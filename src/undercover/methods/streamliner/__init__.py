@@ -1,0 +1,5 @@
+"""Privacy streamliner: groups that tell nothing beyond themselves."""
+
+from undercover.methods.streamliner.method import Streamliner
+
+__all__ = ["Streamliner"]

@@ -1,0 +1,189 @@
+"""Privacy Streamliner: l-diverse groups in linear time that stay private when the algorithm is known.
+
+Liu & Wang, "Privacy Streamliner", Section 3: RIA (Table 5), RDA (Table 6), GDA (Table 7). Each row gets l - 1 partners
+of other sensitive values; groups that keep all partners together are published as minimum bounding rectangles.
+
+Deviations. The paper's proof covers an adversary who knows that the published partition is one of a harmless set, not
+one who knows which table leads to which partition. So:
+
+- ``wrap`` (default) and ``guided`` are our own. `wrap` deals the rows, value after value, round and round over n // l
+  groups after a secret shuffle within each value: every group has the smallest size there can be. `guided` does so
+  inside strata of quasi-identifiers fixed beforehand, and among groups with the same values joins rows of near rank.
+- ``rda``: ties between values are broken by a public rule and rows within a value are shuffled in secret, which makes
+  it algorithm-safe; with rows taken in input order, as a reader of Table 6 may do it, it is not.
+- ``gda`` follows Table 7, with a repair where the table leaves rows without a compatible group. It looks at
+  quasi-identifiers and sensitive values together and can be inverted: it needs ``allow_unsafe``.
+- ``ria``: for demonstration. For l >= 3 partners of partners soon connect the whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from undercover.errors import ParameterError, unknown
+from undercover.exact import exact
+from undercover.guarantees import LDiversity
+from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.run import Draft
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.steps.dealing import groups as streamlining
+from undercover.steps.dealing.deal import Deal, require_eligible
+from undercover.steps.dealing.strata import named_strata, strata_of
+from undercover.steps.recoding import box_cells, generalized_table
+
+Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Streamliner:
+    """Groups of at least l rows in which no sensitive value is more than 1/l of the rows.
+
+    Parameters
+    ----------
+    l
+        No sensitive value is more than 1/l of its group.
+    algorithm
+        ``wrap`` (smallest groups), ``guided`` (near rows together), or the paper's ``rda``, ``gda`` and ``ria``.
+    strata
+        For ``guided``: quasi-identifiers whose values are kept apart, chosen before anybody looks at sensitive
+        values. ``birthplace:1`` means level 1 of the hierarchy of `birthplace`.
+    weights
+        For ``guided`` and ``gda``: how much a step in the rank of a quasi-identifier counts, as whole numbers; by
+        default the weights of the columns in the schema.
+    allow_unsafe
+        Needed for ``gda``, which somebody who knows the algorithm can invert.
+
+    Examples
+    --------
+    >>> Streamliner(l=4).algorithm
+    'wrap'
+    >>> Streamliner(l=4, algorithm="guided", strata="sex,region:1").strata
+    ('sex', 'region:1')
+    >>> Streamliner(l=4, algorithm="gda")
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The algorithm `gda` of Streamliner is not safe: ...
+    """
+
+    name: ClassVar[str] = "streamliner"
+
+    l: int  # noqa: E741
+    algorithm: Algorithm = "wrap"
+    strata: tuple[str, ...] | None = None
+    weights: Mapping[str, int] | None = None
+    allow_unsafe: bool = False
+
+    def __post_init__(self) -> None:
+        problems = []
+        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
+            problems.append(f"The 'l' parameter of Streamliner must be an int in [2, inf). Got {self.l!r} instead.")
+        if self.algorithm not in get_args(Algorithm):
+            problems.append(unknown("The algorithm of Streamliner", str(self.algorithm), get_args(Algorithm)))
+        object.__setattr__(self, "strata", named_strata(self.strata))
+        try:
+            object.__setattr__(self, "weights", _weights(self.weights))
+        except (TypeError, ValueError):
+            problems.append(
+                "The 'weights' of Streamliner are whole numbers in [0, inf) by column, such as age:1,sex:100. "
+                f"Got {self.weights!r} instead."
+            )
+        if self.strata is not None and self.algorithm != "guided":
+            problems.append(f"The algorithm `{self.algorithm}` of Streamliner has no strata; `guided` has.")
+        if self.weights is not None and self.algorithm not in ("guided", "gda"):
+            problems.append(f"The algorithm `{self.algorithm}` of Streamliner has no weights; `guided` and `gda` have.")
+        if self.algorithm == "gda" and self.allow_unsafe is not True:
+            problems.append(
+                "The algorithm `gda` of Streamliner is not safe: somebody who knows it can infer sensitive values. "
+                "Use `guided`, or say allow_unsafe=True (--allow-unsafe) to publish it all the same."
+            )
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def algorithm_safe(self) -> bool:
+        """All but ``gda`` treat rows of a group alike whatever their sensitive values."""
+        return self.algorithm != "gda"
+
+    def claims(self, table: Table) -> tuple[Guarantee, ...]:
+        """Frequency l-diversity of every class."""
+        return (LDiversity(l=self.l),)
+
+    def anonymize(
+        self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
+    ) -> Draft:
+        """Group the rows and publish every group as its minimum bounding rectangle."""
+        progress("grouping", 0.0)
+        groups = self.groups(table, randomness)
+        progress("generalising", 0.0)
+        published = generalized_table(table, groups, box_cells(table, groups), randomness)
+        sizes = groups.sizes
+        diagnostics: dict[str, Any] = {
+            "algorithm": self.algorithm,
+            "groups": groups.count,
+            "smallest_group": int(sizes.min()),
+            "largest_group": int(sizes.max()),
+        }
+        if self.algorithm == "guided":
+            diagnostics["strata"] = int(strata_of(table, self.strata or ())[0].max()) + 1
+        return Draft(tables=(published,), groups=groups, diagnostics=diagnostics)
+
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
+        """Every partition of a tiny table with its exact probability, as an adversary sees it."""
+        sensitive = self._eligible(table)
+        codes = table[sensitive].codes
+        if self.algorithm == "ria":
+            found = streamlining.ria_outcomes(table, sensitive, self.l)
+        else:
+            found = self._deal(table, sensitive).outcomes()
+        for probability, labels in found:
+            yield probability, seen_groups(labels, codes)
+
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
+        """Which row goes where, without publishing anything."""
+        sensitive = self._eligible(table)
+        if self.algorithm == "ria":
+            return streamlining.ria(table, sensitive, self.l, randomness)
+        return self._deal(table, sensitive).draw(randomness)
+
+    def _deal(self, table: Table, sensitive: str) -> Deal:
+        if self.algorithm == "wrap":
+            return streamlining.wrap(table, sensitive, self.l)
+        if self.algorithm == "rda":
+            return streamlining.rda(table, sensitive, self.l)
+        weighted = streamlining.weighted_ranks(table, self._column_weights(table))
+        if self.algorithm == "gda":
+            return streamlining.gda(table, sensitive, self.l, weighted)
+        strata, names = strata_of(table, self.strata or ())
+        return streamlining.guided(table, sensitive, self.l, strata, weighted, names)
+
+    def _eligible(self, table: Table) -> str:
+        """The sensitive column of a table on which l can be reached."""
+        if len(table.schema.sensitive) != 1:
+            raise ParameterError(
+                f"Streamliner protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+            )
+        (sensitive,) = table.schema.sensitive
+        column = table[sensitive]
+        require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
+        return sensitive
+
+    def _column_weights(self, table: Table) -> list[int]:
+        """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
+        return streamlining.rank_weights(table, self.weights)
+
+
+def _weights(given: Any) -> dict[str, int] | None:
+    """Weights from a mapping or from text: ``age:1,sex:100``."""
+    if given is None:
+        return None
+    pairs = [item.rpartition(":")[::2] for item in given.split(",")] if isinstance(given, str) else given.items()
+    weights = {str(name).strip(): exact(weight) for name, weight in pairs}
+    if any(weight.denominator != 1 or weight < 0 for weight in weights.values()):
+        raise ValueError(given)
+    return {name: int(weight) for name, weight in weights.items()}

@@ -1,0 +1,64 @@
+"""How to make a release once more: the command, the spec it needs, and what will and will not be the same."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import PurePath
+from typing import Any
+
+from undercover.io.spec.write import SPEC, spec_files
+from undercover.model.run import Run
+
+_AGAIN = "again"
+_IN_MEMORY = "people.csv"
+
+
+def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format: str = "csv") -> dict[str, Any]:
+    """The command and what stands around it; private, because it names paths and the seed.
+
+    Parameters
+    ----------
+    run
+        The run to be made once more.
+    folder
+        Where it is saved, as the holder calls it; its private part has the spec.
+    file_format
+        Of the published tables.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=7)
+    >>> again(run, folder="out")["command"]
+    'undercover publish people.csv --spec out/private/spec.toml --out again --seed 7'
+    """
+    path, seed = run.source.get("path"), run.randomness.get("seed")
+    spec = SPEC if folder is None else (PurePath(folder) / "private" / SPEC).as_posix()
+    words = ["undercover", "publish", str(path or _IN_MEMORY), "--spec", spec, "--out", _AGAIN]
+    words += [] if seed is None else ["--seed", str(seed)]
+    words += [] if file_format == "csv" else ["--format", file_format]
+    files = spec_files(run)
+    return {
+        "command": shlex.join(words),
+        "spec": files[SPEC],
+        "files": [name for name in files if name != SPEC],
+        "notes": _notes(run, seed is not None),
+    }
+
+
+def _notes(run: Run, seeded: bool) -> list[str]:
+    said = []
+    if run.source.get("path") is None:
+        said.append(f"The table was given in memory. Write it to a file first, here called {_IN_MEMORY}.")
+    elif run.source.get("sha256"):
+        said.append("The digest of the input, under Time and source, tells whether the file is still the same.")
+    if seeded:
+        said.append("With the seed, the tables come out the same, cell by cell.")
+    else:
+        said.append(
+            "Randomness came from the operating system and was not kept, as it should be for publication: the promises "
+            "will hold again, and whatever was drawn (at least the order of the rows) will differ. Do not publish both."
+        )
+    return said

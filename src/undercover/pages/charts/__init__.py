@@ -1,0 +1,1 @@
+"""Charts, each a Vega-Lite specification."""

@@ -1,0 +1,124 @@
+"""The pictures of a comparison: what an attacker learns against what an analyst loses, one point per release.
+
+Nearer to the lower left corner is better in both. A dashed line joins the releases that no other beats, the frontier; a
+dotted one shows what guessing reaches without any release. Risks are on a logarithmic scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.model.figures import risk
+from undercover.pages.charts.experiment import SERIES
+from undercover.pages.svg import GUESS, INK, Chart
+
+RISKS = {
+    "identity": "probability of finding a person's row (mean)",
+    "attribute": "probability given to the true value (mean)",
+}
+COSTS = {
+    "pairwise": "distance of pairs of columns (mean)",
+    "count": "error of COUNT queries (mean)",
+    "classification": "classification error",
+}
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_WIDTH, _HEIGHT = 470, 330
+_FINE = 0.005  # from here on there is room for labels between the powers of ten
+_LEAST = 1e-6  # the smallest risk a logarithmic axis shows
+
+
+def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Chart]:
+    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them.
+
+    >>> point = {"title": "Mondrian, k=5", "series": "Mondrian", "value": "5", "risk": 0.1, "cost": 0.2}
+    >>> picture = {"id": "p", "title": "P", "privacy": "identity", "utility": "count", "guessing": 0.01}
+    >>> (chart,) = frontier_charts([{**picture, "points": [{**point, "frontier": True}]}], ["Mondrian"])
+    >>> chart.description
+    'P: nobody beats Mondrian, k=5 (10%, cost 20%). Guessing reaches 1%.'
+    """
+    return [_chart(picture, series) for picture in frontiers]
+
+
+def looks(series: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The colour and the mark of each series; beyond six, colours come again with another mark.
+
+    >>> looks(["a"])["a"][1]
+    'circle'
+    """
+    n = len(SERIES)
+    return {name: (SERIES[i % n], _SHAPES[(i + i // n) % n]) for i, name in enumerate(series)}
+
+
+def described(picture: Mapping[str, Any]) -> str:
+    """A sentence that stands in for the picture: who is on the frontier."""
+    best = [
+        f"{point['title']} ({risk(point['risk'])}, cost {risk(point['cost'])})"
+        for point in sorted(picture["points"], key=lambda point: float(point["cost"]))
+        if point["frontier"]
+    ]
+    guessing = "" if picture["guessing"] is None else f" Guessing reaches {risk(picture['guessing'])}."
+    return f"{picture['title']}: nobody beats {'; '.join(best)}.{guessing}"
+
+
+def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {**point, "shown": max(float(point["risk"]), _LEAST), "guessing": picture["guessing"]}
+        for point in picture["points"]
+    ]
+    drawn = looks(series)
+    present = [name for name in series if name in {row["series"] for row in rows}]
+    colors = alt.Scale(domain=present, range=[drawn[name][0] for name in present])
+    shapes = alt.Scale(domain=present, range=[drawn[name][1] for name in present])
+    base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
+    least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
+    greatest = max(row["shown"] for row in rows)
+    axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
+    x = alt.X("cost:Q", title=COSTS[picture["utility"]], axis=alt.Axis(format="~%", tickCount=6, grid=False),
+              scale=alt.Scale(zero=picture["utility"] != "classification", nice=True))  # fmt: skip
+    y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis,
+              scale=alt.Scale(type="log", domain=[least * 0.75, min(1.15, greatest * 1.5)], nice=False))  # fmt: skip
+    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(
+        x=x, y=y, order="place:Q", color=alt.Color("series:N", scale=colors, legend=None)
+    )
+    best = (
+        base.transform_filter(alt.datum.frontier)
+        .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
+        .encode(x=x, y=y, order="cost:Q")
+    )
+    marks = base.mark_point(filled=True, size=75, opacity=1).encode(
+        x=x,
+        y=y,
+        color=alt.Color("series:N", scale=colors, legend=None),
+        shape=alt.Shape("series:N", scale=shapes, legend=None),
+    )
+    names = (
+        base.transform_filter(alt.datum.frontier)
+        .mark_text(align="left", dx=7, dy=-7, fontSize=11, color=INK)
+        .encode(x=x, y=y, text="value:N")
+    )
+    layers = [lines, best, marks, names]
+    if picture["guessing"]:
+        layers.insert(0, base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y="max(guessing):Q"))
+    for place, row in enumerate(rows):
+        row["place"] = place
+    spec = {**alt.layer(*layers).to_dict(validate=False), "data": {"values": rows}}
+    return Chart(f"frontier-{picture['id']}", spec, described(picture))
+
+
+def _decades(least: float) -> list[float]:
+    """Where a logarithmic axis from ``least`` to 1 is labelled.
+
+    >>> _decades(0.09), _decades(0.001)
+    ([0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0], [0.0001, 0.001, 0.01, 0.1, 1.0])
+    """
+    within = (1.0, 0.7, 0.5, 0.3, 0.2, 0.15) if least >= _FINE else (1.0,)
+    ticks: list[float] = []
+    decade = 1.0
+    while not ticks or ticks[-1] > least * 0.8:
+        ticks += [float(f"{decade * step:.6g}") for step in within]
+        decade /= 10
+    kept = [tick for tick in ticks if tick > least * 0.8]
+    return [*kept, *(tick for tick in ticks[len(kept) :][:1])][::-1]

@@ -1,0 +1,166 @@
+"""The charts of what a recipient still sees: distributions, associations, answers to queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.model.figures import cost, risk
+from undercover.pages.svg import AFTER, BEFORE, GUESS, Chart
+
+MOST_COLUMNS = 16  # drawn; the rest is in the table
+MOST_CATEGORIES = 10
+MOST_PAIRS = 24
+_SIDES = ("before", "after")
+_PANEL = 300
+
+
+def distribution_chart(
+    distributions: Sequence[Mapping[str, Any]], distances: Mapping[str, float], name: str = "distributions"
+) -> Chart:
+    """Every column before and after, farthest first; takes ``cost["distributions"]`` and the distance of each.
+
+    >>> bins = [{"label": "F", "before": 3, "after": 2.0}, {"label": "M", "before": 1, "after": 2.0}]
+    >>> chart = distribution_chart([{"name": "sex", "ordered": False, "bins": bins}], {"sex": 0.25})
+    >>> chart.values[0], chart.description
+    ({'column': 'sex', 'bin': 'F', 'release': 'before', 'share': 0.75}, 'Shares before and after: sex, 0.25 apart.')
+    """
+    import altair as alt
+
+    drawn = sorted(distributions, key=lambda column: -distances[column["name"]])[:MOST_COLUMNS]
+    rows: list[dict[str, Any]] = []
+    panels = []
+    for column in drawn:
+        bins = column["bins"] if column["ordered"] else _most_frequent(column["bins"])
+        totals = {side: sum(max(0.0, bin_[side]) for bin_ in bins) for side in _SIDES}
+        rows += [
+            {
+                "column": column["name"],
+                "bin": bin_["label"],
+                "release": side,
+                "share": max(0.0, bin_[side]) / totals[side] if totals[side] else 0.0,
+            }
+            for bin_ in bins
+            for side in _SIDES
+        ]
+        panels.append(_distribution(column, [bin_["label"] for bin_ in bins]))
+    chart = alt.concat(*panels, columns=2, data=alt.NamedData("rows"), spacing=24)
+    apart = "; ".join(f"{column['name']}, {cost(distances[column['name']])} apart" for column in drawn)
+    spec = {**chart.to_dict(validate=False), "data": {"values": rows}}
+    return Chart(name, spec, f"Shares before and after: {apart}.")
+
+
+def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:
+    import altair as alt
+
+    base = alt.Chart(title=column["name"], width=_PANEL).transform_filter(
+        alt.FieldEqualPredicate(field="column", equal=column["name"])
+    )
+    colour = alt.Color("release:N", scale=alt.Scale(domain=list(_SIDES), range=[BEFORE, AFTER]), sort=list(_SIDES))
+    share = alt.Axis(format=".2~%", tickCount=4)
+    if column["ordered"]:
+        step = -(-len(order) // 5)
+        axis = alt.Axis(labelAngle=0, values=order[::step], labelLimit=90, labelOverlap=True)
+        return (
+            base.mark_bar()
+            .properties(height=120)
+            .encode(
+                x=alt.X("bin:O", sort=order, title=None, axis=axis),
+                xOffset=alt.XOffset("release:N", sort=list(_SIDES)),
+                y=alt.Y("share:Q", title=None, axis=share),
+                color=colour,
+            )
+        )
+    return (
+        base.mark_bar()
+        .properties(height=alt.Step(7))
+        .encode(
+            y=alt.Y("bin:N", sort=order, title=None, axis=alt.Axis(labelLimit=130)),
+            yOffset=alt.YOffset("release:N", sort=list(_SIDES)),
+            x=alt.X("share:Q", title=None, axis=share),
+            color=colour,
+        )
+    )
+
+
+def _most_frequent(bins: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The categories most people have; the others together."""
+    ordered = sorted(bins, key=lambda bin_: -bin_["before"])
+    if len(ordered) <= MOST_CATEGORIES:
+        return ordered
+    rest = ordered[MOST_CATEGORIES - 1 :]
+    together = {side: sum(bin_[side] for bin_ in rest) for side in _SIDES}
+    return [*ordered[: MOST_CATEGORIES - 1], {"label": "all others", **together}]
+
+
+def association_chart(associations: Sequence[Mapping[str, Any]], name: str = "associations") -> Chart:
+    """How strongly columns go together, before and after, strongest first; takes ``cost["associations"]``.
+
+    >>> found = [{"columns": ["age", "pay"], "kind": "rank correlation", "before": 0.5, "after": 0.4, "change": -0.1}]
+    >>> association_chart(found).values
+    [{'pair': 'age × pay', 'before': 0.5, 'after': 0.4}]
+    """
+    import altair as alt
+
+    known = [entry for entry in associations if entry["change"] is not None]
+    ordered = sorted(known, key=lambda entry: -max(abs(entry["before"]), abs(entry["after"])))[:MOST_PAIRS]
+    rows = [
+        {"pair": " × ".join(entry["columns"]), "before": entry["before"], "after": entry["after"]} for entry in ordered
+    ]
+    pairs = [row["pair"] for row in rows]
+    base = alt.Chart(alt.NamedData("rows"), width=560, height=alt.Step(20))
+    y = alt.Y("pair:N", sort=pairs, title=None)
+    title = "rank correlation, or Cramér's V (0: independent)"
+    lines = base.mark_rule(color=GUESS, strokeWidth=2).encode(y=y, x=alt.X("before:Q", title=title), x2="after:Q")
+    folded = base.transform_fold(list(_SIDES), as_=["release", "strength"])
+    dots = folded.mark_circle(size=70, opacity=1).encode(
+        y=y,
+        x=alt.X("strength:Q", title=title),
+        color=alt.Color("release:N", scale=alt.Scale(domain=list(_SIDES), range=[BEFORE, AFTER]), sort=list(_SIDES)),
+    )
+    most = max((abs(row["after"] - row["before"]) for row in rows), default=0.0)
+    described = (
+        f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
+    )
+    return Chart(name, {**(lines + dots).to_dict(validate=False), "data": {"values": rows}}, described)
+
+
+def query_error_chart(results: Sequence[Mapping[str, Any]], name: str = "query-error") -> Chart:
+    """Errors of COUNT answers by how many people they count; takes the entries of ``cost["query_errors"]``.
+
+    Only the workload about all columns together is drawn.
+
+    >>> answers = [{"from": 0.01, "to": 0.05, "queries": 9, "median": 0.1, "p90": 0.3}]
+    >>> result = {"quasi_identifiers": ["age"], "sensitive": "pay", "by_answer": answers, "median": 0.1}
+    >>> query_error_chart([result]).values[0]
+    {'answer': '1% to 5%', 'error': 0.1, 'which': 'half of the answers are closer'}
+    """
+    import altair as alt
+
+    result = max(results, key=lambda entry: len(entry["quasi_identifiers"]))
+    labels = {"median": "half of the answers are closer", "p90": "9 of 10 answers are closer"}
+    rows = [
+        {"answer": _share(entry), "error": entry[key], "which": label}
+        for entry in result["by_answer"]
+        for key, label in labels.items()
+    ]
+    order, which = list(dict.fromkeys(row["answer"] for row in rows)), list(labels.values())
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=640, height=160)
+        .mark_bar()
+        .encode(
+            x=alt.X("answer:O", sort=order, title="people counted, of all", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("which:N", sort=which),
+            y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".2~%", tickCount=5)),
+            color=alt.Color("which:N", scale=alt.Scale(domain=which, range=[AFTER, GUESS]), sort=which),
+        )
+    )
+    described = (
+        f"Relative error of COUNT answers by how many people they count; over all of them the median is "
+        f"{risk(result['median'])}."
+    )
+    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, described)
+
+
+def _share(entry: Mapping[str, Any]) -> str:
+    return f"{100 * entry['from']:g}% to {100 * entry['to']:g}%"

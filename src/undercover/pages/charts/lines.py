@@ -1,0 +1,204 @@
+"""What an attacker gets against how much he knows: lines over the columns or the values he has learnt.
+
+Takes the dicts of the attacks that have a ``sweep``. Solid lines are means, dashed ones the worst person; a rule shows
+guessing, or what was promised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.model.figures import risk
+from undercover.pages.svg import AFTER, BEFORE, GUESS, Chart
+
+_WIDTH, _PANEL = 800, 360
+_PRIORS = {"uniform": "he believes nothing", "overall": "the overall shares", "worst": "what helps him most"}
+MEAN, WORST = "mean", "worst"
+
+
+def disclosure_charts(attack: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The charts of one attack by their place in its section; none of an attack without such pictures.
+
+    >>> disclosure_charts({"attack": "linkage"}, "first")
+    {}
+    """
+    kind = attack.get("attack")
+    if kind == "p-match":
+        return {"known_chart": p_match_chart(attack, f"{name}-known")}
+    if kind == "ordinary-corruption":
+        return {"corruption_chart": ordinary_corruption_chart(attack, f"{name}-corrupted")}
+    if kind == "corruption":
+        return {
+            "growth_chart": growth_chart(attack, f"{name}-growth"),
+            "confidence_chart": confidence_chart(attack, f"{name}-confidence"),
+        }
+    return {}
+
+
+def p_match_chart(attack: Mapping[str, Any], name: str = "known") -> Chart:
+    """Disclosure against the probability that a value is known: a panel for the row and one per sensitive column.
+
+    >>> def at(p, mean):
+    ...     return {"p": p, "identity": {"mean": mean, "max": 2 * mean}, "attribute": {}}
+    >>> sides = {"sweep": [at(0.5, 0.01), at(1.0, 0.1)], "sweep_before": [at(0.5, 0.1), at(1.0, 0.5)]}
+    >>> chart = p_match_chart({**sides, "baseline": {"identity": 0.001, "attribute": {}}})
+    >>> len(chart.values), chart.description
+    (8, 'If he knows everything: finding the row 10% on average, 50% with the original.')
+    """
+    columns = list(attack["sweep"][0]["attribute"])
+    guess = attack["baseline"]
+    panels: dict[str, tuple[tuple[str, ...], float]] = {"finding the row": (("identity",), guess["identity"])}
+    panels |= {f"learning {column}": (("attribute", column), guess["attribute"][column]["mean"]) for column in columns}
+    rows = [
+        {"panel": panel, "x": entry["p"], "y": _figures(entry, path)[key], "side": side, "of": of, "guess": guessing}
+        for panel, (path, guessing) in panels.items()
+        for side, sweep in (("original", attack["sweep_before"]), ("release", attack["sweep"]))
+        for entry in sweep
+        for key, of in (("mean", MEAN), ("max", WORST))
+    ]
+    told = [
+        f"{panel} {risk(_figures(attack['sweep'][-1], path)['mean'])} on average, "
+        f"{risk(_figures(attack['sweep_before'][-1], path)['mean'])} with the original"
+        for panel, (path, _) in panels.items()
+    ]
+    x_title = "P: probability that each of his columns is known"
+    colors = {"original": BEFORE, "release": AFTER}
+    spec = _panels(list(panels), rows, x_title, "probability", colors, "guessing")
+    return Chart(name, spec, f"If he knows everything: {'; '.join(told)}.")
+
+
+def ordinary_corruption_chart(attack: Mapping[str, Any], name: str = "corrupted") -> Chart:
+    """Confidence in the true value against the share of the others whose value is known, a panel per column.
+
+    >>> sweep = [{"share": s, "attribute": {"ill": {"mean": s, "max": 1.0, "certain_rows": 0}}} for s in (0.5, 1.0)]
+    >>> ordinary_corruption_chart({"sweep": sweep, "baseline": {"ill": 0.2}, "targets": 9}).description
+    'Sure of the true ill: 50% on average if 50% of the others are known, 100% if 100% are.'
+    """
+    columns = list(attack["sweep"][0]["attribute"])
+    rows = [
+        {"panel": f"sure of the true {column}", "x": entry["share"], "y": entry["attribute"][column][key],
+         "side": "release", "of": of, "guess": attack["baseline"][column]}
+        for column in columns
+        for entry in attack["sweep"]
+        for key, of in (("mean", MEAN), ("max", WORST))
+    ]  # fmt: skip
+    first, last = attack["sweep"][0], attack["sweep"][-1]
+    told = [
+        f"Sure of the true {column}: {risk(first['attribute'][column]['mean'])} on average if {risk(first['share'])} "
+        f"of the others are known, {risk(last['attribute'][column]['mean'])} if {risk(last['share'])} are"
+        for column in columns
+    ]
+    panels = [f"sure of the true {column}" for column in columns]
+    spec = _panels(panels, rows, "share of the others whose value he knows", "probability", {"release": AFTER},
+                   "guessing")  # fmt: skip
+    return Chart(name, spec, f"{'; '.join(told)}.")
+
+
+def growth_chart(attack: Mapping[str, Any], name: str = "growth") -> Chart:
+    """By how much confidence rises at most against the share corrupted, one panel per prior, the promise as a rule.
+
+    >>> sweep = [{"prior": "uniform", "share": s, "growth": {"max": 0.1 + s / 10}, "bound": 0.3} for s in (0.0, 1.0)]
+    >>> growth_chart({"sweep": sweep}).description
+    'Surer by at most: he believes nothing 20%, promised 30%.'
+    """
+    priors = list(dict.fromkeys(entry["prior"] for entry in attack["sweep"]))
+    rows = [
+        {"panel": _PRIORS[entry["prior"]], "x": entry["share"], "y": entry["growth"]["max"], "side": "release",
+         "of": WORST, "guess": entry["bound"]}
+        for entry in attack["sweep"]
+    ]  # fmt: skip
+    told = []
+    for prior in priors:
+        entries = [entry for entry in attack["sweep"] if entry["prior"] == prior]
+        highest = max(entry["growth"]["max"] for entry in entries)
+        told.append(f"{_PRIORS[prior]} {risk(highest)}, promised {risk(entries[0]['bound'])}")
+    spec = _panels([_PRIORS[prior] for prior in priors], rows, "share of the others corrupted", "surer by, worst",
+                   {"release": AFTER}, "promised")  # fmt: skip
+    return Chart(name, spec, f"Surer by at most: {'; '.join(told)}.")
+
+
+def confidence_chart(attack: Mapping[str, Any], name: str = "confidence") -> Chart:
+    """Mean confidence in the true value against the share corrupted: this release beside the same cells in full.
+
+    >>> entry = {"prior": "overall", "share": 1.0, "confidence": {"mean": 0.1}, "baseline": {"mean": 0.05}}
+    >>> plain = [{"share": 1.0, "confidence": {"mean": 1.0}}]
+    >>> confidence_chart({"sweep": [entry], "plain": plain}).description
+    'Sure of the true value if all others are corrupted: 10% on average, 100% if the same cells showed true values.'
+    """
+    prior = "overall" if any(entry["prior"] == "overall" for entry in attack["sweep"]) else attack["sweep"][0]["prior"]
+    own = [entry for entry in attack["sweep"] if entry["prior"] == prior]
+    guess = own[0]["baseline"]["mean"]
+    panel = "sure of the true value, mean"
+    ordinary = "the same cells with true values"
+    rows = [
+        {
+            "panel": panel,
+            "x": entry["share"],
+            "y": entry["confidence"]["mean"],
+            "side": side,
+            "of": MEAN,
+            "guess": guess,
+        }
+        for side, entries in (("this release", own), (ordinary, attack["plain"]))
+        for entry in entries
+    ]
+    described = (
+        f"Sure of the true value if all others are corrupted: {risk(own[-1]['confidence']['mean'])} on average, "
+        f"{risk(attack['plain'][-1]['confidence']['mean'])} if the same cells showed true values."
+    )
+    colors = {"this release": AFTER, ordinary: BEFORE}
+    return Chart(
+        name, _panels([panel], rows, "share of the others corrupted", "probability", colors, "before"), described
+    )
+
+
+def _figures(entry: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    found: Any = entry
+    for step in path:
+        found = found[step]
+    return dict(found)
+
+
+def _panels(
+    panels: Sequence[str], rows: list[dict[str, Any]], x_title: str, y_title: str, colors: Mapping[str, str], rule: str
+) -> dict[str, Any]:
+    """Lines by ``side`` (colour) and ``of`` (dash) in panels two abreast, each with its rule."""
+    import altair as alt
+
+    sides, forms = list(colors), [form for form in (MEAN, WORST) if any(row["of"] == form for row in rows)]
+    for row in rows:
+        row["series"] = f"{row['side']}, {row['of']}" if len(forms) > 1 or len(sides) == 1 else row["side"]
+    order = list(dict.fromkeys(row["series"] for row in rows))
+    by_series = {row["series"]: row for row in rows}
+    looks = [colors[by_series[series]["side"]] for series in order]
+    dashes = [[5, 4] if by_series[series]["of"] == WORST and len(forms) > 1 else [1, 0] for series in order]
+    legend = alt.Legend(
+        title=None, symbolStrokeWidth=2, symbolSize=300, symbolType="stroke", labelLimit=300, columnPadding=22
+    )
+    key = legend if len(order) > 1 else None
+    color = alt.Color("series:N", scale=alt.Scale(domain=order, range=looks), sort=order, legend=key)
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=order, range=dashes), sort=order, legend=key)
+    xs = sorted({row["x"] for row in rows})
+    abreast = 3 if len(panels) == 3 else 2
+    width = {1: _WIDTH - 80, 3: 200}.get(len(panels), _PANEL - 30)
+    drawn = []
+    for place, panel in enumerate(panels):
+        base = alt.Chart(width=width, height=190, title=panel).transform_filter(alt.datum.panel == panel)
+        x = alt.X("x:Q", title=x_title, axis=alt.Axis(values=xs, format="~%", grid=False, labelOverlap=True),
+                  scale=alt.Scale(domain=[xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1]))  # fmt: skip
+        y = alt.Y("y:Q", title=y_title if place % abreast == 0 else None, axis=alt.Axis(format=".3~%", tickCount=5),
+                  scale=alt.Scale(zero=True))  # fmt: skip
+        ruler = base.mark_rule(color=GUESS, strokeDash=[2, 3], strokeWidth=1.5).encode(y="max(guess):Q")
+        label = (
+            base.transform_aggregate(guess="max(guess)")
+            .mark_text(color=GUESS, align="left", dx=5, dy=1, fontSize=11, text=rule)
+            .encode(x=alt.value(width), y="guess:Q")
+        )
+        lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
+        dots = base.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=color)
+        drawn.append(alt.layer(ruler, label, lines, dots))
+    whole = alt.concat(
+        *drawn, columns=abreast, spacing=70 if abreast == 2 else 62, data=alt.NamedData("rows")
+    ).resolve_scale(color="shared", strokeDash="shared")
+    return {**whole.to_dict(validate=False), "data": {"values": rows}}

@@ -1,0 +1,154 @@
+"""What the recipient is told, as a dict. It is made from the release alone, so nothing private can come in.
+
+Single cells are not quoted either: every example of how to read a cell is made up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from undercover.forms.drawn import words as cover_wording
+from undercover.forms.perturbed import words as perturbed_wording
+from undercover.guarantees.finding import shown
+from undercover.io.plain import plain
+from undercover.model.drawn import is_drawn
+from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.pages.snippets import snippets
+from undercover.pages.words import (
+    algorithm_words,
+    asked_parameters,
+    limits,
+    method_title,
+    method_words,
+    promise_title,
+    promise_words,
+    release_title,
+    sense_of,
+)
+
+_FOUND = ("name", "required", "actual", "holds", "needs", "note")
+
+_FORMS = {
+    "value": "The value itself.",
+    "interval": "[low, high] stands for a value from low to high, both included; a value alone for itself; * for any.",
+    "set": '{a, b} stands for one of its members (one that contains a comma is quoted: {a, "b, c"}); a value alone '
+    "for itself; * for any.",
+    "node": "A node of the column's hierarchy stands for any value below it; a value alone for itself; * for any.",
+}
+_ROLES = {
+    "quasi-identifier": "What others may know of a person.",
+    "sensitive": "What others must not learn of a person.",
+    "insensitive": "Published unchanged; no promise covers it.",
+}
+_DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the person whose row it is."
+_STRUCTURE = {
+    "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
+    "count": "How often the sensitive value occurs in the bucket.",
+    "G": perturbed_wording.PEOPLE,
+}
+
+
+def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
+    """Everything the datasheet says.
+
+    Parameters
+    ----------
+    release
+        What leaves the house.
+    file_format
+        ``csv`` or ``parquet``: how the tables beside the datasheet are written.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
+    >>> found = datasheet_summary(Release("mondrian", {"k": 2, "seed": 7}, (table,), True))
+    >>> found["title"], found["private"], found["method"]["parameters"]
+    ('Mondrian, k = 2', False, {'k': 2})
+    """
+    return {
+        "private": False,
+        "title": release_title(release),
+        "version": release.version,
+        "method": {
+            "name": release.method,
+            "title": method_title(release.method),
+            "parameters": plain(asked_parameters(release.parameters)),
+            "words": method_words(release.method, release.parameters),
+        },
+        **_suppressed(release),
+        "guarantees": [_guarantee(entry) for entry in release.guarantees],
+        "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
+        "tables": [_table(table, file_format, is_drawn(release)) for table in release.tables],
+        "order": cover_wording.ORDER_KEPT if release.parameters.get("keep_order") else "carries no information",
+        "forms": {
+            form: cover_wording.VALUE if is_drawn(release) else words
+            for form, words in _FORMS.items()
+            if form in _forms(release)
+        },
+        "snippets": snippets(release, file_format=file_format),
+        "warnings": list(release.warnings),
+        "limits": limits(release),
+    }
+
+
+def _suppressed(release: Release) -> dict[str, Any]:
+    """How many rows were left out; a number of people below what is promised is not told exactly (decision 21)."""
+    least, rows = _least_count(release), release.suppressed_rows
+    hidden = 0 < rows < least
+    return {"suppressed_rows": None if hidden else rows, "suppressed_fewer_than": least if hidden else None}
+
+
+def _least_count(release: Release) -> int:
+    """The largest number of people or values that is asked for or promised anywhere."""
+    asked = [entry.get(name) for entry in (release.parameters, *release.guarantees) for name in ("k", "l")]
+    return max([1, *(math.ceil(number) for number in asked if isinstance(number, int | float))])
+
+
+def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
+    name = str(entry.get("name"))
+    parameters = {key: value for key, value in entry.items() if key not in _FOUND and key != "seed"}
+    actual = math.inf if entry.get("actual") == "inf" else entry.get("actual")
+    required = entry.get("required")
+    return {
+        "name": name,
+        "title": promise_title(name, parameters),
+        "words": promise_words(name, parameters),
+        "parameters": plain(parameters),
+        "sense": sense_of(name),
+        "required": plain(required),
+        "required_shown": shown(required, sense_of(name)) if isinstance(required, float) else plain(required),
+        "actual": plain(entry.get("actual")),
+        "shown": shown(actual, sense_of(name)),
+        "holds": entry.get("holds"),
+        "needs": entry.get("needs"),
+    }
+
+
+def _table(table: PublishedTable, file_format: str, drawn: bool) -> dict[str, Any]:
+    return {
+        "name": table.name,
+        "file": f"{table.name}.{file_format}",
+        "rows": table.rows,
+        "columns": [
+            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column, table, drawn)}
+            for column in table.columns
+        ],
+    }
+
+
+def _forms(release: Release) -> set[str]:
+    return {column.form for table in release.tables for column in table.columns}
+
+
+def _words(column: PublishedColumn, table: PublishedTable, drawn: bool) -> str:
+    if drawn and column.role == "quasi-identifier":
+        return cover_wording.QUASI_IDENTIFIER
+    if table.name == "joined" and column.role == "sensitive":
+        return _DRAWN
+    if column.role == "structure":
+        return _STRUCTURE.get(column.name, "Holds the tables together; it says nothing about a person.")
+    return _ROLES.get(column.role, "")

@@ -1,0 +1,324 @@
+"""What the holder is told of a run, as one dict: pages, cards and JSON are all made from it.
+
+The dict holds figures at full precision; rounding to the safe side is left to whoever shows them. It is private: it
+speaks of input rows, of the seed and of classes one by one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.forms.drawn.words import FROM_RUN, beside_delta
+from undercover.guarantees import Classes, Finding, Verification, classes_of
+from undercover.io.plain import plain
+from undercover.model.drawn import is_drawn
+from undercover.model.figures import number
+from undercover.model.run import Run
+from undercover.pages.again import again
+from undercover.pages.charts.class_sizes import class_sizes, sizes_of
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.pictures import pictures
+from undercover.pages.riskiest import riskiest
+from undercover.pages.stages import stages
+from undercover.pages.words import (
+    algorithm_words,
+    asked_parameters,
+    limits,
+    method_title,
+    promise_title,
+    promise_words,
+    release_title,
+)
+from undercover.utility.discernibility import charged_classes
+
+__all__ = ["datasheet_summary", "headline", "summarize"]
+
+_FROM_ORIGINAL = (
+    "values-of-the-original",
+    "rows-preserved",
+    "sensitive-values-preserved",
+    "quasi-identifiers-preserved",
+    "rows-covered",
+)
+
+
+def summarize(
+    run: Run,
+    *,
+    verification: Verification,
+    attacks: Sequence[Mapping[str, Any]] = (),
+    measures: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Everything the report says.
+
+    Parameters
+    ----------
+    run
+        The private run; ``source["columns"]``, where given, names the columns of the input.
+    verification
+        What :func:`undercover.guarantees.verify` found.
+    attacks
+        The ``to_dict()`` of each attack.
+    measures
+        The ``to_dict()`` of the measures; ``None`` where the original is not at hand.
+
+    Returns
+    -------
+    dict
+        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``riskiest``,
+        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again``,
+        ``pictures`` and ``private``.
+
+    Examples
+    --------
+    >>> import numpy as np, pyarrow as pa
+    >>> from undercover.guarantees import KAnonymity, verify
+    >>> from undercover.model.groups import Groups
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
+    >>> from undercover.model.schema import Schema
+    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
+    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
+    >>> run = Run(
+    ...     release=Release("mondrian", {"k": 2}, (table,), algorithm_safe=True),
+    ...     schema=Schema(quasi_identifiers=["age"]),
+    ...     groups=Groups(np.zeros(2, np.int32), 1),
+    ...     rows=np.arange(2),
+    ...     source={"rows": 3},
+    ...     randomness={"source": "os"},
+    ...     timings={"method": 0.5},
+    ... )
+    >>> found = summarize(run, verification=verify(run.release, [KAnonymity(k=2)]))
+    >>> found["verdict"]["text"], found["done"]["counts"]["dropped"]
+    ('The promise holds, recomputed from the published tables.', 1)
+    """
+    classes = classes_of(run.release)
+    charged = charged_classes(run.release, classes)
+    counts = _counts(run, charged)
+    drawn = is_drawn(run.release)
+    if drawn:
+        counts["classes"] = run.groups.count
+    found_attacks = [plain(attack) for attack in attacks]
+    return {
+        "private": True,
+        "title": release_title(run.release),
+        "version": run.release.version,
+        "verdict": _verdict(verification),
+        "asked": _asked(run, verification),
+        "done": _done(
+            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, measures)
+        ),
+        "holds": {
+            "holds": verification.holds,
+            "findings": [_finding(finding, classes) for finding in verification.findings],
+            "problems": list(verification.problems),
+        },
+        "class_sizes": sizes_of(run.groups.sizes, "group") if drawn else class_sizes(charged),
+        "beside": beside_delta(run.diagnostics) if drawn else [],
+        "attacks": found_attacks,
+        "riskiest": riskiest(run, found_attacks),
+        "headline": headline(found_attacks),
+        "cost": _cost(measures),
+        "warnings": _warnings(run),
+        "limits": limits(run.release),
+        "not_published": _not_published(run),
+        "again": again(run),
+        "pictures": pictures(run),
+    }
+
+
+def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing.
+
+    >>> headline([]) is None
+    True
+    """
+    linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
+    if linkage is None:
+        return None
+    before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
+    # Only where values were drawn does he do better by matching on less; else these curves would add their sampling.
+    drawn = [attack for attack in attacks if attack.get("drawn", True)]
+    after = _strongest([after, *(entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry)])
+    attributes = [
+        {
+            "column": name,
+            "before": before["attribute"][name]["max"],
+            "after": figures["max"],
+            "before_mean": before["attribute"][name]["mean"],
+            "after_mean": figures["mean"],
+            "baseline": guessing["attribute"][name]["guess_success"],
+            "baseline_mean": guessing["attribute"][name]["mean"],
+        }
+        for name, figures in after["attribute"].items()
+    ]
+    return {
+        "identity": {
+            "before": before["identity"]["max"],
+            "after": after["identity"]["max"],
+            "before_mean": before["identity"]["mean"],
+            "after_mean": after["identity"]["mean"],
+            "baseline": guessing["identity"],
+        },
+        "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
+    }
+
+
+def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """The largest figures of several attackers: where values were drawn, matching on everything is not the best."""
+    if len(found) == 1:
+        return found[0]
+    return {
+        "identity": {key: max(entry["identity"][key] for entry in found) for key in ("mean", "max")},
+        "attribute": {
+            name: {key: max(entry["attribute"][name][key] for entry in found) for key in ("mean", "max")}
+            for name in found[0]["attribute"]
+        },
+    }
+
+
+def _counts(run: Run, classes: Classes) -> dict[str, int]:
+    read = run.source.get("rows")
+    read = len(run.rows) if not isinstance(read, int) else read
+    return {
+        "read": read,
+        "dropped": read - len(run.rows),
+        "published": len(classes.labels) if classes.sampled else classes.rows,
+        "classes": classes.count,
+        "suppressed": run.release.suppressed_rows,
+    }
+
+
+def _verdict(verification: Verification) -> dict[str, Any]:
+    held = sum(finding.holds is True for finding in verification.findings)
+    everything = len(verification.findings)
+    if not everything:
+        text = "Nothing was promised."
+    else:
+        which = f"{held} of {everything} promises hold"
+        if held == everything:
+            which = "The promise holds" if everything == 1 else f"All {everything} promises hold"
+        private = any(finding.needs == "private" and finding.holds for finding in verification.findings)
+        text = f"{which}, recomputed from {'the private run' if private else 'the published tables'}."
+    undecided = sum(finding.holds is None for finding in verification.findings)
+    if undecided:
+        text += f" {undecided} cannot be told from published tables alone."
+    if verification.problems:
+        text += f" Problems found: {len(verification.problems)}."
+    return {"holds": verification.holds, "held": held, "promises": everything, "undecided": undecided, "text": text}
+
+
+def _asked(run: Run, verification: Verification) -> dict[str, Any]:
+    release, schema = run.release, run.schema
+    columns = []
+    for role, names in schema.by_role().items():
+        for name in names:
+            settings = schema.column(name)
+            kind = run.original[name].domain.kind if run.original and name in run.original.columns else settings.kind
+            levels = settings.hierarchy.n_levels if settings.hierarchy else None
+            columns.append({"name": name, "role": role, "kind": kind, "levels": levels, "weight": settings.weight})
+    return {
+        "method": {
+            "name": release.method,
+            "title": method_title(release.method),
+            "parameters": plain(asked_parameters(release.parameters)),
+        },
+        "requirements": [
+            {"name": finding.name, "title": promise_title(finding.name, finding.parameters)}
+            for finding in verification.findings
+            if finding.name not in _FROM_ORIGINAL
+        ],
+        "columns": columns,
+        "roles": {role: list(names) for role, names in schema.by_role().items()},
+        "missing": schema.missing,
+    }
+
+
+def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "counts": dict(counts),
+        "stages": list(told),
+        "timings": [{"stage": stage, "seconds": float(value)} for stage, value in run.timings.items()],
+        "seconds": float(sum(run.timings.values())),
+        "randomness": plain(run.randomness),
+        "source": plain({key: value for key, value in run.source.items() if key != "columns"}),
+    }
+
+
+def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
+    unit = "classes" if classes.boxes is None else "buckets"
+    if finding.needs == "private" and finding.holds is not None:
+        how = FROM_RUN
+    elif finding.needs:
+        how = f"Published tables cannot show it; it needs: {finding.needs}."
+    elif finding.name in _FROM_ORIGINAL:
+        how = "Published tables compared with the original."
+    else:
+        over = f"{number(classes.count)} {unit}"
+        if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
+            across = f" and {over}" if finding.name == "kl-anonymity" else ""
+            over = f"{number(classes.boxes.count)} classes of rows written alike{across}"
+        how = f"Recomputed over all {over} from the published tables alone."
+    entry: dict[str, Any] = plain(finding.to_dict())
+    infinite = finding.actual is not None and math.isinf(finding.actual)
+    return {
+        "name": finding.name,
+        "title": promise_title(finding.name, finding.parameters),
+        "words": promise_words(finding.name, finding.parameters),
+        "parameters": plain(dict(finding.parameters)),
+        "sense": finding.sense,
+        "required": entry["required"],
+        "actual": "inf" if infinite else entry["actual"],
+        "shown": finding.shown(),
+        "holds": finding.holds,
+        "needs": finding.needs,
+        "note": finding.note,
+        "how": how,
+        "violating_classes": finding.violating_classes,
+        "violating_rows": finding.violating_rows,
+        "examples": entry["examples"],
+    }
+
+
+def _cost(measures: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if measures is None:
+        return None
+    found: dict[str, Any] = plain(measures)
+    loss = found.get("loss", {})
+    names = next((list(values["per_column"]) for values in loss.values()), [])
+    columns = [{"name": name, **{kind: values["per_column"][name] for kind, values in loss.items()}} for name in names]
+    return {**found, "columns": columns}
+
+
+def _warnings(run: Run) -> list[dict[str, str]]:
+    """What follows from the run itself, loudest first, then what the run brought along and is not said yet."""
+    found = []
+    if run.randomness.get("seed") is not None:
+        text = "It was made with a seed. Whoever knows or guesses the seed can undo the random choices."
+        title = "Reproducible: not for publication"
+        found.append({"topic": "reproducible", "level": "danger", "title": title, "text": text})
+    for name, rows in (run.original.repeated if run.original else {}).items():
+        if rows:
+            text = f"{number(rows)} rows share their {name} with another row. The promises are per row, not per person."
+            title = f"Several rows per person: {name}"
+            found.append({"topic": "repeats", "level": "danger", "title": title, "text": text})
+    if not run.release.algorithm_safe:
+        title = "Not safe against somebody who knows the algorithm"
+        text = algorithm_words(False)
+        found.append({"topic": "algorithm-safe", "level": "caution", "title": title, "text": text})
+    said = {warning["topic"] for warning in found}
+    more = dict.fromkeys([*run.warnings, *run.release.warnings])
+    return found + [
+        {"topic": "", "level": "caution", "title": "", "text": text}
+        for text in more
+        if not any(topic in text.lower() for topic in said)
+    ]
+
+
+def _not_published(run: Run) -> list[dict[str, str]]:
+    without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
+    rest = [name for name in without_role if name not in run.schema.identifiers]
+    return [{"name": name, "reason": "identifier"} for name in run.schema.identifiers] + [
+        {"name": name, "reason": "no role"} for name in rest
+    ]

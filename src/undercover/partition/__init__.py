@@ -1,1 +1,0 @@
-"""Mondrian-style partitioning with a predicate, shared by several methods."""

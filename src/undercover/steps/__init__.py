@@ -1,0 +1,1 @@
+"""Steps that two methods or more are made of."""

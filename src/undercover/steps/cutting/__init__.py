@@ -1,0 +1,1 @@
+"""Cutting rows into groups by their quasi-identifiers."""

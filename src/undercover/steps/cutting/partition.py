@@ -1,0 +1,154 @@
+"""Strict Mondrian partitioning with a predicate, on every core.
+
+LeFevre, DeWitt & Ramakrishnan 2006, "Mondrian Multidimensional K-Anonymity": cut the table by one quasi-identifier at a
+time as long as both sides keep what is required. Strict: rows with equal quasi-identifiers stay together.
+
+Deviations: the cut is by default the one that saves most loss (the paper cuts the widest column at its median:
+``cut="median"``); a column with a hierarchy is cut along its tree; columns without order are cut in frequency order.
+
+The table is cut into parts in a queue served by several threads. Which thread cut what does not show in the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import UnreachableError
+from undercover.model.groups import Groups
+from undercover.model.protocols import Progress, no_progress
+from undercover.model.table import Table
+from undercover.steps.cutting.checks import Check, kernel_checks, require_whole_table
+from undercover.steps.cutting.columns import (
+    CutColumn,
+    Recoding,
+    cut_columns,
+    kernel_columns,
+    kernel_trees,
+    packed_codes,
+)
+
+Cut = Literal["loss", "median"]
+Rule = Literal["loss", "median", "lower-median", "papers-median"]
+"""How a cut is chosen; the last two are for mutual cover (:mod:`undercover.steps.cutting.splits`)."""
+
+_PARALLEL_FROM = 20_000  # rows below which handing work to threads costs more than it saves
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Groups, how the columns were cut, and the region of each group in cutting codes."""
+
+    groups: Groups
+    columns: tuple[CutColumn, ...]
+    bounds: NDArray[np.int64]  # (n_groups, d, 2) regions; in boxes only bounds of the values present
+
+    @classmethod
+    def join(cls, parts: Sequence[tuple[NDArray[np.int64], Partition]]) -> Partition:
+        """Partitions of parts of a table as one partition of the table."""
+        if len(parts) == 1:
+            return parts[0][1]
+        orders = [rows[part.groups.order] for rows, part in parts]
+        sizes = np.concatenate([part.groups.sizes for _, part in parts])
+        groups = Groups.from_order(np.concatenate(orders), np.concatenate([[0], np.cumsum(sizes)]))
+        return cls(groups, parts[0][1].columns, np.concatenate([part.bounds for _, part in parts]))
+
+
+def partition(
+    table: Table,
+    *,
+    k: int,
+    checks: Sequence[Check] = (),
+    cut: Rule = "loss",
+    recoding: Recoding = "boxes",
+    threads: int = 1,
+    progress: Progress = no_progress,
+) -> Partition:
+    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``.
+
+    Raises
+    ------
+    UnreachableError
+        If the whole table as a single group does not satisfy what is asked.
+    """
+    if k > table.n_rows:
+        raise UnreachableError(
+            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
+            best={"k": table.n_rows},
+        )
+    require_whole_table(table, checks)
+    from undercover.compiled.jit import needs_compiling
+    from undercover.steps.cutting import median_regions, splits
+
+    # Median cuts into regions need not look at every column.
+    one_at_a_time = cut == "median" and recoding == "regions" and not checks
+    refine: Any = median_regions.refine_regions if one_at_a_time else splits.refine
+    if needs_compiling(refine):
+        progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
+
+    columns, shared, settings, everything = kernel_arguments(
+        table, k=k, checks=checks, cut=cut, recoding=recoding, one_at_a_time=one_at_a_time
+    )
+    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
+    order = np.argsort(leaves[:, 0])
+    offsets = np.append(leaves[order, 0], table.n_rows)
+    bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
+    return Partition(Groups.from_order(shared[2], offsets), tuple(columns), bounds)
+
+
+def kernel_arguments(
+    table: Table, *, k: int, checks: Sequence[Check], cut: Rule, recoding: Recoding, one_at_a_time: bool = False
+) -> tuple[list[CutColumn], tuple[Any, ...], tuple[Any, ...], NDArray[np.int64]]:
+    """What the kernel ``refine`` takes: columns, rows, settings, and the bounds of everything."""
+    from undercover.steps.cutting import splits
+
+    rules = {
+        "loss": splits.BY_LOSS,
+        "median": splits.MEDIAN,
+        "lower-median": splits.LOWER_MEDIAN,
+        "papers-median": splits.PAPERS_MEDIAN,
+    }
+    columns = cut_columns(table, recoding)
+    codes, packed = packed_codes(table, columns)
+    ids = np.arange(table.n_rows, dtype=np.uint32)
+    shared = (codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
+    settings: tuple[Any, ...] = (kernel_columns(table, columns), kernel_trees(table, columns), k)
+    if not one_at_a_time:
+        settings += (rules[cut], recoding == "regions", *kernel_checks(table, checks))
+    everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
+    return columns, shared, settings, everything
+
+
+def _serve(
+    refine: Any,
+    shared: tuple[Any, ...],
+    settings: tuple[Any, ...],
+    everything: NDArray[np.int64],
+    n_rows: int,
+    threads: int,
+    progress: Progress,
+) -> NDArray[np.int64]:
+    """Run ``refine`` on the whole table and then on the parts it hands back, several at a time."""
+    big = max(_PARALLEL_FROM, n_rows // (8 * threads)) if threads > 1 else n_rows
+    leaves = []
+    done = 0
+    with ThreadPoolExecutor(threads) as pool:
+
+        def submit(part: NDArray[np.int64]) -> Future[Any]:
+            return pool.submit(lambda: refine(*shared, int(part[0]), int(part[1]), part[2:], *settings, big))
+
+        running = {submit(np.concatenate([[0, n_rows], everything]))}
+        while running:
+            finished, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in finished:
+                found, pending = future.result()
+                leaves.append(found)
+                done += int((found[:, 1] - found[:, 0]).sum())
+                running |= {submit(part) for part in pending}
+            progress("cutting", done / n_rows)
+    return np.concatenate(leaves)

@@ -1,0 +1,1 @@
+"""Dealing rows into groups by their sensitive values."""

@@ -1,0 +1,255 @@
+"""Partitions of Privacy Streamliner: every group holds at least l rows, each of another sensitive value.
+
+Liu & Wang, "Privacy Streamliner", Section 3; `wrap` and `guided` are our own. See
+:mod:`undercover.methods.streamliner.method` for what each promises.
+
+`wrap`, `rda` and `guided` first fix, from public counts alone, how many rows of which value meet in which group (the
+*slots* of a value), then shuffle the slots within each value in secret, then let each row take the slot of its turn.
+All their randomness is that one shuffle (:class:`undercover.steps.dealing.deal.Deal`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import lcm, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import InternalError, ParameterError, UnreachableError, unknown
+from undercover.exact import exact
+from undercover.model.groups import Groups
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.steps.dealing.deal import Deal, lay_out
+from undercover.steps.shuffling import shuffle_within, spare_words
+
+REDRAWS = 1_000
+_MOST_CELLS = 1 << 28
+_LARGEST_RANK = 1 << 53
+
+
+def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+    """Rows, value after value from the most frequent on, dealt round and round over n // l groups."""
+    from undercover.steps.dealing.dealing_kernels import take_slots, wrap_slots
+
+    column = table[sensitive]
+    counts, offsets = _counts(column.codes, column.domain.size)
+    colours = np.argsort(-counts, kind="stable")  # public: count descending, then label
+    count = table.n_rows // l
+    slots = wrap_slots(offsets, colours, count)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+
+
+def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+    """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
+    from undercover.steps.dealing.dealing_kernels import rda_slots, take_slots
+
+    column = table[sensitive]
+    _, offsets = _counts(column.codes, column.domain.size)
+    slots, count = rda_slots(offsets, l)
+    if len(slots) and slots.min() < 0:
+        raise InternalError("RDA left a row without a group although the table is l-eligible.")
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+
+
+def guided(
+    table: Table,
+    sensitive: str,
+    l: int,  # noqa: E741
+    strata: NDArray[np.int64],
+    weighted: NDArray[np.int64],
+    describe: Callable[[int], str],
+) -> Deal:
+    """`wrap` inside every stratum; within groups of the same values, rows are zipped in weighted-rank order.
+
+    Parameters
+    ----------
+    strata
+        (n_rows,) stratum of each row, numbered from 0; a function of quasi-identifiers alone.
+    weighted
+        (n_rows,) weighted rank of each row.
+    describe
+        The name of a stratum, for the error.
+    """
+    from undercover.steps.dealing.guiding_kernels import bucket_slots, zip_in_order
+
+    column = table[sensitive]
+    n_strata, n_colours = int(strata.max()) + 1, column.domain.size
+    if n_strata * n_colours > _MOST_CELLS:
+        raise ParameterError(f"{n_strata:,} strata are too many to be l-eligible. Name fewer or coarser columns.")
+    cells = (strata * n_colours + column.codes).astype(np.uint32)
+    counts = np.bincount(cells, minlength=n_strata * n_colours).reshape(n_strata, n_colours)
+    _require_eligible_strata(table, sensitive, counts, l, describe)
+    slots, offsets, next_group, count = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
+    order = by_weighted_rank(weighted)
+    return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), count)
+
+
+def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:  # noqa: E741
+    """Table 7: each group around the lowest row of the most frequent value left. Nothing in it is random."""
+    from undercover.steps.dealing.guiding_kernels import gda_groups
+
+    column = table[sensitive]
+    _, offsets = _counts(column.codes, column.domain.size)
+    labels, count = gda_groups(by_weighted_rank(weighted), column.codes, offsets, weighted, l)
+    if labels.min() < 0:
+        raise InternalError("GDA left a row without a group although the table is l-eligible.")
+    return Deal(np.empty(0, np.int32), np.zeros(1, np.int64), lambda slots: labels, count)
+
+
+def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+    """Table 5: l - 1 random partners for every row; rows that share partners are merged.
+
+    A value whose rows reach a dead end (fewer than l - 1 other values have unused rows) is drawn anew, at most
+    ``REDRAWS`` times.
+    """
+    from undercover.compiled.shuffle import counting_order
+    from undercover.steps.dealing.dealing_kernels import draw_partners, number_trees
+
+    column = table[sensitive]
+    rows, offsets = counting_order(column.codes, column.domain.size)
+    pool = rows.copy()
+    shuffle_within(rows, offsets, randomness, "who draws first")
+    parent = np.arange(table.n_rows, dtype=np.int64)
+    for colour in range(column.domain.size):
+        draws = 2 * (l - 1) * int(offsets[colour + 1] - offsets[colour])
+        for attempt in range(REDRAWS):
+            purpose = f"partners of value {colour}/{attempt}"
+            words = randomness.words(purpose, draws)
+            spare = randomness.words(f"{purpose}/spare", spare_words(draws, table.n_rows))
+            if draw_partners(colour, offsets, rows, pool, l, words, spare, parent) == 1:
+                break
+        else:
+            raise UnreachableError(
+                f"RIA found no {l - 1} partners of different values for every row with "
+                f"{column.domain.labels[colour]!r} in {REDRAWS:,} draws. Use the algorithm `wrap`."
+            )
+    return lay_out(*number_trees(parent))
+
+
+def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:  # noqa: E741
+    """Every partition RIA can end in, with its probability; for tiny tables. Draws that end dead are drawn anew."""
+    codes = table[sensitive].codes
+    by_colour = [np.flatnonzero(codes == colour).tolist() for colour in range(table[sensitive].domain.size)]
+    states: dict[tuple[int, ...], Fraction] = {tuple(range(table.n_rows)): Fraction(1)}
+    for colour, rows in enumerate(by_colour):
+        draws: dict[frozenset[tuple[int, int]], Fraction] = {}
+        pools = [pool for c, pool in enumerate(by_colour) if c != colour]
+        orders = list(permutations(rows))
+        for order in orders:  # who draws first is drawn, too
+            _partner_draws(order, pools, l, Fraction(1, len(orders)), (), draws)
+        success = sum(draws.values())
+        if not success:
+            raise UnreachableError(f"RIA finds no {l - 1} partners of different values for every row.")
+        merged: dict[tuple[int, ...], Fraction] = {}
+        for labels, reached in states.items():
+            for edges, share in draws.items():
+                joined = _join(labels, edges)
+                merged[joined] = merged.get(joined, Fraction(0)) + reached * share / success
+        states = merged
+    for labels, probability in states.items():
+        yield probability, np.array(labels, dtype=np.int32)
+
+
+def rank_weights(table: Table, given: Mapping[str, int] | None = None) -> list[int]:
+    """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
+    names = table.schema.quasi_identifiers
+    if given is not None:
+        problems = [unknown("Quasi-identifier", name, names) for name in given if name not in names]
+        if problems:
+            raise ParameterError(problems)
+        weights = [given.get(name, 1) for name in names]
+    else:
+        shares = [exact(table.schema.column(name).weight) for name in names]
+        scale = lcm(*(share.denominator for share in shares))
+        weights = [int(share * scale) for share in shares]
+    largest = sum(weight * (table[name].domain.size + 1) for weight, name in zip(weights, names, strict=True))
+    if largest >= _LARGEST_RANK:
+        raise ParameterError("The weights of the quasi-identifiers are too large for exact ranks. Give smaller ones.")
+    return weights
+
+
+def weighted_ranks(table: Table, weights: Sequence[int]) -> NDArray[np.int64]:
+    """Section 3.3: the weighted sum of the ranks (1, 2, ...) of a row's quasi-identifiers.
+
+    Values rank in the order of their codes, those of a column with a hierarchy in the order of its leaves.
+    """
+    total = np.zeros(table.n_rows, dtype=np.int64)
+    for name, weight in zip(table.schema.quasi_identifiers, weights, strict=True):
+        column = table[name]
+        place = column.leaf_codes if column.settings.hierarchy is not None else np.arange(column.domain.size)
+        total += (weight * (place + 1))[column.codes]
+    return total
+
+
+def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
+    """Rows by ascending weighted rank, ties by row number."""
+    from undercover.steps.dealing.guiding_kernels import rank_order
+
+    lowest = int(weighted.min())
+    n_bits = (int(weighted.max()) - lowest).bit_length()
+    if n_bits > 32:
+        return np.argsort(weighted, kind="stable")
+    order: NDArray[np.integer] = rank_order((weighted - lowest).astype(np.uint32), n_bits)
+    return order
+
+
+def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    counts = np.bincount(codes, minlength=size)
+    return counts, np.concatenate([[0], np.cumsum(counts)])
+
+
+def _require_eligible_strata(
+    table: Table,
+    sensitive: str,
+    counts: NDArray[np.int64],
+    l: int,  # noqa: E741
+    describe: Callable[[int], str],
+) -> None:
+    """Raise where some stratum is not l-eligible. They are never merged: that would tell of their values."""
+    rows, top = counts.sum(axis=1), counts.max(axis=1)
+    bad = np.flatnonzero(top * l > rows)
+    if not len(bad):
+        return
+    worst = int(bad[np.argmax(top[bad] / rows[bad])])
+    value = table[sensitive].domain.labels[int(counts[worst].argmax())]
+    best = int((rows // top).min())
+    raise UnreachableError(
+        f"l={l} cannot be reached in {len(bad):,} of {len(rows):,} strata: in {describe(worst)}, {value!r} is "
+        f"{top[worst] / rows[worst]:.1%} of the rows ({top[worst]:,} of {rows[worst]:,}). "
+        f"Name coarser strata, or a smaller l: the largest feasible l for these strata is {best}.",
+        best={"l": best},
+    )
+
+
+def _partner_draws(
+    rows: Sequence[int],
+    pools: Sequence[Sequence[int]],
+    l: int,  # noqa: E741
+    share: Fraction,
+    edges: tuple[tuple[int, int], ...],
+    draws: dict[frozenset[tuple[int, int]], Fraction],
+) -> None:
+    """Collect the partners that the rows of one value may draw, with their probabilities."""
+    if not rows:
+        key = frozenset(edges)
+        draws[key] = draws.get(key, Fraction(0)) + share
+        return
+    picks = list(combinations([c for c, pool in enumerate(pools) if pool], l - 1))
+    for chosen in picks:
+        part = share / len(picks) / prod(len(pools[c]) for c in chosen)
+        for partners in product(*(pools[c] for c in chosen)):
+            left = [[row for row in pool if row not in partners] for pool in pools]
+            _partner_draws(rows[1:], left, l, part, (*edges, *((rows[0], other) for other in partners)), draws)
+
+
+def _join(labels: tuple[int, ...], edges: frozenset[tuple[int, int]]) -> tuple[int, ...]:
+    """The partition after merging the groups of every pair in ``edges``; groups are named by their lowest row."""
+    merged = list(labels)
+    for first, second in edges:
+        low, high = sorted((merged[first], merged[second]))
+        merged = [low if label == high else label for label in merged]
+    return tuple(merged)

@@ -1,0 +1,1 @@
+"""Searching the lattice of full-domain generalisations."""

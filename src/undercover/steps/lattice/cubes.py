@@ -1,0 +1,284 @@
+"""Full-domain recoding: every column on one level of its hierarchy, the same for all rows.
+
+Samarati 2001 and LeFevre, DeWitt & Ramakrishnan 2005 for the model. The cells of a node are counted once from the rows
+and rolled up from there: dense arrays where the product of the levels' sizes allows it, otherwise only the cells that
+occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.forms.written import number
+from undercover.model.groups import Groups
+from undercover.model.table import Table, code_type
+from undercover.steps.lattice.lattice import Lattice, Levels
+from undercover.steps.lattice.levels import ColumnLevels, column_levels
+from undercover.steps.recoding import Cells
+
+Payload = Literal["counts", "bits", "tally"]
+"""What is kept of every cell: its rows, the bits of its sensitive values, or how often each of them occurs."""
+
+_LARGEST_CUBE = 1 << 23  # numbers in a dense array
+_ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
+_LARGEST_KEY = 1 << 62
+
+
+@dataclass(frozen=True, eq=False)
+class FullDomain:
+    """A table ready to be generalised: its quasi-identifiers on all levels.
+
+    Parameters
+    ----------
+    table
+        The encoded rows.
+    names
+        The quasi-identifiers that take part.
+    sensitive
+        The sensitive columns cells are to know.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.model.schema import Schema
+    >>> people = pa.table({"sex": ["f", "m", "f"], "zip": ["1", "1", "2"]})
+    >>> domain = FullDomain(Table.from_arrow(people, Schema(quasi_identifiers=["sex", "zip"])), ("sex", "zip"))
+    >>> domain.lattice.heights, domain.cube((0, 1), {"counts"}).counts.tolist()
+    ((1, 1), [2, 1])
+    """
+
+    table: Table
+    names: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[ColumnLevels, ...]:
+        """The levels of every quasi-identifier."""
+        return tuple(column_levels(self.table[name]) for name in self.names)
+
+    @cached_property
+    def lattice(self) -> Lattice:
+        """All combinations of levels."""
+        return Lattice(tuple(column.height for column in self.columns))
+
+    @cached_property
+    def codes(self) -> NDArray[Any]:
+        """(n_columns, n_rows) codes of the quasi-identifiers, all of one width."""
+        widest = code_type(max(self.table[name].domain.size for name in self.names))
+        return np.stack([self.table[name].codes for name in self.names]).astype(widest, copy=False)
+
+    @cached_property
+    def value_starts(self) -> NDArray[np.int64]:
+        """(n_sensitive + 1,) where the values of each sensitive column begin in a tally."""
+        return np.cumsum([0, *(self.table[name].domain.size for name in self.sensitive)]).astype(np.int64)
+
+    @cached_property
+    def word_starts(self) -> NDArray[np.int64]:
+        """(n_sensitive + 1,) where the words of each sensitive column begin in the bits."""
+        return np.cumsum([0, *(-(-self.table[name].domain.size // 64) for name in self.sensitive)]).astype(np.int64)
+
+    def width(self, payload: Payload) -> int:
+        """Numbers per cell."""
+        if payload == "counts":
+            return 1
+        return int((self.word_starts if payload == "bits" else self.value_starts)[-1])
+
+    def sizes(self, levels: Levels) -> tuple[int, ...]:
+        """Nodes of every column on the given levels."""
+        return tuple(column.levels[level].size for column, level in zip(self.columns, levels, strict=True))
+
+    def is_dense(self, sizes: Sequence[int], payloads: set[Payload]) -> bool:
+        """Whether the cells are kept in full."""
+        cells = prod(sizes)
+        room = max(_ROOM_PER_ROW * self.table.n_rows, 1 << 12)
+        return cells <= room and cells * max(self.width(payload) for payload in payloads) <= _LARGEST_CUBE
+
+    def cube(self, levels: Levels, payloads: set[Payload]) -> CellCube:
+        """The cells of a node, from the rows."""
+        sizes = self.sizes(levels)
+        if self.is_dense(sizes, payloads):
+            return self._filled(levels, payloads, self._keys(levels, sizes, np.int32), prod(sizes), None)
+        return self.class_cube(levels, payloads)
+
+    def class_cube(self, levels: Levels, payloads: set[Payload]) -> CellCube:
+        """The cells of a node that occur, in the order of :meth:`classes`."""
+        keys, n_cells = self.classes(levels)
+        first = np.empty(n_cells, dtype=np.int64)
+        first[keys] = np.arange(self.table.n_rows)
+        coordinates = np.stack(
+            [
+                column.levels[level].node_of[codes[first]]
+                for column, level, codes in zip(self.columns, levels, self.codes, strict=True)
+            ]
+        )
+        return self._filled(levels, payloads, keys, n_cells, coordinates)
+
+    def _filled(
+        self,
+        levels: Levels,
+        payloads: set[Payload],
+        keys: NDArray[Any],
+        n_cells: int,
+        coordinates: NDArray[np.int64] | None,
+    ) -> CellCube:
+        from undercover.steps.lattice import kernels
+
+        held: dict[Payload, NDArray[Any]] = {}
+        if "counts" in payloads:
+            held["counts"] = np.zeros((n_cells, 1), dtype=np.int64)
+            kernels.count_rows(keys, held["counts"][:, 0])
+        if "bits" in payloads:
+            held["bits"] = np.zeros((n_cells, self.width("bits")), dtype=np.uint64)
+            for name, start in zip(self.sensitive, self.word_starts, strict=False):
+                kernels.mark_values(keys, self.table[name].codes, int(start), held["bits"])
+        if "tally" in payloads:
+            held["tally"] = np.zeros((n_cells, self.width("tally")), dtype=np.int64)
+            for name, start in zip(self.sensitive, self.value_starts, strict=False):
+                kernels.count_values(keys, self.table[name].codes, int(start), held["tally"])
+        return CellCube(self, levels, held, coordinates)
+
+    def classes(self, levels: Levels) -> tuple[NDArray[np.int64], int]:
+        """The class of every row at a node, numbered in order of appearance, and how many there are."""
+        sizes = self.sizes(levels)
+        if prod(sizes) <= _LARGEST_KEY:
+            return number(self._keys(levels, sizes, np.int64))
+        key, span = np.zeros(self.table.n_rows, dtype=np.int64), 1
+        for column, level, size, codes in zip(self.columns, levels, sizes, self.codes, strict=True):
+            if span > _LARGEST_KEY // size:
+                key, span = number(key)
+            key = key * size + column.levels[level].node_of[codes]
+            span *= size
+        return number(key)
+
+    def _keys(self, levels: Levels, sizes: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
+        """The place of every row's cell, the last column running fastest."""
+        from undercover.steps.lattice.kernels import cell_keys
+
+        strides = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
+        tables = [
+            column.levels[level].node_of * stride
+            for column, level, stride in zip(self.columns, levels, strides, strict=True)
+        ]
+        starts = np.cumsum([0, *(len(table) for table in tables)]).astype(np.int64)
+        axes = np.array([axis for axis, size in enumerate(sizes) if size > 1], dtype=np.int64)
+        keys = np.empty(self.table.n_rows, dtype=kind)
+        cell_keys(self.codes, np.concatenate(tables).astype(kind), starts, axes, keys)
+        return keys
+
+
+@dataclass(frozen=True, eq=False)
+class CellCube:
+    """The cells of one node with what is kept of them; cells without rows are all zeros."""
+
+    domain: FullDomain
+    levels: Levels
+    held: dict[Payload, NDArray[Any]]  # (n_cells, width) each
+    coordinates: NDArray[np.int64] | None = None  # (n_columns, n_cells) where only cells that occur are kept
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(n_cells,) rows of every cell."""
+        return self.held["counts"][:, 0]
+
+    def rolled_up(self, axis: int, level: int) -> CellCube:
+        """The cells with one column on a higher level."""
+        from undercover.steps.lattice import kernels
+
+        domain = self.domain
+        levels = (*self.levels[:axis], level, *self.levels[axis + 1 :])
+        parent = domain.columns[axis].parent(self.levels[axis], level)
+        sizes = domain.sizes(self.levels)
+        size = domain.columns[axis].levels[level].size
+        if self.coordinates is not None:
+            return self._merged(axis, levels, parent)
+        outer, inner = prod(sizes[:axis]), prod(sizes[axis + 1 :])
+        held: dict[Payload, NDArray[Any]] = {}
+        for payload, cells in self.held.items():
+            width = cells.shape[1]
+            coarser = np.zeros((outer, size, inner, width), dtype=cells.dtype)
+            roll_up = kernels.roll_up_bits if payload == "bits" else kernels.roll_up_sums
+            roll_up(cells.reshape(outer, sizes[axis], inner, width), parent, coarser)
+            held[payload] = coarser.reshape(-1, width)
+        return replace(self, levels=levels, held=held)
+
+    def _merged(self, axis: int, levels: Levels, parent: NDArray[np.int64]) -> CellCube:
+        from undercover.steps.lattice import kernels
+
+        assert self.coordinates is not None
+        sizes = self.domain.sizes(levels)
+        coordinates = self.coordinates.copy()
+        coordinates[axis] = parent[coordinates[axis]]
+        dense = self.domain.is_dense(sizes, set(self.held))
+        key, span = np.zeros(coordinates.shape[1], dtype=np.int64), 1
+        for size, places in zip(sizes, coordinates, strict=True):
+            if span > _LARGEST_KEY // size:
+                key, span = number(key)
+            key = key * size + places
+            span *= size
+        if dense:
+            labels, n_cells = key, prod(sizes)
+        else:
+            labels, n_cells = number(key)
+        held: dict[Payload, NDArray[Any]] = {}
+        for payload, cells in self.held.items():
+            held[payload] = np.zeros((n_cells, cells.shape[1]), dtype=cells.dtype)
+            (kernels.merge_bits if payload == "bits" else kernels.merge_sums)(cells, labels, held[payload])
+        if dense:
+            return CellCube(self.domain, levels, held)
+        first = np.empty(n_cells, dtype=np.int64)
+        first[labels] = np.arange(len(labels))
+        return CellCube(self.domain, levels, held, coordinates[:, first])
+
+    def mean_losses(self, published: NDArray[np.int64]) -> NDArray[np.float64]:
+        """(n_columns,) loss of every column summed over the rows of ``published`` (n_cells,)."""
+        sizes = self.domain.sizes(self.levels)
+        cells = np.flatnonzero(published)
+        places = np.unravel_index(cells, sizes) if self.coordinates is None else self.coordinates[:, cells]
+        return np.array(
+            [
+                float(np.dot(column.levels[level].loss[place], published[cells]))
+                for column, level, place in zip(self.domain.columns, self.levels, places, strict=True)
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class Recoded:
+    """Rows on the levels of one node: who is published, in which class, and how cells are written."""
+
+    rows: NDArray[np.int64]  # rows of the table that are published
+    groups: Groups  # of these rows
+    cells: list[Cells]
+
+
+def recode(domain: FullDomain, levels: Levels, failing: NDArray[np.bool_] | None = None) -> Recoded:
+    """The classes of a node as published cells.
+
+    Parameters
+    ----------
+    domain, levels
+        What to recode, and to which levels.
+    failing
+        (n_classes,) the classes of :meth:`FullDomain.classes` whose rows are suppressed; none by default.
+    """
+    labels, count = domain.classes(levels)
+    rows = np.arange(domain.table.n_rows)
+    if failing is not None and failing.any():
+        renumbered = np.where(failing, -1, np.cumsum(~failing) - 1)
+        labels = renumbered[labels]
+        rows = np.flatnonzero(labels >= 0)
+        labels, count = labels[rows], int((~failing).sum())
+    first = np.empty(count, dtype=np.int64)
+    first[labels] = rows
+    cells = []
+    for column, level, codes in zip(domain.columns, levels, domain.codes, strict=True):
+        on = column.levels[level]
+        cells.append(Cells(column.name, on.form, on.node_of[codes[first]], on.labels))
+    return Recoded(rows, Groups(labels.astype(np.int32), count), cells)

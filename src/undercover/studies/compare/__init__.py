@@ -1,0 +1,1 @@
+"""Every method on one table."""

@@ -1,0 +1,308 @@
+"""What a comparison measures of one release: published, attacked by whatever applies, measured by whatever applies.
+
+Figures are numbers by name. What cannot be measured on a table (sums of text, a tree without scikit-learn) has its
+reason instead, under ``why.<measure>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover import api
+from undercover.attacks import Corruption, Linkage
+from undercover.attacks.corruption.true_values import full_corruption
+from undercover.attacks.linkage import Disclosure
+from undercover.attacks.partial.profile import PAPERS, profile
+from undercover.engines.local import LocalEngine
+from undercover.errors import SchemaError, UndercoverError
+from undercover.forms.estimates import Estimates, estimates_of, estimates_of_rows
+from undercover.io.source import Input
+from undercover.methods.mutual_cover.informed import Informed
+from undercover.methods.registry import method_from_mapping
+from undercover.model.channel import is_perturbed
+from undercover.model.drawn import is_drawn, own_rows
+from undercover.model.protocols import Progress
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.studies.compare.memory import peak_growth
+from undercover.studies.compare.plan import Planned
+from undercover.utility import QueryError, SumError, losses
+from undercover.utility.classification import Classification
+from undercover.utility.kept import distances_of
+
+Figures = dict[str, Any]
+WHY = "why."
+SMALL = 2000  # rows on which a method is tried so that it is compiled before it is timed
+MOST_SUBSETS = 10  # known columns up to which an attacker who matches on some of them is tried
+MOST_PAIRS = 4_000_000  # of people and rows of their group up to which the informed adversary is tried
+_DRAWN = "Quasi-identifiers are drawn, not generalised: no cell is wider than a value, which says nothing of the loss."
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A table, and how it is measured.
+
+    Parameters
+    ----------
+    given, schema
+        The table as it was read, and its roles.
+    table
+        The same, encoded.
+    queries
+        COUNT queries about each set of columns, and twice as many as SUM queries altogether.
+    seed
+        Of the methods and the queries.
+    """
+
+    given: Input
+    schema: Schema
+    table: Table
+    queries: int = 100
+    seed: int = 0
+
+    def prepare(self, planned: Sequence[Planned], progress: Progress) -> None:
+        """Try every method on a few rows, so that what is compiled once is not timed."""
+        words = Randomness(self.seed).words("rows to try", self.table.n_rows)
+        few = self.table.take(np.sort(np.argsort(words, kind="stable")[:SMALL]))
+        for label, method, parameters in {
+            one.label: (one.label, one.method, one.parameters) for one in planned
+        }.values():
+            progress(f"compiling: {label}", 0.0)
+            try:
+                made = api.with_published(method_from_mapping(method, parameters), self.schema)
+                made.anonymize(few, engine=LocalEngine(), randomness=Randomness(self.seed))
+            except UndercoverError:
+                continue  # refused here, it may be refused there: then with its reason
+
+    def original(self) -> Figures:
+        """The table as it is, and what can be done without it."""
+        shown = _AsItIs(self.table).linkage()
+        found: Figures = {f"identity.{name}": value for name, value in _spread_of([shown.identity]).items()}
+        found["guessing.identity"] = 1.0 / self.table.n_rows
+        if self.schema.sensitive:
+            found |= {f"attribute.{name}": value for name, value in _spread_of(shown.attribute.values()).items()}
+            shares = [np.bincount(self.table[name].codes) / self.table.n_rows for name in self.schema.sensitive]
+            found["guessing.attribute.mean"] = max(float((share**2).sum()) for share in shares)
+            found["guessing.attribute.worst"] = max(float(share.max()) for share in shares)
+            _add(found, "classification", self._references)
+        return found
+
+    def release(self, method: str, parameters: Mapping[str, Any]) -> Figures:
+        """Make one release and measure it."""
+        made, grown = peak_growth(lambda: self._published(method, parameters))
+        found: Figures = {
+            "cost.seconds": made.timings["anonymize"],
+            "cost.verify_seconds": made.timings["verify"],
+            "rows": sum(table.rows for table in made.release.tables[:1]),
+            "suppressed": made.release.suppressed_rows,
+            "groups": made.groups.count,
+        }
+        if grown is None:
+            found[f"{WHY}memory"] = "Peak memory can be measured on Linux only."
+        else:
+            found["cost.memory"] = grown
+        self._attack(made, found)
+        self._measure(made, found)
+        return found
+
+    def _published(self, method: str, parameters: Mapping[str, Any]) -> Run:
+        return api.publish(self.given, self.schema, method_from_mapping(method, parameters), seed=self.seed)
+
+    def _attack(self, made: Run, found: Figures) -> None:
+        table, threads = self.table, LocalEngine().threads
+        known = _known(self.schema, made)
+
+        def linkage() -> Figures:
+            result = Linkage(known=known).run(table, made.release, own=own_rows(made), threads=threads)
+            return _disclosed("linkage", result.after)
+
+        def partly() -> Figures:
+            if len(known) > MOST_SUBSETS:
+                raise SchemaError(f"An attacker who knows {len(known)} columns has too many subsets to match on.")
+            found_at = profile(table, made.release, known, own=own_rows(made), threads=threads)
+            sweep = [found_at.at(p) for p in PAPERS]
+            values = _strongest("identity.partial-linkage", [[identity] for identity, _, _, _ in sweep])
+            if self.schema.sensitive:
+                values |= _strongest("attribute.partial-linkage", [list(secret.values()) for _, _, secret, _ in sweep])
+            return values
+
+        def informed() -> Figures:
+            if int((made.groups.sizes**2).sum()) > MOST_PAIRS:
+                raise SchemaError(
+                    f"The groups are too large (up to {int(made.groups.sizes.max()):,} people) to work out for "
+                    "everybody who of his group released which row. The figures are those of outsiders."
+                )
+            result = Informed().run(table, made, threads=threads)
+            values = {f"identity.informed.{name}": value for name, value in _spread_of([result.identity]).items()}
+            return values | {f"attribute.informed.{n}": value for n, value in _spread_of([result.attribute]).items()}
+
+        _add(found, "linkage", linkage)
+        if is_drawn(made.release):
+            _add(found, "partial-linkage", partly)
+            _add(found, "informed", informed)
+        if self.schema.sensitive:
+            _add(found, "corruption", lambda: self._corrupted(made, threads))
+
+    def _corrupted(self, made: Run, threads: int) -> Figures:
+        if not is_perturbed(made.release):
+            inside = np.isin(self.table.rows, made.rows)
+            sure = full_corruption(self.table, made.release, published=inside)
+            return {f"corruption.{name}": value for name, value in _spread_of(sure.values()).items()}
+        result = Corruption(shares=(1.0,)).run(self.table, made.release, threads=threads)
+        overall = next(entry for entry in result.sweep if entry["prior"] == "overall")
+        return {
+            "corruption.mean": overall["confidence"]["mean"],
+            "corruption.worst": overall["confidence"]["max"],
+            "corruption.growth": result.worst_growth,
+        }
+
+    def _measure(self, made: Run, found: Figures) -> None:
+        if is_drawn(made.release):
+            found[f"{WHY}iloss"] = _DRAWN
+        else:
+            _add(found, "iloss", lambda: {"iloss": losses(self.table, made.release)["iloss"].arithmetic})
+        _add(found, "count", lambda: self._counts(made))
+        _add(found, "sum", lambda: self._sums(made))
+        shown: list[Estimates] = []
+
+        def apart() -> Figures:
+            shown.append(estimates_of(self.table, made.release))
+            far = distances_of(self.table, shown[0]).to_dict()
+            values = {"marginal.mean": far["columns"]["mean"], "marginal.worst": far["columns"]["worst"]}
+            if far["pairs"]["each"]:
+                values |= {"pairwise.mean": far["pairs"]["mean"], "pairwise.worst": far["pairs"]["worst"]}
+            return values
+
+        _add(found, "marginal", apart)
+        if shown:
+            _add(found, "classification", lambda: {"classification.error": self._learnt(shown[0])})
+
+    def _counts(self, made: Run) -> Figures:
+        names = _published_names(self.schema, made)
+        errors = [
+            result.errors
+            for sensitive in self._needed("COUNT queries ask about a sensitive value")
+            for result in QueryError(
+                quasi_identifiers=neighbours(names), sensitive=sensitive, queries=self.queries, seed=self.seed
+            )
+            .of_release(self.table, made.release)
+            .values()
+        ]
+        return {f"count.{name}": value for name, value in _middle(np.concatenate(errors)).items()}
+
+    def _sums(self, made: Run) -> Figures:
+        numeric = [name for name in self.schema.sensitive if self.table[name].domain.kind == "numeric"]
+        if not numeric:
+            raise SchemaError("SUM queries add up numbers, and no sensitive column has any.")
+        off, wide = [], []
+        for name in numeric:
+            result = SumError(queries=-(-self.queries // 2), sensitive=name, seed=self.seed).of_release(
+                self.table, made.release
+            )
+            off.append(np.abs(result.estimated - result.exact) / np.abs(result.exact))
+            if result.bounded:
+                wide.append(result.errors)
+        values = {f"sum.{name}": value for name, value in _middle(np.concatenate(off)).items()}
+        return values | ({"sum.bounds": float(np.median(np.concatenate(wide)))} if wide else {})
+
+    def _learnt(self, shown: Estimates) -> float:
+        columns = self._needed("Classification learns a sensitive column")
+        return float(
+            np.mean([Classification(sensitive=name, seed=self.seed).error(self.table, shown) for name in columns])
+        )
+
+    def _references(self) -> Figures:
+        tasks = [Classification(sensitive=name, seed=self.seed) for name in self.schema.sensitive]
+        return {
+            "guessing.classification": float(np.mean([task.majority(self.table) for task in tasks])),
+            "classification.error": self._learnt(estimates_of_rows(self.table)),
+        }
+
+    def _needed(self, purpose: str) -> tuple[str, ...]:
+        if not self.schema.sensitive:
+            raise SchemaError(f"{purpose}, and there is none.")
+        return self.schema.sensitive
+
+
+@dataclass(frozen=True)
+class _AsItIs:
+    """The original table before the attacker of linkage."""
+
+    table: Table
+
+    def linkage(self) -> Disclosure:
+        from undercover.forms.boxes import original_as_release
+
+        schema = self.table.schema
+        known = schema.quasi_identifiers + schema.insensitive
+        raw = original_as_release(self.table, known, schema.sensitive)
+        return Linkage(known=known).run(self.table, raw, threads=LocalEngine().threads).after
+
+
+def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many.
+
+    >>> neighbours(["age", "sex"])
+    (('age',), ('sex',), ('age', 'sex'))
+    >>> len(neighbours(["a", "b", "c", "d"]))
+    12
+    """
+    count = len(names)
+    around = (
+        tuple(sorted((start + step) % count for step in range(size)))
+        for size in range(1, min(3, count) + 1)
+        for start in range(count)
+    )
+    return tuple(tuple(names[place] for place in places) for places in dict.fromkeys(around))
+
+
+def _add(found: Figures, measure: str, call: Callable[[], Figures]) -> None:
+    try:
+        found.update(call())
+    except UndercoverError as error:
+        found[f"{WHY}{measure}"] = str(error)
+
+
+def _known(schema: Schema, made: Run) -> tuple[str, ...]:
+    """What the attacker knows and the release shows."""
+    shown = {column.name for table in made.release.tables for column in table.columns}
+    return tuple(name for name in schema.quasi_identifiers + schema.insensitive if name in shown)
+
+
+def _published_names(schema: Schema, made: Run) -> list[str]:
+    known = _known(schema, made)
+    return [name for name in schema.quasi_identifiers if name in known]
+
+
+def _disclosed(attack: str, after: Disclosure) -> Figures:
+    values = {f"identity.{attack}.{name}": value for name, value in _spread_of([after.identity]).items()}
+    if after.attribute:
+        for name, value in _spread_of(after.attribute.values()).items():
+            values[f"attribute.{attack}.{name}"] = value
+    return values
+
+
+def _spread_of(found: Iterable[NDArray[np.float64]]) -> Figures:
+    """Mean and worst row of probabilities, over the columns that are known best."""
+    columns = list(found)
+    return {
+        "mean": max(float(column.mean()) for column in columns),
+        "worst": max(float(column.max()) for column in columns),
+    }
+
+
+def _strongest(name: str, found: Sequence[Sequence[NDArray[np.float64]]]) -> Figures:
+    """The same over several strengths of one attack."""
+    each = [_spread_of(columns) for columns in found]
+    return {f"{name}.{figure}": max(values[figure] for values in each) for figure in ("mean", "worst")}
+
+
+def _middle(errors: NDArray[np.float64]) -> Figures:
+    return {"mean": float(errors.mean()), "median": float(np.median(errors))}

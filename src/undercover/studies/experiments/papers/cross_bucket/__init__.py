@@ -1,0 +1,1 @@
+"""Li, Liu, Han & Zhang."""

@@ -1,0 +1,74 @@
+"""What the cross-bucket experiment measures of one release: breach, identity, discernibility and SUM error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from undercover.attacks import BucketMatching
+from undercover.engines.local import LocalEngine
+from undercover.errors import InternalError
+from undercover.guarantees import Checkable, verify
+from undercover.methods.anatomy import Anatomy
+from undercover.methods.cross_bucket import CrossBucket
+from undercover.methods.mondrian import Mondrian
+from undercover.model.protocols import Method
+from undercover.model.release import Release
+from undercover.randomness import Randomness
+from undercover.studies.experiments.papers.table_bench import TableBench
+from undercover.utility.queries.sums import SumError
+
+MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian (loss)", "anatomy", "cross-bucket"
+METHODS = (MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS)
+
+BREACH, WORST, IDENTITY, ABOVE = "breach", "worst breach", "worst identity", "breach above 0.01"
+DM, ERROR, MEDIAN, HOLDS = "DM", "SUM error", "median SUM error", "promise holds"
+
+
+class Bench(TableBench):
+    """A table and what is measured on it."""
+
+    def measure(self, method: str, k: int, l: int, seed: int) -> dict[str, float]:  # noqa: E741
+        """Publish, verify, attack every row and ask for sums; the same queries for every release of a seed.
+
+        DM is the sum of the squared sizes of the groups the method made. Anatomy makes none that are written alike.
+        """
+        table, made = self.table, method_of(method, k, l)
+        (sensitive,) = table.schema.sensitive
+        engine = LocalEngine()
+        draft = made.anonymize(table, engine=engine, randomness=Randomness(seed))
+        release = Release(made.name, {}, draft.tables, made.algorithm_safe)
+        checked = verify(release, [claim for claim in made.claims(table) if isinstance(claim, Checkable)])
+        found = BucketMatching().run(table, release, threads=engine.threads)
+        if (found.matches < 1).any():
+            raise InternalError(f"A row of the table fits no row of the release by {method}.")
+        breach = found.breach[sensitive]
+        figures: dict[str, Any] = {
+            BREACH: float(breach.mean()),
+            WORST: float(breach.max()),
+            ABOVE: float((breach > 0.01).mean()),
+            IDENTITY: 1.0 / int(found.matches.min()),
+            HOLDS: float(checked.holds),
+        }
+        if method != ANATOMY:
+            figures[DM] = int(np.dot(draft.groups.sizes, draft.groups.sizes))
+        if table[sensitive].domain.kind == "numeric":
+            errors = SumError(queries=self.queries, seed=seed).of_release(table, release)
+            figures |= {ERROR: errors.mean, MEDIAN: errors.median}
+        return figures
+
+
+def method_of(name: str, k: int, l: int) -> Method:  # noqa: E741
+    """A method by its name in the figures.
+
+    >>> method_of("cross-bucket", 3, 10)
+    CrossBucket(k=3, l=10, joined=False)
+    >>> method_of("mondrian", 3, 10).cut
+    'median'
+    """
+    if name == CROSS:
+        return CrossBucket(k=k, l=l)
+    if name == ANATOMY:
+        return Anatomy(l=l)
+    return Mondrian(k=k, l=l, cut="median" if name == MONDRIAN else "loss")

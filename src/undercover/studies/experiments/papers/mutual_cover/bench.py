@@ -1,0 +1,143 @@
+"""What the mutual cover experiment measures of a release: disclosure by P, ILoss, SUM error, the informed adversary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from undercover.attacks.partial.profile import PAPERS, profile
+from undercover.engines.local import LocalEngine
+from undercover.errors import InternalError
+from undercover.forms.drawn.displacement import papers_iloss
+from undercover.forms.written import written
+from undercover.guarantees import Checkable, verify, verify_private
+from undercover.methods.anatomy import Anatomy
+from undercover.methods.mondrian import Mondrian
+from undercover.methods.mutual_cover import MutualCover
+from undercover.methods.mutual_cover.informed import Informed
+from undercover.model.drawn import own_rows
+from undercover.model.protocols import Method
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.randomness import Randomness
+from undercover.studies.experiments.papers.table_bench import TableBench
+from undercover.utility.queries.sums import SumError
+
+COVER, RESAMPLED, ALONE = "mutual cover", "mutual cover (drawn again)", "mutual cover (tables alone)"
+MONDRIAN, ANATOMY = "mondrian", "anatomy"
+COVERS = {COVER: "paper", RESAMPLED: "resample", ALONE: "off"}  # what becomes of unchanged rows
+
+ILOSS, ILOSS_CELL, ERROR, MEDIAN = "ILoss", "ILoss per cell", "SUM error", "median SUM error"
+KNOWS_ROW, KNOWS_VALUE, IN_GROUP = "informed identity", "informed attribute", "guessing in the group"
+ABOVE_DELTA, EFFECTIVE, ALIKE = "tables above delta", "largest effective share", "rows left unchanged"
+
+
+def identity_at(p: float) -> str:
+    """The name of a figure.
+
+    >>> identity_at(0.7), attribute_at(1.0)
+    ('identity, P = 0.7', 'attribute, P = 1')
+    """
+    return f"identity, P = {p:g}"
+
+
+def attribute_at(p: float) -> str:
+    """The name of a figure."""
+    return f"attribute, P = {p:g}"
+
+
+class Bench(TableBench):
+    """A table and what is measured on it."""
+
+    def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
+        """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""
+        table, made, engine = self.table, method_of(method, delta, l), LocalEngine()
+        run = self._published(made, seed)
+        own = own_rows(run)
+        found = profile(table, run.release, table.schema.quasi_identifiers, own=own, threads=engine.threads)
+        (sensitive,) = table.schema.sensitive
+        figures: dict[str, float] = {}
+        for p in PAPERS:
+            means = found.means(p)
+            figures[identity_at(p)] = means["identity"]["mean"]
+            figures[attribute_at(p)] = means["attribute"][sensitive]["mean"]
+        if method != ANATOMY:
+            figures[ILOSS] = papers_iloss(table, run.release, own)
+            figures[ILOSS_CELL] = figures[ILOSS] / table.n_rows / len(table.schema.quasi_identifiers)
+        if table[sensitive].domain.kind == "numeric":
+            errors = SumError(queries=self.queries, seed=seed).of_release(table, run.release)
+            figures |= {ERROR: errors.mean, MEDIAN: errors.median}
+        if isinstance(made, MutualCover):
+            informed = Informed().run(table, run, threads=engine.threads)
+            figures |= {
+                KNOWS_ROW: float(informed.identity.mean()),
+                KNOWS_VALUE: float(informed.attribute.mean()),
+                IN_GROUP: float((1 / informed.sizes).mean()),
+                ABOVE_DELTA: _above_delta(run, len(table.schema.quasi_identifiers)),
+                EFFECTIVE: float(run.diagnostics["effective_share"]["max"]),
+                ALIKE: float(run.diagnostics["rows_left_unchanged"]),
+            }
+        return figures
+
+    def _published(self, made: Method, seed: int) -> Run:
+        """A run of the encoded table, whose promises were recomputed."""
+        table = self.table
+        draft = made.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        release = Release(made.name, _parameters(made), draft.tables, made.algorithm_safe)
+        run = Run(
+            release=release,
+            schema=table.schema,
+            groups=draft.groups,
+            rows=table.rows,
+            source={},
+            randomness={"source": "seed", "seed": seed},
+            timings={},
+            diagnostics=draft.diagnostics,
+            frames=draft.frames,
+            original=table,
+        )
+        claims = [claim for claim in made.claims(table) if isinstance(claim, Checkable)]
+        if not verify_private(verify(release, claims), run).holds:
+            raise InternalError(f"The promise of {made.name} does not hold.")
+        return run
+
+
+def _parameters(made: Method) -> Mapping[str, Any]:
+    if isinstance(made, MutualCover):
+        return {"unchanged": made.unchanged, "perturb": made.perturb}
+    return {}
+
+
+def method_of(name: str, delta: str, l: int) -> Method:  # noqa: E741
+    """A method by its name in the figures.
+
+    >>> method_of("mutual cover", "1/6", 10).unchanged, method_of("mutual cover (drawn again)", "1/6", 10).unchanged
+    ('paper', 'resample')
+    """
+    if name == MONDRIAN:
+        return Mondrian(k=l, l=l, cut="median")
+    if name == ANATOMY:
+        return Anatomy(l=l)
+    return MutualCover(delta=delta, l=l, unchanged=COVERS[name])  # type: ignore[arg-type]
+
+
+def _above_delta(run: Run, n_attributes: int) -> float:
+    """Of the tables with more than one output value, the share in which somebody has more than delta after all."""
+    frame = run.frames["output_tables"]
+    attribute, output = (written(frame.column(name)) for name in ("attribute", "output"))
+    table = attribute.codes * run.groups.count + frame.column("group").to_numpy()
+    pairs = np.unique(table * len(output.labels) + output.codes)
+    several = int((np.bincount(pairs // len(output.labels)) > 1).sum())
+    above = float(run.diagnostics["effective_share"]["tables_above_delta"]) * run.groups.count * n_attributes
+    return above / max(several, 1)
+
+
+def spread(values: list[float]) -> float:
+    """The largest over the smallest.
+
+    >>> spread([2.0, 3.0])
+    1.5
+    """
+    return float(np.max(values) / max(np.min(values), 1e-300))

@@ -1,0 +1,1 @@
+"""Cheong, Wu & Wong."""

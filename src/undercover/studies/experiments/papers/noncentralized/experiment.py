@@ -1,0 +1,229 @@
+"""The evaluation of "Non-centralized distinct l-diversity" run again: time, candidates and the least average level.
+
+Cheong, Wu & Wong 2012, Section 6: 700,000 people with seven quasi-identifiers, each on four levels (as it is, four
+classes, two, one), and 50 classes of income. Four sets of experiments next to a previous table (Table 10), and one
+without any.
+
+Deviations: the built-in census stands for SAL. The paper does not say which attributes the previous table has; here
+the new table takes the first ones in the paper's order and the previous one the last. Of the previous table's
+candidates the one of least average level is published. With other numbers of sensitive values, l and l_pre keep their
+share of them. Times are those of the search alone, by processor time, the fastest of a few repetitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import pyarrow as pa
+
+from undercover.datasets import census, census_schema
+from undercover.errors import ParameterError, unknown
+from undercover.hierarchies.build import distinct
+from undercover.model.schema import Column, Schema
+from undercover.model.table import Table, write_values
+from undercover.studies.experiments.experiment import Cell, Experiment, Plot
+from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
+from undercover.studies.experiments.papers.noncentralized.claims import CANDIDATES, LEVEL, claims, series_of
+from undercover.studies.experiments.request import Request, Source, one_sensitive
+from undercover.studies.experiments.rows import Rows
+
+OPTIONS = ("hierarchies",)
+ALONE = "none"
+_PAPER = "Cheong, Wu & Wong, “Non-centralized distinct l-diversity”, IJDMS 4(2), 2012, Section 6."
+_NAMES = ("age", "education", "birthplace", "occupation", "race", "work_class", "marital_status")
+_VALUES = 50  # sensitive values in the paper
+# Table 10: l_pre and |QI_pre|.
+_SETS = {"A": (30, 2), "B": (50, 2), "C": (30, 4), "D": (50, 4), ALONE: (0, 0)}
+_MOST_COLUMNS = 5  # next to a previous table
+
+
+@dataclass(frozen=True)
+class _Size:
+    """How much is measured."""
+
+    rows: int
+    l: tuple[int, ...]  # noqa: E741
+    repetitions: int
+
+
+_FULL = _Size(700_000, (10, 15, 20, 25, 30, 35, 40), 3)
+_QUICK = _Size(20_000, (10, 25, 40), 1)
+
+
+def build(request: Request) -> Experiment:
+    """The experiment for a request.
+
+    Examples
+    --------
+    >>> experiment = build(Request(quick=True))
+    >>> experiment.name, sorted({cell.figure for cell in experiment.cells})
+    ('noncentralized', ['A', 'B', 'C', 'D', 'none'])
+    >>> build(Request(options={"hierarchies": "mine"}))
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: Option hierarchies `mine` is not known. There are: `four`, `spec`.
+    """
+    options = request.choices(OPTIONS)
+    kind = options.get("hierarchies", "four")
+    if kind not in ("four", "spec"):
+        raise ParameterError(unknown("Option hierarchies", kind, ("four", "spec")))
+    size = _QUICK if request.quick else _FULL
+    source, n_values = _source(request, size)
+    names = source.schema.quasi_identifiers
+    sensitive = one_sensitive(source.schema)
+    bench = Bench(load=lambda: _load(source, kind))
+    sets = {
+        name: (_scaled(l_pre, n_values), columns)
+        for name, (l_pre, columns) in _SETS.items()
+        if columns < len(names) or not columns
+    }
+    columns = range(1, len(names) + 1)
+    repetitions = request.repetitions or size.repetitions
+    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
+    previous = {name: parameters for name, parameters in sets.items() if parameters[1]}
+    return Experiment(
+        name="noncentralized",
+        title="Non-centralized l-diversity",
+        paper=_PAPER,
+        version=1,
+        data=source.identity,
+        private=source.private,
+        cells=_cells(bench, sets, [_scaled(l, n_values) for l in size.l], len(names), repetitions, n_rows),  # noqa: E741
+        plots=lambda rows: _plots(rows, sets),
+        claims=claims(previous, columns),
+        prepare=bench.prepare,
+        about=[
+            ("Table", f"{source.name}, {n_rows:,} rows"),
+            ("Quasi-identifiers", ", ".join(names)),
+            ("Sensitive", f"{sensitive}, {n_values} values"),
+            ("Levels", "the values, four classes, two, one" if kind == "four" else "those of the spec"),
+            (
+                "Sets",
+                "; ".join(
+                    f"{name}: previous table with the last {count} quasi-identifiers, distinct {l_pre}-diverse"
+                    for name, (l_pre, count) in previous.items()
+                )
+                + f"; {ALONE}: nobody has published before",
+            ),
+            ("Time", "the search for all candidates, one thread, compiled beforehand; the fastest repetition counts"),
+            ("Repetitions", str(repetitions)),
+        ],
+        settings={"hierarchies": kind, "sets": {name: list(parameters) for name, parameters in sets.items()}},
+        parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
+    )
+
+
+def _source(request: Request, size: _Size) -> tuple[Source, int]:
+    """The table, and how many sensitive values it has."""
+    rows = request.rows or size.rows
+    generator = {"name": "built-in census (SAL)", "rows": rows, "seed": request.seed}
+    schema = census_schema(_NAMES, "income", hierarchies=False)
+    source = request.source(lambda: census(rows, request.seed), generator, schema)
+    if not source.private:
+        return source, _VALUES
+    return source, len(source.load().column(one_sensitive(source.schema)).unique())
+
+
+def _load(source: Source, kind: str) -> Table:
+    data = source.load()
+    schema = source.schema
+    if kind == "spec":
+        return Table.from_arrow(data, schema)
+    columns = {name: _four(data, name, schema.column(name)) for name in schema.quasi_identifiers}
+    columns |= {name: column for name, column in schema.columns.items() if name not in columns}
+    return Table.from_arrow(
+        data,
+        Schema(
+            quasi_identifiers=schema.quasi_identifiers,
+            sensitive=schema.sensitive,
+            columns=columns,
+            missing=schema.missing,
+        ),
+    )
+
+
+def _four(data: pa.Table, name: str, column: Column) -> Column:
+    """A column on the paper's four levels, its values in their order."""
+    labels = column.domain if column.kind == "ordinal" else write_values(distinct(data.column(name)))
+    return replace(column, hierarchy=four_levels(labels or ()))
+
+
+def _scaled(l: int, n_values: int) -> int:  # noqa: E741
+    """The paper's l as the same share of other numbers of values.
+
+    >>> _scaled(30, 50), _scaled(30, 14), _scaled(10, 4)
+    (30, 8, 1)
+    """
+    return max(1, round(l * n_values / _VALUES)) if l else 0
+
+
+def _cells(
+    bench: Bench,
+    sets: Mapping[str, tuple[int, int]],
+    diversities: list[int],
+    n_columns: int,
+    repetitions: int,
+    n_rows: int,
+) -> list[Cell]:
+    cells = []
+    for name, (l_pre, columns_pre) in sets.items():
+        most = n_columns if not columns_pre else min(_MOST_COLUMNS, n_columns - columns_pre)
+        counts = range(1, most + 1)
+        for columns, l, repetition in product(counts, dict.fromkeys(diversities), range(repetitions)):  # noqa: E741
+            parameters: dict[str, Any] = {"l": l, "columns": columns, "l_pre": l_pre, "columns_pre": columns_pre}
+            cells.append(
+                Cell(
+                    figure=name,
+                    series=series_of(columns),
+                    x=l,
+                    measure=bench.measure,
+                    parameters=parameters,
+                    repetition=repetition,
+                    cost=2**columns * n_rows / 1e7,
+                )
+            )
+    return cells
+
+
+def _plots(rows: Rows, sets: Mapping[str, tuple[int, int]]) -> list[Plot]:
+    def panels(measure: str) -> list[dict[str, Any]]:
+        return [
+            point
+            for name, parameters in sets.items()
+            for point in rows.points(name, measure, panel=_title(name, parameters))
+        ]
+
+    return [
+        Plot(
+            id="time",
+            title="Time against l",
+            caption="The search for all candidates, a line per number of quasi-identifiers (Figure 1, elapsed time).",
+            points=panels("seconds"),
+            x_title="l",
+            y_title="processor seconds",
+            unit="seconds",
+        ),
+        Plot(
+            id="candidates",
+            title="Candidates against l",
+            caption="Full-domain generalisations that may be published (Figure 1, number of candidates).",
+            points=panels(CANDIDATES),
+            x_title="l",
+            y_title="candidates",
+        ),
+        Plot(
+            id="level",
+            title="Least average level against l",
+            caption="0: every column as it is; the top level says nothing (Figure 1, minimum average level).",
+            points=panels(LEVEL),
+            x_title="l",
+            y_title="average level",
+        ),
+    ]
+
+
+def _title(name: str, parameters: tuple[int, int]) -> str:
+    l_pre, columns = parameters
+    return "no previous table" if not columns else f"{name}: l_pre = {l_pre}, |QI_pre| = {columns}"

@@ -1,0 +1,1 @@
+"""Tao, Xiao, Li & Zhang."""

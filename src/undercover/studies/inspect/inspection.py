@@ -1,0 +1,221 @@
+"""What a table is and how risky it is as it stands: columns, suggested roles, who is singled out.
+
+For each column: kind, distinct and missing values, a summary that shows no value of a suspected identifier, and a
+suggested role with its reason. For the quasi-identifiers together: which small sets of columns single out how many
+rows, how large the classes are, and the prosecutor's, journalist's and marketer's risk
+(:mod:`undercover.studies.inspect.uniqueness`). A missing value is a value of its own in all of this.
+
+What is returned speaks about the original table and is for the holder, not for publication.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import DataError, ParameterError, listed
+from undercover.model.schema import Schema
+from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
+from undercover.studies.inspect.roles import Suggestion
+from undercover.studies.inspect.uniqueness import (
+    Combination,
+    Risk,
+    class_sizes,
+    risk,
+    singling_out,
+    size_histogram,
+)
+from undercover.studies.inspect.vocabulary import SuggestedRole
+
+BEST_OF_EACH_SIZE = 10
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """An identifier that occurs in several rows: several rows per person."""
+
+    column: str
+    values: int
+    rows_sharing: int
+    most_rows: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What :func:`inspect` found; ``to_dict()`` is all of it as plain data."""
+
+    rows: int
+    columns: tuple[ColumnReport, ...]
+    combinations: tuple[Combination, ...]
+    combinations_tried: int
+    class_sizes: tuple[Mapping[str, int | None], ...]
+    classes: int
+    prosecutor: Risk | None
+    journalist: Risk | None
+    population_fraction: float
+    repeated: tuple[Repeated, ...]
+    warnings: tuple[str, ...]
+    declared: bool = field(default=False)  # roles come from a schema
+
+    def named(self, role: SuggestedRole) -> tuple[str, ...]:
+        """The columns of one role."""
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    def column(self, name: str) -> ColumnReport:
+        """The report on one column."""
+        return next(column for column in self.columns if column.name == name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data: what ``undercover inspect --json`` prints."""
+        return {
+            "rows": self.rows,
+            "warnings": list(self.warnings),
+            "columns": [column.to_dict() for column in self.columns],
+            "quasi_identifiers": list(self.named("quasi-identifier")),
+            "roles_declared": self.declared,
+            "combinations": [combination.to_dict() for combination in self.combinations],
+            "combinations_tried": self.combinations_tried,
+            "classes": self.classes,
+            "class_sizes": [dict(row) for row in self.class_sizes],
+            "risk": {
+                "prosecutor": self.prosecutor.to_dict() if self.prosecutor else None,
+                "journalist": self.journalist.to_dict() if self.journalist else None,
+                "marketer": self.journalist.mean if self.journalist else None,
+                "population_fraction": self.population_fraction,
+            },
+            "repeated_identifiers": [
+                {
+                    "column": one.column,
+                    "values": one.values,
+                    "rows_sharing": one.rows_sharing,
+                    "most_rows": one.most_rows,
+                }
+                for one in self.repeated
+            ],
+        }
+
+    def __repr__(self) -> str:
+        alone = self.class_sizes[0]["rows"] if self.class_sizes else 0
+        return (
+            f"<Inspection of {self.rows:,} rows and {len(self.columns)} columns, rows alone in their class: {alone:,}; "
+            f".to_dict() shows all, write_spec() makes a spec of it>"
+        )
+
+
+def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction: float = 1.0) -> Inspection:
+    """Look at a table before it is published.
+
+    Parameters
+    ----------
+    data
+        The table.
+    schema
+        Roles and kinds that are already decided; without it they are suggested.
+    population_fraction
+        The share of the population that is in the table, for the journalist's risk; 1 if it is everybody, or if
+        the attacker knows who is in it.
+
+    Examples
+    --------
+    >>> people = pa.table({"name": ["Ada", "Bob", "Coy"], "age": [31, 31, 40], "disease": ["flu", "cold", "flu"]})
+    >>> found = inspect(people)
+    >>> found
+    <Inspection of 3 rows and 3 columns, rows alone in their class: 1; .to_dict() shows all, write_spec() makes ...>
+    >>> [(column.name, column.role) for column in found.columns]
+    [('name', 'identifier'), ('age', 'quasi-identifier'), ('disease', 'sensitive')]
+    >>> round(found.prosecutor.mean, 3)
+    0.667
+    """
+    _check(data, schema, population_fraction)
+    coded = {name: code(data.column(name)) for name in data.column_names}
+    kinds = {name: schema.column(name).kind if schema else None for name in coded}
+    guesses = {name: guess_role(name, column, data.num_rows, kinds[name]) for name, column in coded.items()}
+    if schema is not None:
+        guesses = {name: _declared(name, guess, schema) for name, guess in guesses.items()}
+    columns = tuple(report_column(name, coded[name], guesses[name], data.num_rows, kinds[name]) for name in coded)
+    quasi = {column.name: coded[column.name].coded for column in columns if column.role == "quasi-identifier"}
+    combinations = singling_out(quasi) if quasi else []
+    sizes = class_sizes(list(quasi.values())) if quasi else np.empty(0, dtype=np.int64)
+    repeated = tuple(
+        _repeated(name, coded[name])
+        for name, guess in guesses.items()
+        if guess.role == "identifier" and (guess.person or schema is not None) and coded[name].counts.max(initial=0) > 1
+    )
+    return Inspection(
+        rows=data.num_rows,
+        columns=columns,
+        combinations=_best(combinations),
+        combinations_tried=len(combinations),
+        class_sizes=tuple(size_histogram(sizes)) if quasi else (),
+        classes=len(sizes),
+        prosecutor=risk(sizes) if quasi else None,
+        journalist=risk(sizes, population_fraction) if quasi else None,
+        population_fraction=population_fraction,
+        repeated=repeated,
+        warnings=_warnings(columns, repeated, data.num_rows),
+        declared=schema is not None,
+    )
+
+
+def _check(data: pa.Table, schema: Schema | None, population_fraction: float) -> None:
+    names = data.column_names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(f"The table has more than one column named {listed(twice)}. Rename them.")
+    if data.num_rows == 0 or not names:
+        raise DataError("The table is empty: there is nothing to inspect.")
+    if not 0 < population_fraction <= 1:
+        raise ParameterError(
+            f"The population_fraction must be a number in (0, 1]. Got {population_fraction!r} instead."
+        )
+    if schema is not None:
+        schema.check_against(names)
+
+
+def _declared(name: str, guess: Suggestion, schema: Schema) -> Suggestion:
+    role = next((role for role, names in schema.by_role().items() if name in names), None)
+    if role is None:
+        return Suggestion("none", "The schema gives it no role: it is not published.", guess.categories)
+    return Suggestion(role, "Declared in the schema.", guess.categories, guess.person)
+
+
+def _repeated(name: str, column: Values) -> Repeated:
+    shared = column.counts[column.counts > 1]
+    return Repeated(name, len(column.values), int(shared.sum()), int(shared.max()))
+
+
+def _best(combinations: list[Combination]) -> tuple[Combination, ...]:
+    kept: dict[int, int] = {}
+    best = []
+    for combination in combinations:
+        size = len(combination.columns)
+        kept[size] = kept.get(size, 0) + 1
+        if kept[size] <= BEST_OF_EACH_SIZE:
+            best.append(combination)
+    return tuple(best)
+
+
+def _warnings(columns: tuple[ColumnReport, ...], repeated: tuple[Repeated, ...], rows: int) -> tuple[str, ...]:
+    warnings = [
+        f"SEVERAL ROWS PER PERSON OR HOUSEHOLD: `{one.column}` has {one.values:,} values in {rows:,} rows; "
+        f"{one.rows_sharing:,} rows share theirs with another row, one value has {one.most_rows:,}. Every promise is "
+        f"per row: a person with "
+        f"several rows is protected less than it says. Aggregate to one row per person first."
+        for one in repeated
+    ]
+    if not any(column.role == "quasi-identifier" for column in columns):
+        warnings.append("No column looks like a quasi-identifier. Say what others may know of a person.")
+    if not any(column.role == "sensitive" for column in columns):
+        warnings.append("No column looks sensitive. Say which ones nobody should learn; k-anonymity alone hides none.")
+    for marker in NULL_MARKERS:
+        marked = [column.name for column in columns if marker in column.null_markers]
+        if marked:
+            warnings.append(
+                f"The value {marker!r} stands in {listed(marked, limit=6)}. If it means missing, say so: "
+                f"nulls = [{marker!r}] in the spec."
+            )
+    return tuple(warnings)

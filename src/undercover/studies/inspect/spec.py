@@ -1,0 +1,201 @@
+"""A commented spec to start from: what :func:`undercover.studies.inspect.inspection.inspect` suggests, as TOML."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from pathlib import Path
+
+from undercover.errors import OutputError
+from undercover.io.spec.toml import quoted
+from undercover.studies.inspect.columns import ColumnReport
+from undercover.studies.inspect.inspection import Inspection
+from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
+
+K = 5
+L = 3
+
+
+def write_spec(inspection: Inspection, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> str:
+    """Write a spec with the suggested roles and the reason for each as a comment.
+
+    Parameters
+    ----------
+    inspection
+        What was found.
+    path
+        Where to write it; ``None`` only returns it. A file that exists is left alone unless ``force`` is given.
+
+    Returns
+    -------
+    str
+        The text of the spec.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.studies.inspect.inspection import inspect
+    >>> text = write_spec(inspect(pa.table({"age": [31, 40], "disease": ["flu", "cold"]})))
+    >>> print(text[text.index("[roles]"):text.index("# Harmless")])
+    [roles]
+    quasi_identifiers = [
+        "age",  # The name speaks of an age: others may know it.
+    ]
+    # The name speaks of an illness or disability: nobody should learn it from the release.
+    sensitive = "disease"
+    """
+    text = "\n".join([*_data(inspection), "", *_roles(inspection), "", *_columns(inspection), *_method(inspection), ""])
+    if path is not None:
+        try:
+            with Path(path).open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except FileExistsError as error:
+            raise OutputError(f"{os.fspath(path)} exists already. Choose another name or force it.") from error
+        except OSError as error:
+            raise OutputError(f"The spec cannot be written to {os.fspath(path)}: {error.strerror}.") from error
+    return text
+
+
+def _data(inspection: Inspection) -> list[str]:
+    lines = [
+        "# A spec to start from. The roles are suggestions with their reasons: who may know what about whom is for you",
+        "# to say. A column without a role is not published.",
+        "",
+    ]
+    for warning in inspection.warnings:
+        if warning.startswith("SEVERAL"):
+            lines += [f"# {line}" for line in textwrap.wrap(f"ATTENTION: {_comment(warning)}", 110)]
+    lines.append("[data]")
+    holes = [column.name for column in _chosen(inspection) if column.missing]
+    if holes:
+        lines.append(f"# Missing values occur in {', '.join(map(quoted, holes))}; here they are a value of their own.")
+    lines.append(f'missing = "{"category" if holes else "error"}"  # error | drop (leaves such rows out) | category')
+    markers = {marker for column in inspection.columns for marker in column.null_markers if marker}
+    if markers:
+        lines.append(
+            f"# nulls = [{', '.join(map(quoted, sorted(markers)))}]  # these stand in the table: do they mean missing?"
+        )
+    return lines
+
+
+def _roles(inspection: Inspection) -> list[str]:
+    lines = ["[roles]"]
+    for key, role in (("identifiers", "identifier"), ("quasi_identifiers", "quasi-identifier")):
+        chosen = [column for column in inspection.columns if column.role == role]
+        if chosen:
+            lines += [f"{key} = [", *(f"    {quoted(c.name)},  # {_comment(c.reason)}" for c in chosen), "]"]
+    if not inspection.named("quasi-identifier"):
+        lines.append("quasi_identifiers = []  # name at least one: what may others know of a person?")
+    protected = _protected(inspection)
+    lines += [f"# {_comment(column.reason)}" for column in protected[:1]]
+    if len(protected) == 1:
+        lines.append(f"sensitive = {quoted(protected[0].name)}")
+    elif protected:
+        lines.append(f"sensitive = [{', '.join(quoted(column.name) for column in protected)}]")
+    else:
+        lines.append(
+            '# sensitive = "…"  # which column should nobody learn? Without one only identities are protected.'
+        )
+    others = [column for column in inspection.columns if column.role == "sensitive" and column not in protected]
+    if others:
+        lines.append("# Sensitive as well; sensitive = [...] with several columns protects each of them, at a price:")
+        lines += [f"#   {quoted(column.name)}: {_eligibility(column, inspection)}" for column in others]
+    declared = [quoted(name) for name in inspection.named("insensitive")]
+    if declared:
+        lines.append(f"insensitive = [{', '.join(declared)}]")
+    else:
+        lines.append("# Harmless and published unchanged; an attacker is assumed to know it:")
+        lines.append("# insensitive = []")
+    without: dict[str, list[str]] = {}
+    for column in inspection.columns:
+        if column.role == "none":
+            without.setdefault(column.reason, []).append(quoted(column.name))
+    if without:
+        lines.append("# Without a role, so not published:")
+    for reason, names in without.items():
+        lines.append(f"# - {_comment(reason)}")
+        lines += [f"#     {name}" for name in names]
+    return lines
+
+
+def _columns(inspection: Inspection) -> list[str]:
+    lines: list[str] = []
+    for column in _chosen(inspection):
+        if column.categories:
+            lines += [f"[columns.{quoted(column.name)}]", 'kind = "categorical"  # numbers that name categories', ""]
+        elif column.kind in ("date", "ordinal"):
+            lines += [f"[columns.{quoted(column.name)}]", f'kind = "{column.kind}"', ""]
+    quasi = inspection.named("quasi-identifier")
+    if quasi:
+        lines += [
+            "# What else can be said of a column:",
+            f"# [columns.{quoted(quasi[0])}]",
+            '# kind = "numeric"            # numeric | categorical | ordinal (with domain) | date',
+            "# weight = 2.0                # how much a loss here counts beside the other columns",
+            '# hierarchy = "hierarchy.csv"  # publish nodes of a tree: header level0..levelN, one row per leaf',
+            '# domain = ["low", "high"]    # the declared public values, in order',
+            "",
+        ]
+    return lines
+
+
+def _method(inspection: Inspection) -> list[str]:
+    lines = [
+        "[method]",
+        'name = "mondrian"',
+        f"k = {max(1, min(K, inspection.rows))}  # at least this many rows look alike",
+    ]
+    protected = _protected(inspection)
+    largest = min((_largest_l(column, inspection) for column in protected), default=0)
+    if largest >= L:
+        lines.append(f"l = {L}  # no sensitive value is more than 1/{L} of a group")
+    elif protected:
+        lines += [f"# l = {L}  # {_eligibility(c, inspection)}" for c in protected if _largest_l(c, inspection) < L]
+    lines += [
+        '# diversity = "distinct"      # frequency (default) | distinct | entropy | recursive',
+        "",
+        "# What must hold beyond the method's own claim:",
+        "# [[require]]",
+        '# name = "k-anonymity"',
+        "# k = 5",
+    ]
+    return lines
+
+
+def _protected(inspection: Inspection) -> list[ColumnReport]:
+    """The sensitive columns of the spec: those declared, or the best one of those suggested.
+
+    The best is the first that can be made l-diverse, a count only if there is nothing else; where none can, it is the
+    most varied one.
+    """
+    candidates = [column for column in inspection.columns if column.role == "sensitive"]
+    if inspection.declared or not candidates:
+        return candidates
+    eligible = [column for column in candidates if _largest_l(column, inspection) >= L]
+    eligible.sort(key=lambda column: bool(words_of(column.name) & COUNT_WORDS))
+    return eligible[:1] or [min(candidates, key=lambda column: _worst_share(column, inspection))]
+
+
+def _chosen(inspection: Inspection) -> list[ColumnReport]:
+    protected = _protected(inspection)
+    return [column for column in inspection.columns if column.role == "quasi-identifier" or column in protected]
+
+
+def _worst_share(column: ColumnReport, inspection: Inspection) -> float:
+    return max(column.top_share, column.missing / inspection.rows)
+
+
+def _largest_l(column: ColumnReport, inspection: Inspection) -> int:
+    # In rows, so that a share of exactly 1/3 is not lost to rounding.
+    return inspection.rows // max(1, round(_worst_share(column, inspection) * inspection.rows))
+
+
+def _eligibility(column: ColumnReport, inspection: Inspection) -> str:
+    share, largest = _worst_share(column, inspection), _largest_l(column, inspection)
+    if largest >= L:
+        return f"its most frequent value is {share:.1%} of the rows, l up to {largest:,} can be reached."
+    return f"its most frequent value is {share:.1%} of the rows, so l cannot be above {largest}."
+
+
+def _comment(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)

@@ -1,0 +1,1 @@
+"""How far answers from a release are off."""

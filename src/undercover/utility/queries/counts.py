@@ -1,0 +1,315 @@
+"""Query workload error: how far COUNT answers from a release are off, over random queries.
+
+LeFevre, DeWitt & Ramakrishnan 2006 for the workload and the estimate under the uniform assumption; Liu & Wang, "Privacy
+Streamliner", Section 4, for the queries (see :mod:`undercover.utility.queries.workload`) and the error of one answer,
+
+    |exact - estimate| / max(exact, 0.005 n)
+
+with n the rows of the original table. The error of a workload is the mean; the median is given beside it.
+
+Deviations: sizes are counted in values that occur (leaves where the column has a hierarchy), so a published range
+counts what the original has between its ends, not all whole numbers. A suppressed row is in no box and counts towards
+no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.spread`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import ParameterError, SchemaError, unknown
+from undercover.forms.meaning import leaf_values
+from undercover.forms.perturbed.spread import perturbed_spreads
+from undercover.forms.spread import Spread, spread_of_release
+from undercover.forms.spreads import spread_of_groups, spread_of_rows
+from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.groups import Groups
+from undercover.model.release import Release
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.utility.queries.evaluation import EVALUATORS, Evaluator, evaluate
+from undercover.utility.queries.workload import Workload, asks_for_ranges, draw_workload
+
+FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
+ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the rows are shown together
+
+
+@dataclass(frozen=True)
+class QueryErrorResult:
+    """The errors of one workload.
+
+    Examples
+    --------
+    >>> result = QueryErrorResult(("age",), "ill", 100, np.array([10.0, 0.0]), np.array([9.0, 1.0]))
+    >>> result.errors.tolist(), result.mean
+    ([0.1, 2.0], 1.05)
+    >>> result
+    <QueryErrorResult: mean 105.00%, median 105.00% over 2 queries on age and ill>
+    """
+
+    quasi_identifiers: tuple[str, ...]
+    sensitive: str
+    rows: int
+    exact: NDArray[np.float64] = field(repr=False, compare=False)  # (n_queries,)
+    estimated: NDArray[np.float64] = field(repr=False, compare=False)  # (n_queries,)
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """(n_queries,) relative error of each query."""
+        return np.abs(self.exact - self.estimated) / np.maximum(self.exact, FLOOR * self.rows)
+
+    @property
+    def mean(self) -> float:
+        """The query workload error."""
+        return float(self.errors.mean())
+
+    @property
+    def median(self) -> float:
+        """The error that half of the queries stay below."""
+        return float(np.median(self.errors))
+
+    @property
+    def queries(self) -> int:
+        """Number of queries."""
+        return len(self.exact)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "quasi_identifiers": list(self.quasi_identifiers),
+            "sensitive": self.sensitive,
+            "queries": self.queries,
+            "mean": self.mean,
+            "median": self.median,
+            "p90": float(np.quantile(self.errors, 0.9)),
+            "by_answer": self.by_answer(),
+        }
+
+    def by_answer(self) -> list[dict[str, Any]]:
+        """The errors by how many people the true answer counts, as a share of all; where there are such answers.
+
+        >>> exact, estimated = np.array([1.0, 30.0, 30.0]), np.array([1.5, 27.0, 30.0])
+        >>> found = QueryErrorResult(("age",), "ill", 100, exact, estimated).by_answer()
+        >>> [(entry["from"], entry["to"], entry["queries"], entry["median"]) for entry in found]
+        [(0.01, 0.05, 1, 0.5), (0.2, 1.0, 2, 0.05)]
+        """
+        place = np.searchsorted(ANSWERS, self.exact / self.rows, side="right") - 1
+        found = []
+        for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
+            errors = self.errors[place == position]
+            if len(errors):
+                ends: dict[str, Any] = {"from": low, "to": high, "queries": len(errors)}
+                found.append({**ends, "median": float(np.median(errors)), "p90": float(np.quantile(errors, 0.9))})
+        return found
+
+    def __repr__(self) -> str:
+        return (
+            f"<QueryErrorResult: mean {self.mean:.2%}, median {self.median:.2%} over {self.queries:,} queries "
+            f"on {', '.join(self.quasi_identifiers)} and {self.sensitive}>"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueryError:
+    """The query workload error as a measure.
+
+    Parameters
+    ----------
+    quasi_identifiers
+        The sets of columns to ask about, one workload each; by default all quasi-identifiers together.
+    sensitive
+        The sensitive column; by default the only one.
+    queries
+        Queries of each workload.
+    seed
+        Of the queries. The same seed asks every release the same.
+    evaluator
+        ``auto``, ``cube`` or ``direct``; they differ in speed only.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
+    >>> measure = uc.QueryError(quasi_identifiers=[["age"], ["age", "sex"]], queries=100)
+    >>> found = measure.of_release(run.original, run.release)
+    >>> sorted(found)
+    [('age',), ('age', 'sex')]
+    >>> abs(found["age",].mean - measure.of_groups(run.original, run.groups)["age",].mean) < 1e-9
+    True
+    >>> uc.QueryError(queries=0)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'queries' parameter of QueryError must be an int in [1, inf). Got 0 instead.
+    """
+
+    quasi_identifiers: tuple[tuple[str, ...], ...] | None = None
+    sensitive: str | None = None
+    queries: int = 1000
+    seed: int = 0
+    evaluator: Evaluator = "auto"
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"The '{name}' parameter of QueryError must be an int in [{least}, inf). Got {value!r} instead."
+            for name, value, least in (("queries", self.queries, 1), ("seed", self.seed, 0))
+            if isinstance(value, bool) or not isinstance(value, int) or value < least
+        ]
+        if self.evaluator not in EVALUATORS:
+            problems.append(unknown("Evaluator", str(self.evaluator), EVALUATORS))
+        try:
+            if self.quasi_identifiers is not None:
+                object.__setattr__(self, "quasi_identifiers", _as_sets(self.quasi_identifiers))
+        except ParameterError as error:
+            problems += error.problems
+        if problems:
+            raise ParameterError(problems)
+
+    def of_release(self, original: Table, release: Release) -> dict[tuple[str, ...], QueryErrorResult]:
+        """The errors of a release, read from its published tables."""
+        sets, sensitive = self._resolved(original)
+
+        def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
+            values = {name: leaf_values(original[name]) for name in names}
+            labels = original[sensitive].domain.labels
+            if not is_perturbed(release):
+                return self._answers(original, spread_of_release(release, values, sensitive, labels), workloads)
+            seen, evenly = perturbed_spreads(release, values, sensitive, labels)
+            of_any = [replace(workload, values=np.zeros_like(workload.values)) for workload in workloads]
+            parts = zip(self._answers(original, seen, workloads), self._answers(original, evenly, of_any), strict=True)
+            return [counted + taken_off for counted, taken_off in parts]
+
+        return self._errors(original, sets, sensitive, estimate, Randomness(seed=self.seed))
+
+    def of_groups(self, table: Table, groups: Groups) -> dict[tuple[str, ...], QueryErrorResult]:
+        """The errors of groups that are published as the tightest boxes around their rows."""
+        return self._of_groups(table, groups, Randomness(seed=self.seed))
+
+    def _of_groups(
+        self, table: Table, groups: Groups, randomness: Randomness
+    ) -> dict[tuple[str, ...], QueryErrorResult]:
+        sets, sensitive = self._resolved(table)
+
+        def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
+            return self._answers(table, spread_of_groups(table, groups, names, sensitive), workloads)
+
+        return self._errors(table, sets, sensitive, estimate, randomness)
+
+    def _resolved(self, table: Table) -> tuple[tuple[tuple[str, ...], ...], str]:
+        """The sets of columns and the sensitive column, checked against a table."""
+        known = table.schema.quasi_identifiers
+        sets = self.quasi_identifiers or (known,)
+        problems = [
+            unknown("Quasi-identifier", name, known)
+            for name in dict.fromkeys(name for names in sets for name in names)
+            if name not in known
+        ]
+        columns = table.schema.sensitive
+        sensitive = self.sensitive or (columns[0] if len(columns) == 1 else None)
+        if sensitive is None:
+            problems.append(f"QueryError asks about one sensitive column. The table has {len(columns)}; name one.")
+        elif sensitive not in columns:
+            problems.append(unknown("Sensitive column", sensitive, columns))
+        if problems or sensitive is None:
+            raise SchemaError(problems)
+        return sets, sensitive
+
+    def _errors(
+        self,
+        table: Table,
+        sets: Sequence[tuple[str, ...]],
+        sensitive: str,
+        estimate: Callable[[Sequence[str], Sequence[Workload]], list[NDArray[np.float64]]],
+        randomness: Randomness,
+    ) -> dict[tuple[str, ...], QueryErrorResult]:
+        workloads = [draw_workload(table, names, sensitive, self.queries, randomness) for names in sets]
+        names = list(dict.fromkeys(name for names in sets for name in names))
+        estimated = estimate(names, workloads)
+        exact = self._answers(table, spread_of_rows(table, names, sensitive), workloads)
+        return {
+            workload.names: QueryErrorResult(workload.names, sensitive, table.n_rows, np.rint(true), found)
+            for workload, true, found in zip(workloads, exact, estimated, strict=True)
+        }
+
+    def _answers(self, table: Table, spread: Spread, workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
+        ranges = {name for name in spread.coverage if asks_for_ranges(table[name])}
+        return evaluate(spread, workloads, ranges, self.evaluator)
+
+
+def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
+    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release.
+
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> [measure.quasi_identifiers for measure in about_each(run.release)]
+    [(('age',), ('sex',), ('age', 'sex'))]
+    """
+    if is_perturbed(release) and not Perturbation.of(release).p:
+        return ()  # no value was kept, so none can be counted
+    columns = [column for table in release.tables for column in table.columns]
+    # A column may stand in several tables (cross-bucket's joined view).
+    names = list(dict.fromkeys(column.name for column in columns if column.role == "quasi-identifier"))
+    sensitive = list(dict.fromkeys(column.name for column in columns if column.role == "sensitive"))
+    sets = tuple((name,) for name in names) + ((tuple(names),) if len(names) > 1 else ())
+    return tuple(QueryError(quasi_identifiers=sets, sensitive=name, queries=queries) for name in sensitive if sets)
+
+
+def query_errors(
+    table: Table,
+    groups: Groups,
+    *,
+    quasi_identifiers: Sequence[Sequence[str]],
+    queries: int = 1000,
+    randomness: Randomness | None = None,
+    sensitive: str | None = None,
+    evaluator: Evaluator = "auto",
+) -> dict[tuple[str, ...], QueryErrorResult]:
+    """The query workload error of groups for several sets of quasi-identifiers, from one cube.
+
+    Parameters
+    ----------
+    table
+        The original table.
+    groups
+        How its rows were grouped; each group is published as the tightest box around its rows.
+    quasi_identifiers
+        The sets of columns to ask about.
+    queries
+        Queries for each set.
+    randomness
+        Where the queries come from; by default the stream of seed 0. The same seed asks every grouping the same.
+    sensitive
+        The sensitive column; by default the only one.
+    evaluator
+        ``auto``, ``cube`` or ``direct``; they differ in speed only.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from undercover.model.schema import Schema
+    >>> people = pa.table({"age": [20, 30, 40, 50], "ill": ["flu", "cold", "flu", "gout"]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
+    >>> own = Groups(np.arange(4, dtype=np.int32), 4)
+    >>> query_errors(table, own, quasi_identifiers=[["age"]], queries=10)["age",].mean
+    0.0
+    """
+    measure = QueryError(
+        quasi_identifiers=_as_sets(quasi_identifiers), sensitive=sensitive, queries=queries, evaluator=evaluator
+    )
+    return measure._of_groups(table, groups, Randomness(seed=0) if randomness is None else randomness)
+
+
+def _as_sets(given: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Sets of names; one that is empty or names a column twice is refused."""
+    if isinstance(given, str) or any(isinstance(names, str) for names in given):
+        raise ParameterError('The sets of quasi-identifiers are lists of lists: [["age"], ["age", "sex"]].')
+    sets = tuple(tuple(names) for names in given)
+    if not sets or any(not names or len(set(names)) < len(names) for names in sets):
+        raise ParameterError("Each set of quasi-identifiers needs at least one column, and none twice.")
+    return sets

@@ -1,0 +1,113 @@
+"""COUNT queries over boxes with sensitive values: a cube of expected counts, and the direct sum it stands for.
+
+A release is a list of boxes; a box covers some positions of every column and holds a weight of every sensitive value.
+Under the uniform assumption a query (one value, a range of positions in every column) is answered by
+
+    sum over boxes of  weight(box, value) * product over columns of  |range ∩ cell| / |cell|
+
+(LeFevre, DeWitt & Ramakrishnan 2006, "Workload-aware anonymization", for the uniform assumption.) The direct form
+walks through the boxes of the value for every query. The cube spreads every box over the positions it covers once:
+each box is an outer product of sparse vectors, one per column, and a query is then a handful of look-ups.
+
+Cells are numbered through all columns. What cell c covers are the runs ``run_starts[c]:run_starts[c + 1]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from undercover.compiled.jit import kernel
+
+
+@kernel
+def scatter_products(
+    cube: Any,
+    value_starts: Any,
+    pair_box: Any,
+    pair_weight: Any,
+    cells: Any,
+    touch_starts: Any,
+    touch_at: Any,
+    touch_weight: Any,
+) -> None:
+    """Add every box, spread over what it covers, to the slab of each of its values.
+
+    ``cube`` (n_values, slab) is changed. Pairs of a box and a value are sorted by value: those of value v are
+    ``value_starts[v]:value_starts[v + 1]``, so that one slab at a time is at hand. ``cells`` is (n_boxes, n_columns);
+    cell c adds ``touch_weight[t]`` at the offsets ``touch_at[t]`` for t in ``touch_starts[c]:touch_starts[c + 1]``.
+    The last column is the innermost loop.
+    """
+    d = cells.shape[1]
+    cursor = np.zeros(d, np.int64)
+    at = np.zeros(d, np.int64)
+    weight = np.zeros(d, np.float64)
+    for value in range(cube.shape[0]):
+        slab = cube[value]
+        for pair in range(value_starts[value], value_starts[value + 1]):
+            box = pair_box[pair]
+            level = 0
+            at[0] = 0
+            weight[0] = pair_weight[pair]
+            cursor[0] = touch_starts[cells[box, 0]]
+            while level >= 0:
+                end = touch_starts[cells[box, level] + 1]
+                if level == d - 1:
+                    base, factor = at[level], weight[level]
+                    for touch in range(cursor[level], end):
+                        slab[base + touch_at[touch]] += factor * touch_weight[touch]
+                    level -= 1
+                elif cursor[level] == end:
+                    level -= 1
+                else:
+                    touch = cursor[level]
+                    cursor[level] += 1
+                    at[level + 1] = at[level] + touch_at[touch]
+                    weight[level + 1] = weight[level] * touch_weight[touch]
+                    level += 1
+                    cursor[level] = touch_starts[cells[box, level]]
+
+
+@kernel
+def sum_products(
+    value_starts: Any,
+    pair_box: Any,
+    pair_weight: Any,
+    cells: Any,
+    run_starts: Any,
+    run_low: Any,
+    run_high: Any,
+    sizes: Any,
+    values: Any,
+    lows: Any,
+    highs: Any,
+) -> Any:
+    """Answer each query by walking through the boxes of its value: (n_queries,) expected counts.
+
+    Query q asks for value ``values[q]`` and the positions ``lows[q, j]`` to ``highs[q, j]`` of column j; ``cells`` has
+    the columns of the queries only. ``sizes[c]`` is how many positions cell c covers.
+    """
+    n, d = lows.shape
+    answers = np.zeros(n, np.float64)
+    for query in range(n):
+        value = values[query]
+        total = 0.0
+        for pair in range(value_starts[value], value_starts[value + 1]):
+            box = pair_box[pair]
+            expected = pair_weight[pair]
+            for j in range(d):
+                cell = cells[box, j]
+                low, high = lows[query, j], highs[query, j]
+                covered = 0
+                for run in range(run_starts[cell], run_starts[cell + 1]):
+                    first, last = max(run_low[run], low), min(run_high[run], high)
+                    if last >= first:
+                        covered += last - first + 1
+                if covered == 0:
+                    expected = 0.0
+                    break
+                expected *= covered / sizes[cell]
+            total += expected
+        answers[query] = total
+    return answers

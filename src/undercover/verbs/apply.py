@@ -1,0 +1,333 @@
+"""A recipe again: the method, parameters, schema and requirements of a run, on a new table.
+
+The new release is made and verified like any other. What is checked beforehand is whether the recipe fits the new
+table (columns, kinds, hierarchies, declared domains), and whether its promise still means what it meant where people
+are in both tables. Perturbed generalization promises something for one release per table and is refused where somebody
+is in both; so is a table that was published next to others (non-centralized l-diversity), which would have one more
+neighbour. Every other promise holds for each of the two releases alone, and the holder is told so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from undercover import api
+from undercover.errors import (
+    DataError,
+    HierarchyError,
+    InputError,
+    SchemaError,
+    UnreachableError,
+    VerificationError,
+    join_problems,
+    unknown,
+)
+from undercover.guarantees import Checkable, guarantee_from_mapping
+from undercover.guarantees.finding import Finding
+from undercover.io.release.folder import load_checked
+from undercover.io.source import Input, ReadOptions, read
+from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.perturbed_generalization import PerturbedGeneralization
+from undercover.methods.registry import method_from_mapping
+from undercover.model.protocols import Engine, Method, Progress, no_progress
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.model.table import encode
+from undercover.verbs.same_people import SamePeople, as_written, same_people
+
+TWICE = (
+    "What is promised to people of both tables holds for each release alone: whoever has both releases may learn more "
+    "about them."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What a run was asked for, apart from its table.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), require=[uc.KAnonymity(k=5)])
+    >>> recipe = recipe_of(run)
+    >>> recipe.method, recipe.requirements
+    (Mondrian(k=10, ...), (KAnonymity(k=5),))
+    """
+
+    method: Method
+    schema: Schema  # with the kinds the columns turned out to have
+    requirements: tuple[Checkable, ...]
+    options: ReadOptions
+
+
+def recipe_of(run: Run) -> Recipe:
+    """The recipe of a run, in memory or read back from its folder."""
+    kinds = run.source.get("kinds")
+    if kinds is None:
+        raise DataError(
+            "The run was written by an earlier version, which did not record its whole recipe. Publish it once more."
+        )
+    schema = run.schema
+    columns = {name: replace(schema.column(name), kind=kinds[name]) for name in schema.published}
+    asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
+    if run.release.method == NonCentralized.name:
+        asked["others"] = run.diagnostics.get("others", [])  # with their paths, which are not published
+    return Recipe(
+        method=method_from_mapping(run.release.method, asked),
+        schema=Schema(
+            quasi_identifiers=schema.quasi_identifiers,
+            sensitive=schema.sensitive,
+            identifiers=schema.identifiers,
+            insensitive=schema.insensitive,
+            columns={**schema.columns, **columns},
+            missing=schema.missing,
+        ),
+        requirements=tuple(guarantee_from_mapping(entry) for entry in run.requirements),
+        options=as_written(ReadOptions(**run.source.get("options", {})), run),
+    )
+
+
+def apply(
+    recipe: Run | str | os.PathLike[str],
+    data: Any,
+    *,
+    original: Any = None,
+    seed: int | None = None,
+    engine: str | Engine = "local",
+    progress: Progress = no_progress,
+) -> Run:
+    """Publish a new table by the recipe of an earlier run.
+
+    Parameters
+    ----------
+    recipe
+        A run, or the folder it was saved to.
+    data
+        The new table: whatever :func:`undercover.publish` takes.
+    original
+        The table of the earlier run, where it is no longer where it was read from; identifiers are compared with it.
+    seed, engine, progress
+        As in :func:`undercover.publish`.
+
+    Returns
+    -------
+    The private run of the new release.
+
+    Raises
+    ------
+    InputError
+        If the recipe does not fit the new table, or its promise does not survive a second release of the same people.
+    UnreachableError
+        If a promise or requirement cannot be kept on the new table.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(2000)
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> first = uc.publish(people.slice(0, 1000), schema, uc.Mondrian(k=10))
+    >>> second = uc.apply(first, people.slice(1000))
+    >>> second.release.method, second.release.guarantees[0]["actual"] >= 10
+    ('mondrian', True)
+    """
+    progress("reading the recipe", 0.0)
+    before = recipe if isinstance(recipe, Run) else load_recipe(recipe)
+    chosen = recipe_of(before)
+    progress("reading", 0.0)
+    given = data if isinstance(data, Input) else read(data, options=chosen.options)
+    check_fit(given, chosen.schema)
+    progress("comparing people", 0.0)
+    people = same_people(before, given, original=original)
+    warnings = _carried_over(before, people)
+    try:
+        after = api.publish(
+            given,
+            chosen.schema,
+            chosen.method,
+            require=chosen.requirements,
+            seed=seed,
+            engine=engine,
+            options=chosen.options,
+            progress=progress,
+        )
+    except UnreachableError as error:
+        raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error
+    origin = {name: before.source.get(name) for name in ("folder", "path", "sha256", "rows")}
+    return replace(after, source={**after.source, "recipe": origin}, warnings=(*warnings, *after.warnings))
+
+
+def load_recipe(directory: str | os.PathLike[str]) -> Run:
+    """The run of a release folder; refused where its public part is not what was made."""
+    run, problems = load_checked(directory)
+    if problems:
+        raise VerificationError(f"`{Path(directory)}` is not as it was made: {join_problems(problems)}")
+    return replace(run, source={**run.source, "folder": os.fspath(directory)})
+
+
+def check_fit(given: Input, schema: Schema) -> None:
+    """Refuse a table the recipe does not fit, with everything that does not: columns, kinds, hierarchies, domains.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> check_fit(read(pa.table({"aeg": [34]})), Schema(quasi_identifiers=["age"]))
+    Traceback (most recent call last):
+    undercover.errors.SchemaError: 2 problems:
+    - Column `age` of the recipe is not in the new table. Did you mean `aeg`? There are: `aeg`.
+    - Give the columns the names they had, or publish the new table with a spec of its own.
+    """
+    names = given.data.column_names
+    wanted = dict.fromkeys([*schema.identifiers, *schema.published])
+    missing = [name for name in wanted if name not in names]
+    problems = [
+        unknown("Column", name, names).replace("is not known", "of the recipe is not in the new table", 1)
+        for name in missing
+    ]
+    if missing:
+        problems.append("Give the columns the names they had, or publish the new table with a spec of its own.")
+    uncovered = False
+    for name in (column for column in schema.published if column in names and given.data.num_rows):
+        try:
+            # Distinct values are enough; missing ones are the business of publish.
+            encode(name, pc.unique(given.data.column(name)), schema.column(name), missing="category")
+        except (DataError, HierarchyError) as error:
+            problems += error.problems
+            uncovered = uncovered or isinstance(error, HierarchyError)
+    if uncovered:
+        problems.append(
+            "A recipe keeps the hierarchies of its first table. Publish both tables with hierarchies that cover both; "
+            "`undercover hierarchy` makes one for a whole range, such as --from 0 --to 120."
+        )
+    if problems:
+        raise SchemaError(problems)
+
+
+def _carried_over(before: Run, people: SamePeople) -> list[str]:
+    """What the holder must know of people in both tables; refused where the promise does not survive it."""
+    method = before.release.method
+    if method == PerturbedGeneralization.name:
+        if people:
+            raise InputError(
+                f"{people.sentence()}. Perturbed generalization promises something for one release per table: a second "
+                "one draws anew from the same people, and whoever holds both learns more than either promises. Leave "
+                "these people out, or keep the release there is."
+            )
+        if before.schema.identifiers and people.unchecked:
+            raise InputError(f"{people.unchecked}. Perturbed generalization allows each person in one release only.")
+    if method == NonCentralized.name and people:
+        raise InputError(
+            f"{people.sentence()}. The new release would stand next to that one as well, which is none of the tables "
+            "its promise counts. Publish it with the public folder of the first among `others`."
+        )
+    if people:
+        return [f"{people.sentence()}. {TWICE}"]
+    return [f"{people.unchecked}. {TWICE}"] if people.unchecked else []
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One promise on both tables; ``before`` is ``None`` where the first release does not have it."""
+
+    finding: Finding  # on the new table
+    before: float | None
+    required: bool  # beyond the method's own claims
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What is different about the second release."""
+
+    rows: tuple[int, int]
+    groups: tuple[int, int]
+    suppressed: tuple[int, int]
+    promises: tuple[Compared, ...]
+    new_columns: tuple[str, ...]
+    used: Mapping[str, tuple[Any, Any]]
+
+    def sentences(self) -> list[str]:
+        """The changes in words."""
+        said = [
+            f"{_against('row', self.rows)} in {_against('group', self.groups)}.",
+            f"{_held([entry.finding for entry in self.promises])}",
+        ]
+        said += [f"{name} is {now} where it was {then}." for name, (then, now) in self.used.items() if then != now]
+        if any(self.suppressed):
+            said.append(f"{self.suppressed[1]:,} rows are suppressed; {self.suppressed[0]:,} were.")
+        if self.new_columns:
+            listed = ", ".join(f"`{name}`" for name in self.new_columns)
+            said.append(f"Columns the first table did not have are not published: {listed}.")
+        return said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything at full precision, ready for JSON."""
+        pairs = {"rows": self.rows, "groups": self.groups, "suppressed_rows": self.suppressed}
+        return {
+            **{name: {"before": then, "after": now} for name, (then, now) in pairs.items()},
+            "guarantees": [
+                {**entry.finding.manifest_entry(), "before": entry.before, "requirement": entry.required}
+                for entry in self.promises
+            ],
+            "new_columns": list(self.new_columns),
+            "sentences": self.sentences(),
+        }
+
+
+def changes(before: Run, after: Run) -> Changes:
+    """Compare two runs of one recipe.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(3000)
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> first = uc.publish(people.slice(0, 1000), schema, uc.Mondrian(k=10))
+    >>> changes(first, uc.apply(first, people.slice(1000))).rows
+    (1000, 2000)
+    """
+    findings = api.verify(after).findings
+    known = after.source.get("columns", ())
+    used = [run.release.parameters.get("used", {}) for run in (before, after)]
+    return Changes(
+        rows=(len(before.rows), len(after.rows)),
+        groups=(before.groups.count, after.groups.count),
+        suppressed=(before.release.suppressed_rows, after.release.suppressed_rows),
+        promises=tuple(
+            Compared(finding, then, position >= len(findings) - len(after.requirements))
+            for position, (finding, then) in enumerate(
+                zip(findings, _earlier(before.release.guarantees, findings), strict=True)
+            )
+        ),
+        new_columns=tuple(name for name in known if name not in before.source.get("columns", ())),
+        used={
+            name: (used[0].get(name), value) for name, value in used[1].items() if isinstance(value, str | int | float)
+        },
+    )
+
+
+def _earlier(claims: Sequence[Mapping[str, Any]], findings: Sequence[Finding]) -> list[float | None]:
+    """What the first release reached of each promise: the same one by name, in the same order."""
+    left: dict[str, list[Any]] = {}
+    for claim in claims:
+        left.setdefault(claim["name"], []).append(claim.get("actual"))
+    reached = [left[finding.name].pop(0) if left.get(finding.name) else None for finding in findings]
+    return [float("inf") if value == "inf" else value for value in reached]
+
+
+def _against(what: str, pair: tuple[int, int]) -> str:
+    then, now = pair
+    difference = "as before" if then == now else f"{then:,} before"
+    return f"{now:,} {what}{'s' * (now != 1)} ({difference})"
+
+
+def _held(findings: Sequence[Finding]) -> str:
+    failed = [finding.name for finding in findings if finding.holds is False]
+    if failed:
+        return f"Does not hold: {', '.join(failed)}."
+    return "The promise holds, too." if len(findings) == 1 else f"All {len(findings)} promises hold, too."
