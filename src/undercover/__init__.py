@@ -36,10 +36,8 @@ if TYPE_CHECKING:
         AlgorithmAware,
         BucketMatching,
         Corruption,
-        Informed,
         JointRelease,
         Linkage,
-        Minimality,
     )
     from undercover.guarantees import (
         BetaLikeness,
@@ -58,7 +56,9 @@ if TYPE_CHECKING:
     from undercover.methods.cross_bucket import CrossBucket
     from undercover.methods.incognito import Incognito
     from undercover.methods.mondrian import Mondrian
+    from undercover.methods.mondrian.minimality.attack import Minimality
     from undercover.methods.mutual_cover import MutualCover
+    from undercover.methods.mutual_cover.informed import Informed
     from undercover.methods.noncentralized import NonCentralized
     from undercover.methods.perturbed_generalization import PerturbedGeneralization
     from undercover.methods.streamliner import Streamliner
@@ -92,10 +92,8 @@ _HOMES = {
         "AlgorithmAware",
         "BucketMatching",
         "Corruption",
-        "Informed",
         "JointRelease",
         "Linkage",
-        "Minimality",
     ),
     "undercover.guarantees": (
         "BetaLikeness",
@@ -119,6 +117,8 @@ _HOMES = {
     "undercover.methods.noncentralized.method": ("NonCentralized",),
     "undercover.methods.perturbed_generalization.method": ("PerturbedGeneralization",),
     "undercover.methods.streamliner.method": ("Streamliner",),
+    "undercover.methods.mutual_cover.informed": ("Informed",),
+    "undercover.methods.mondrian.minimality.attack": ("Minimality",),
     "undercover.model.distances": ("Distances",),
     "undercover.model.hierarchy": ("Hierarchy",),
     "undercover.model.release": ("Release",),
