@@ -47,8 +47,7 @@ from undercover.methods.mondrian.minimality.attack import Minimality, Minimality
 from undercover.methods.mutual_cover.informed import Informed, InformedResult
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.registry import method_from_mapping, method_parameters
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn, own_rows
+from undercover.model.drawn import is_drawn, is_perturbed, own_rows
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -145,6 +144,7 @@ def publish(
         warnings=() if method.algorithm_safe else (NOT_SAFE,),
         version=VERSION,
         frame=given.frame,
+        form=draft.form,
     )
     original = _without(table, draft.dropped) if draft.dropped else table
     run = Run(

@@ -10,6 +10,9 @@
     │   │   ├── HierarchyError     uncovered values, levels that are no function of the one below
     │   │   ├── ParameterError     a parameter of a method, guarantee or attack
     │   │   ├── OutputError        the folder exists, no permission, no space
+    │   │   ├── PluginError        a package that offers a plug-in is broken
+    │   │   ├── UnknownFormError   a release of a form nobody here can read
+    │   │   ├── NotTold            a question that this form of release cannot answer
     │   │   └── MissingExtraError  an optional part that is not installed
     │   ├── UnreachableError       well-formed, but not on this table: exit code 3
     │   └── VerificationError      a promise that does not hold: exit code 4
@@ -65,6 +68,29 @@ class ParameterError(InputError):
 
 class OutputError(InputError):
     """The release cannot be written where it was asked to be."""
+
+
+class PluginError(InputError):
+    """A package that offers a plug-in is broken, or takes a name that is not free."""
+
+
+class UnknownFormError(InputError):
+    """A release of a form that this installation cannot read; nothing is computed from it.
+
+    >>> print(UnknownFormError("aggregated", ["buckets", "drawn"]))
+    The release is of the form `aggregated`, which this installation cannot read. Install the package that provides it
+    (entry point undercover.forms), or ask its maker. Forms here: buckets, drawn.
+    """
+
+    def __init__(self, form: str, known: Sequence[str]) -> None:
+        super().__init__(
+            f"The release is of the form `{form}`, which this installation cannot read. Install the package that "
+            f"provides it (entry point undercover.forms), or ask its maker. Forms here: {', '.join(known)}."
+        )
+
+
+class NotTold(InputError):  # noqa: N818
+    """A question that a release of this form cannot answer; the message says why."""
 
 
 class MissingExtraError(InputError):

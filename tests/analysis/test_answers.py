@@ -13,6 +13,7 @@ import undercover as uc
 from undercover.analysis import Answer
 from undercover.errors import DataError, ParameterError
 from undercover.forms.predicates import ListedColumn
+from undercover.model.form import Buckets
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.randomness import Randomness
@@ -38,7 +39,7 @@ def anatomy(qit, sat, *, forms=None, suppressed=0):
     )
     second = tuple(PublishedColumn(n, "sensitive" if n == "ill" else "structure", "value") for n in sat)
     tables = PublishedTable("qit", first, pa.table(qit)), PublishedTable("sat", second, pa.table(sat))
-    return Release("anatomy", {}, tables, True, suppressed)
+    return Release("anatomy", {}, tables, True, suppressed, form=Buckets())
 
 
 def count(made, domains=None, **where):

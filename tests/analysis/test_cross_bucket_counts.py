@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 BUCKET, COUNT = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
@@ -31,6 +32,7 @@ def crossed(cells: list[tuple[int, int]], buckets: list[int], values: list[str])
             PublishedTable("sat", (BUCKET, PublishedColumn("ill", "sensitive", "value"), COUNT), pa.table(sat)),
         ),
         False,
+        form=Buckets(),
     )
 
 

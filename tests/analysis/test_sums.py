@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import undercover as uc
 from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import ParameterError
+from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 BUCKET, COUNT = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
@@ -34,7 +35,7 @@ def bucketised(
         {"bucket": [b for b, _, _ in lines], "pay": [v for _, v, _ in lines], "count": [c for _, _, c in lines]}
     )
     tables = (PublishedTable("qit", (age, BUCKET), qit), PublishedTable("sat", (BUCKET, PAY, COUNT), sat))
-    return Release("cross-bucket", {}, tables, False)
+    return Release("cross-bucket", {}, tables, False, form=Buckets())
 
 
 def test_a_generalised_table_by_hand() -> None:
@@ -79,7 +80,7 @@ def test_cross_bucket_by_hand() -> None:
 def test_drawn_values_are_added_up_without_bounds() -> None:
     data = pa.table({"age": [20, 25, 30], "pay": [1, 2, 4]})
     columns = (PublishedColumn("age", "quasi-identifier", "value"), PAY)
-    release = Release("mutual-cover", {}, (PublishedTable("table", columns, data),), False)
+    release = Release("mutual-cover", {}, (PublishedTable("table", columns, data),), False, form=Drawn())
     assert uc.answer_sum(release, uc.SumQuery("pay", where={"age": uc.Between(21, 30)})) == SumAnswer(6.0)
 
 

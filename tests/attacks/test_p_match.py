@@ -14,6 +14,7 @@ import undercover as uc
 from undercover.attacks.partial.profile import profile
 from undercover.errors import DataError, ParameterError
 from undercover.model.drawn import own_rows
+from undercover.model.form import Drawn
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
 KNOWN = ("age", "town", "job")
@@ -137,7 +138,13 @@ def test_by_hand() -> None:
     columns = tuple(PublishedColumn(name, "quasi-identifier", "value") for name in ("x", "y"))
     columns += (PublishedColumn("ill", "sensitive", "value"),)
     data = pa.table({"x": [1, 2, 1, 2], "y": list("baab"), "ill": list("wwzz")})
-    release = Release("mutual-cover", {"keep_order": True}, (PublishedTable("table", columns, data),), False)
+    release = Release(
+        "mutual-cover",
+        {"keep_order": True},
+        (PublishedTable("table", columns, data),),
+        False,
+        form=Drawn(order="input"),
+    )
     found = uc.Linkage(p_match=0.5).run(people, release)
     # {}: 1/4. {x}: rows 0, 2, own among them: 1/2. {y}: rows 1, 2, not his: 0. {x, y}: row 2, not his: 0.
     assert found.after.identity[0] == (1 / 4 + 1 / 2) / 4

@@ -6,7 +6,7 @@ Only public names are used here.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -23,8 +23,9 @@ OTHERS = "others"  # the folder, beside the release, in which the tables of othe
 class Recipe:
     """One release and what is asked about it.
 
-    ``attacks`` are the options of further runs of ``undercover attack``, beside the one without options, and ``require``
-    are requirements of publishing. ``others`` is a recipe that is published first, next to which this one stands.
+    ``attacks`` are the options of further runs of ``undercover attack``, beside the one without options. ``require`` is
+    asked when publishing, ``also_verify`` when verifying. ``others`` is a recipe that is published first, next to which
+    this one stands.
     """
 
     method: Callable[[], Any]
@@ -38,8 +39,9 @@ class Recipe:
     require: Sequence[Mapping[str, Any]] = ()
     identifiers: Sequence[str] = ()
     insensitive: Sequence[str] = ()
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     others: "Recipe | None" = None
-    also_verify: Sequence[str] = field(default=("k=2",))
+    also_verify: Sequence[str] = ("k=2",)
 
     def table(self) -> pa.Table:
         """The people; with a column of names where the recipe has identifiers."""
@@ -51,14 +53,13 @@ class Recipe:
     def schema(self) -> uc.Schema:
         """The roles of its columns."""
         made = uc.datasets.census_schema(self.quasi_identifiers, self.sensitive, hierarchies=self.hierarchies)
-        if not self.identifiers and not self.insensitive:
-            return made
+        settings = {name: replace(made.column(name), **changed) for name, changed in self.columns.items()}
         return uc.Schema(
             quasi_identifiers=made.quasi_identifiers,
             sensitive=made.sensitive,
             identifiers=self.identifiers,
             insensitive=self.insensitive,
-            columns=made.columns,
+            columns={**made.columns, **settings},
         )
 
 
@@ -113,6 +114,7 @@ RECIPES: dict[str, Recipe] = {
             k=4, t=0.3, distance="hierarchical", suppression=0.02, choose="weights", weights={"age": 3, "sex": 1}
         ),
         quasi_identifiers=("age", "sex", "work_class"),
+        columns={"income": {"hierarchy": uc.datasets.census_hierarchies()["income"]}},
         seed=9,
     ),
     "streamliner-wrap": Recipe(lambda: uc.Streamliner(l=4), quasi_identifiers=SOME, seed=10, attacks=PARTLY_KNOWN),
@@ -140,7 +142,8 @@ RECIPES: dict[str, Recipe] = {
             median_rule="paper",
             keep_order=True,
         ),
-        quasi_identifiers=("age", "hours"),
+        quasi_identifiers=("income", "sex"),  # every whole number in the range of incomes occurs
+        sensitive="occupation",
         hierarchies=False,
         seed=15,
         attacks=(("--knows-tables",),),

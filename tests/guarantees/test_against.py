@@ -5,6 +5,7 @@ import pytest
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.meaning import NOTHING, Meaning, domain_values, leaf_values
 from undercover.guarantees import verify_against
+from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import Column, Schema
@@ -125,7 +126,7 @@ def two_tables(ages, buckets, sat):
     second = PublishedTable(
         "sat", columns, pa.table(dict(zip(("bucket", "ill", "count"), zip(*sat, strict=True), strict=True)))
     )
-    return Release("anatomy", {}, (qit, second), True)
+    return Release("anatomy", {}, (qit, second), True, form=Buckets())
 
 
 def test_two_tables():

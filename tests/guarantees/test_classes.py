@@ -6,6 +6,7 @@ import pytest
 from undercover.errors import DataError, SchemaError
 from undercover.forms.written import Written, combine
 from undercover.guarantees import KAnonymity, LDiversity, classes_of, classes_of_table
+from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 
@@ -138,6 +139,7 @@ def two_tables(qit: dict[str, list[object]], sat: dict[str, list[object]]) -> Re
             ),
         ),
         True,
+        form=Buckets(),
     )
 
 

@@ -20,6 +20,7 @@ from undercover.guarantees import (
     guarantee_from_mapping,
     verify,
 )
+from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 
@@ -42,6 +43,7 @@ def release(boxes: list[str], buckets: list[int], values: list[tuple[int, str, i
             PublishedTable("sat", (bucket, PublishedColumn("s", "sensitive", "value"), count), sat),
         ),
         False,
+        form=Buckets(),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 Row = tuple[tuple[int, ...], str]  # quasi-identifiers and sensitive value
@@ -116,7 +117,7 @@ def published(table: Sequence[Row], dealt: Dealt) -> Release:
         PublishedTable("qit", (*quasi, bucket), pa.table(qit)),
         PublishedTable("sat", (bucket, PublishedColumn("s", "sensitive", "value"), count), pa.table(sat)),
     )
-    return Release("cross-bucket", {}, tables, False)
+    return Release("cross-bucket", {}, tables, False, form=Buckets())
 
 
 def _holds(table: Sequence[Row], rows: list[int], wanted: list[str]) -> bool:

@@ -14,6 +14,7 @@ from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees import KLAnonymity, classes_of
+from undercover.model.form import Buckets
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -156,7 +157,9 @@ def test_a_joined_view_that_was_tampered_with_is_found_out() -> None:
         at = joined.data.column_names.index(column)
         changed = joined.data.set_column(at, column, pa.array(values))
         tables = (*run.release.tables[:2], PublishedTable("joined", joined.columns, changed))
-        release = Release("cross-bucket", run.release.parameters, tables, False, guarantees=run.release.guarantees)
+        release = Release(
+            "cross-bucket", run.release.parameters, tables, False, guarantees=run.release.guarantees, form=Buckets()
+        )
         checked = uc.verify(release)
         assert not checked.holds
         assert "Table `joined` has other" in checked.problems[0]
@@ -256,7 +259,11 @@ def test_a_release_whose_buckets_are_exchanged_is_rejected() -> None:
     at = qit.data.column_names.index("bucket")
     changed = qit.data.set_column(at, "bucket", pa.array([numbers[box] for box in boxes], pa.int32()))
     release = Release(
-        "cross-bucket", {}, (PublishedTable("qit", qit.columns, changed), run.release.published("sat")), False
+        "cross-bucket",
+        {},
+        (PublishedTable("qit", qit.columns, changed), run.release.published("sat")),
+        False,
+        form=Buckets(),
     )
     found = KLAnonymity(k=2, l=4).check(classes_of(release))
     assert found.holds is False

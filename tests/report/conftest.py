@@ -11,6 +11,7 @@ import pytest
 
 from undercover.datasets import census
 from undercover.guarantees import KAnonymity, LDiversity, Verification, verify
+from undercover.model.form import Buckets
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
@@ -116,7 +117,7 @@ def build_anatomy(**more: Any) -> Run:
             sat,
         ),
     )
-    release = Release("anatomy", {"l": 2}, tables, algorithm_safe=True, version="0.1.0")
+    release = Release("anatomy", {"l": 2}, tables, algorithm_safe=True, version="0.1.0", form=Buckets())
     original = Table.from_arrow(people, schema)
     return finish(release, schema, Groups(labels, half), original, claims=[LDiversity(l=2)], **more)
 

@@ -13,6 +13,7 @@ import pytest
 
 import undercover as uc
 from undercover.io.release.manifest import write_tables
+from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.pages.snippets import snippets
 
@@ -281,7 +282,7 @@ def test_a_table_that_says_nothing_but_stars(ran: Any, file_format: str) -> None
 def test_mutual_cover_reads_na_as_a_value(ran: Any, file_format: str) -> None:
     columns = (PublishedColumn("sex", "quasi-identifier", "value"), PublishedColumn("ill", "sensitive", "value"))
     data = pa.table({"sex": ["f", "m", "m", None], "ill": ["NA", "flu", "NA", "NA"]})
-    release = Release("mutual-cover", {"l": 2}, (PublishedTable("table", columns, data),), False)
+    release = Release("mutual-cover", {"l": 2}, (PublishedTable("table", columns, data),), False, form=Drawn())
     found = ran(release, file_format)
     assert found.names["wanted"] == "NA"
     assert found.numbers("Count by sex", r"about # \+/- # of # rows")[::2] == [2, 4]

@@ -10,6 +10,7 @@ import undercover as uc
 from undercover.errors import DataError
 from undercover.forms.drawn.displacement import displacement, papers_iloss
 from undercover.model.drawn import own_rows
+from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
@@ -17,7 +18,13 @@ TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "N
 
 def release(data: pa.Table, **parameters: Any) -> Release:
     columns = tuple(PublishedColumn(name, "quasi-identifier", "value") for name in data.column_names)
-    return Release("mutual-cover", {"keep_order": True, **parameters}, (PublishedTable("table", columns, data),), False)
+    return Release(
+        "mutual-cover",
+        {"keep_order": True, **parameters},
+        (PublishedTable("table", columns, data),),
+        False,
+        form=Drawn(order="input"),
+    )
 
 
 def original(data: pa.Table, **columns: uc.Column) -> uc.Table:

@@ -6,6 +6,7 @@ import pytest
 from plain_marginals import plain_distances
 
 import undercover as uc
+from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
 from undercover.utility import binned_tables
@@ -48,14 +49,16 @@ def test_two_tables_by_hand():
     # Bucket 0: two flus. Bucket 1: two colds. Age 20 is in both, so it is half flu, as it is in truth.
     values = pa.table({"bucket": [0, 1], "ill": ["flu", "cold"], "count": [2, 2]})
     found = distances(
-        original, Release("anatomy", {}, (qit, PublishedTable("sat", (BUCKET, ILL, COUNT), values)), True)
+        original,
+        Release("anatomy", {}, (qit, PublishedTable("sat", (BUCKET, ILL, COUNT), values)), True, form=Buckets()),
     )
     assert found.columns == {"age": 0.0, "ill": 0.0}
     assert found.pairs == {("age", "ill"): 0.0}
     # All 20s in bucket 0 and all 30s in bucket 1: flu belongs to 20, and half of everybody is in the wrong place.
     apart = replace(qit, data=pa.table({"age": ["20", "20", "30", "30"], "bucket": [0, 0, 1, 1]}))
     found = distances(
-        original, Release("anatomy", {}, (apart, PublishedTable("sat", (BUCKET, ILL, COUNT), values)), True)
+        original,
+        Release("anatomy", {}, (apart, PublishedTable("sat", (BUCKET, ILL, COUNT), values)), True, form=Buckets()),
     )
     assert found.columns["ill"] == 0.0
     assert found.pairs["age", "ill"] == pytest.approx(0.5)
@@ -137,7 +140,9 @@ def test_a_number_drawn_that_nobody_has_counts_as_the_nearest():
     original = Table.from_arrow(people, uc.Schema(quasi_identifiers=["age"], sensitive="ill"))
     age = PublishedColumn("age", "quasi-identifier", "value")
     data = pa.table({"age": [21, 24, 26, 29], "ill": ["flu", "cold", "flu", "cold"]})
-    found = distances(original, Release("mutual-cover", {}, (PublishedTable("table", (age, ILL), data),), False))
+    found = distances(
+        original, Release("mutual-cover", {}, (PublishedTable("table", (age, ILL), data),), False, form=Drawn())
+    )
     assert found.columns == {"age": 0.0, "ill": 0.0}
 
 

@@ -5,6 +5,7 @@ import pytest
 
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.guarantees import classes_of_table
+from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import Column, Schema
@@ -124,7 +125,7 @@ def test_two_tables_lose_nothing_and_count_buckets():
         ),
         pa.table({"bucket": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "gout"], "count": [1, 1, 1, 1]}),
     )
-    found = measure(original, Release("anatomy", {}, (qit, sat), True))
+    found = measure(original, Release("anatomy", {}, (qit, sat), True, form=Buckets()))
     assert (found.classes, found.discernibility, found.average_class_size) == (2, 8, 2.0)
     assert found.loss["arx"].arithmetic == 0
 

@@ -10,6 +10,7 @@ import pytest
 import undercover as uc
 from undercover.analysis.sums import Sums
 from undercover.errors import DataError, ParameterError, SchemaError
+from undercover.model.form import Drawn
 from undercover.model.queries import Between, NoneOf, OneOf
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
@@ -157,7 +158,7 @@ def test_a_drawn_value_that_nobody_has_is_understood() -> None:
     table = Table.from_arrow(data, uc.Schema(quasi_identifiers=["age"], sensitive="pay"))
     columns = (PublishedColumn("age", "quasi-identifier", "value"), PublishedColumn("pay", "sensitive", "value"))
     drawn = pa.table({"age": [25, 30, 40], "pay": [1, 2, 4]})
-    release = Release("mutual-cover", {}, (PublishedTable("table", columns, drawn),), False)
+    release = Release("mutual-cover", {}, (PublishedTable("table", columns, drawn),), False, form=Drawn())
     found = SumError(queries=50).of_release(table, release)
     assert not found.bounded
     assert set(np.abs(found.estimated - found.exact).tolist()) <= {0.0, 1.0}

@@ -30,7 +30,7 @@ from undercover.forms.predicates import ContinuousColumn, ListedColumn, Match
 from undercover.forms.spread import read_cells
 from undercover.forms.written import Written, written
 from undercover.model.bins import bin_ends, touching
-from undercover.model.channel import is_perturbed
+from undercover.model.drawn import is_perturbed
 from undercover.model.queries import CountQuery, Predicate
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Kind

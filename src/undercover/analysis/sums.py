@@ -118,7 +118,8 @@ class Sums:
     >>> age, pay = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("pay", "sensitive", "value")
     >>> bucket, count = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
     >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, pay, count), sat)
-    >>> sums = Sums(Release("cross-bucket", {}, tables, False), "pay")
+    >>> from undercover.model.form import Buckets
+    >>> sums = Sums(Release("cross-bucket", {}, tables, False, form=Buckets()), "pay")
     >>> sums.answer({"age": Between(20, 29)})  # one row of each bucket, surely
     <SumAnswer: about 50, surely from 40 to 60>
     >>> sums.answer({"age": Between(20, 30)})  # and perhaps the others

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.model.groups import Drawn, Seen, distinct_orders, seen_groups
+from undercover.model.groups import DrawnCells, Seen, distinct_orders, seen_groups
 from undercover.model.protocols import Enumerable, Method, Weighing
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -226,8 +226,8 @@ def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:
 def _of_drawn_values(
     table: Table,
     method: Weighing,
-    weights: Mapping[Drawn, Mapping[tuple[int, int], Fraction]],
-    totals: Mapping[Drawn, Fraction],
+    weights: Mapping[DrawnCells, Mapping[tuple[int, int], Fraction]],
+    totals: Mapping[DrawnCells, Fraction],
 ) -> Iterator[Inference]:
     """Where published values are drawn, the release alone says what they would say had the cells been fixed before."""
     labels = table[table.schema.sensitive[0]].domain.labels

@@ -32,8 +32,7 @@ from undercover.forms.matching import MOST_PAIRS, can_be_counted, counted_matche
 from undercover.forms.perturbed.posteriors import STORY as PERTURBED_STORY
 from undercover.forms.perturbed.posteriors import perturbed_posteriors
 from undercover.forms.written import first_rows, number
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn, own_rows_of_release
+from undercover.model.drawn import is_drawn, is_perturbed, own_rows_of_release
 from undercover.model.release import Release
 from undercover.model.table import Table
 

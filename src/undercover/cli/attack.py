@@ -12,7 +12,7 @@ from undercover.cli.corruption import print_sweep
 from undercover.cli.minimality import run as run_minimality
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.methods.mondrian import Mondrian
-from undercover.model.channel import is_perturbed
+from undercover.model.drawn import is_perturbed
 from undercover.model.figures import baseline, number, risk
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from undercover.errors import DataError, listed
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
-from undercover.model.cells import EVERYTHING, Form, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.queries import label_of
 from undercover.model.release import Release
@@ -33,7 +33,7 @@ Domains = Table | Mapping[str, Hierarchy | Values | Iterable[Any]]
 LONGEST_LIST = 1_000_000
 
 
-def domain_of(name: str, cells: Sequence[str], form: Form, domains: Domains | None) -> Values | None:
+def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains | None) -> Values | None:
     """The values of one published column, in order; ``None`` for a continuum.
 
     Parameters
@@ -94,7 +94,7 @@ def stated_domains(release: Release, given: Domains | None) -> Domains:
     return {**trees, **stated.get("orders", {}), **(given or {})}
 
 
-def shown_values(cells: Iterable[str], form: Form) -> list[str]:
+def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
     """The values that cells name, each once; a node names none.
 
     >>> shown_values(["[20, 23]", "25", "*", '{30, ""}'], "interval")
@@ -111,7 +111,7 @@ def shown_values(cells: Iterable[str], form: Form) -> list[str]:
     return list(found)
 
 
-def _given(name: str, known: Any, shown: Sequence[str], form: Form, missing: bool) -> Values:
+def _given(name: str, known: Any, shown: Sequence[str], form: CellForm, missing: bool) -> Values:
     if isinstance(known, Values):
         return known
     hierarchy = known if isinstance(known, Hierarchy) else None

@@ -23,8 +23,7 @@ from undercover.forms.perturbed.spread import perturbed_spreads
 from undercover.forms.spread import Spread, read_cells, spread_of_release
 from undercover.forms.spreads import spread_of_rows
 from undercover.forms.written import Written, combine, first_rows, written
-from undercover.model.channel import Perturbation, is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import channel_of, is_drawn, is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import Table
 
@@ -139,7 +138,7 @@ def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
 def _perturbed(release: Release, values: Mapping[str, Values], sensitive: str) -> Estimates:
     from undercover.forms.classes import PEOPLE
 
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     domain = noise.domain
     people = np.asarray(release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
     if not noise.p:  # no value was kept: there are only people to be counted

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
-from undercover.model.cells import EVERYTHING, Form, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Kind
 from undercover.model.table import EncodedColumn
@@ -90,7 +90,7 @@ class Values:
             leaves_of[label] = [self.hierarchy.rows[place][0] for place in tree.leaf_order[first : last + 1]]
         return {label: self._members(leaves) for label, leaves in leaves_of.items()}
 
-    def read(self, cell: str, form: Form) -> Meaning:
+    def read(self, cell: str, form: CellForm) -> Meaning:
         """The positions a cell covers; :data:`NOTHING` where it stands for no value there is."""
         if form == "value" and cell in self.position:
             return self._single(cell)
@@ -109,7 +109,7 @@ class Values:
             return NOTHING
         return self._single(cell)
 
-    def read_all(self, cells: tuple[str, ...], form: Form) -> tuple[Meaning, ...]:
+    def read_all(self, cells: tuple[str, ...], form: CellForm) -> tuple[Meaning, ...]:
         """The same for many cells. A release is read by several attacks and measures; its last columns are kept.
 
         >>> Values(("F", "M"), "categorical", False).read_all(("F", "{F, M}"), "set")
@@ -149,7 +149,7 @@ class Values:
 
 
 @lru_cache(maxsize=_COLUMNS_KEPT)
-def _read_all(values: Values, cells: tuple[str, ...], form: Form) -> tuple[Meaning, ...]:
+def _read_all(values: Values, cells: tuple[str, ...], form: CellForm) -> tuple[Meaning, ...]:
     return tuple([values.read(cell, form) for cell in cells])
 
 

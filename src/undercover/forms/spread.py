@@ -19,7 +19,7 @@ from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.distribution import distribution_of
 from undercover.forms.meaning import NOTHING, Values
 from undercover.forms.written import Written, combine, first_rows, positions_among, written
-from undercover.model.cells import Form
+from undercover.model.cells import CellForm
 from undercover.model.release import Release
 
 
@@ -56,7 +56,7 @@ class Spread:
         return len(self.value_starts) - 1
 
 
-def read_cells(name: str, labels: Sequence[str], form: Form, values: Values) -> Coverage:
+def read_cells(name: str, labels: Sequence[str], form: CellForm, values: Values) -> Coverage:
     """What the distinct cells of a published column cover.
 
     >>> read_cells("sex", ["F", "{F, M}", "*"], "set", Values(("F", "M"), "categorical", False)).sizes.tolist()

@@ -25,7 +25,7 @@ from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.forms.written import written
 from undercover.guarantees.finding import Finding
-from undercover.model.cells import EVERYTHING, Form, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Kind
 
@@ -114,7 +114,7 @@ class DisjointCells:
     def _meanings(self, name: str, cells: tuple[str, ...]) -> tuple[list[Meaning], int]:
         """What each distinct cell of a column covers, as positions among the values it speaks of."""
         values = self._values(name, cells)
-        form: Form = "node" if values.hierarchy is not None else "interval"
+        form: CellForm = "node" if values.hierarchy is not None else "interval"
         read = [values.read(cell, form) for cell in cells]
         wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING and cell != EVERYTHING]
         if wrong:

@@ -60,7 +60,8 @@ class KLAnonymity:
     >>> age, ill = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value")
     >>> bucket, count = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
     >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, ill, count), sat)
-    >>> classes = classes_of(Release("cross-bucket", {}, tables, False))
+    >>> from undercover.model.form import Buckets
+    >>> classes = classes_of(Release("cross-bucket", {}, tables, False, form=Buckets()))
     >>> KLAnonymity(k=2, l=4).check(classes)
     <Finding: kl-anonymity holds, 4 where at least 4 is required>
     >>> KLAnonymity(k=3, l=4).check(classes).note

@@ -20,7 +20,7 @@ from typing import Literal
 
 from undercover.errors import DataError
 
-Form = Literal["value", "interval", "node", "set"]
+CellForm = Literal["value", "interval", "node", "set"]
 
 EVERYTHING = "*"
 _NEEDS_QUOTES = (",", '"', "{", "}", "[", "]", "\n", "\r")

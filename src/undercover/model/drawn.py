@@ -9,21 +9,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, ParameterError
+from undercover.model.channel import Channel
+from undercover.model.form import Drawn, Perturbed
 from undercover.model.release import Release
 from undercover.model.run import Run
 
-METHOD = "mutual-cover"
 FRAME = "published_rows"
 
 
 def is_drawn(release: Release) -> bool:
     """Whether the quasi-identifiers of a release were drawn at random.
 
-    >>> is_drawn(Release("mondrian", {}, (), True)), is_drawn(Release("mutual-cover", {}, (), False))
+    >>> is_drawn(Release("mondrian", {}, (), True)), is_drawn(Release("mutual-cover", {}, (), False, form=Drawn()))
     (False, True)
     """
-    return release.method == METHOD
+    return isinstance(release.form, Drawn)
 
 
 def own_rows(run: Run) -> NDArray[np.int64] | None:
@@ -43,9 +44,21 @@ def own_rows(run: Run) -> NDArray[np.int64] | None:
 def own_rows_of_release(release: Release) -> NDArray[np.int64] | None:
     """The same where the release alone shows it, because it keeps the order of the input.
 
-    >>> own_rows_of_release(Release("mutual-cover", {"keep_order": False}, (), False)) is None
+    >>> own_rows_of_release(Release("mutual-cover", {}, (), False, form=Drawn())) is None
     True
     """
-    if not is_drawn(release) or not release.parameters.get("keep_order"):
+    if not isinstance(release.form, Drawn) or release.form.order != "input":
         return None
     return np.arange(release.published().rows)
+
+
+def is_perturbed(release: Release) -> bool:
+    """Whether the sensitive values of a release were drawn at random, one per cell."""
+    return isinstance(release.form, Perturbed)
+
+
+def channel_of(release: Release) -> Channel:
+    """The channel the sensitive values of a release went through."""
+    if not isinstance(release.form, Perturbed):
+        raise ParameterError(f"The values of this release by {release.method} did not go through a public channel.")
+    return release.form.channel

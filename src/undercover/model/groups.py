@@ -79,11 +79,11 @@ def seen_groups(labels: Iterable[int], colours: NDArray[np.integer]) -> Seen:
     return frozenset((frozenset(rows), tuple(sorted(int(colours[row]) for row in rows))) for rows in members.values())
 
 
-Drawn = frozenset[tuple[frozenset[int], str]]
+DrawnCells = frozenset[tuple[frozenset[int], str]]
 """Cells of which one value is published: (rows, the value as it is written)."""
 
 
-def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> Drawn:
+def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> DrawnCells:
     """What is seen of cells that publish one value each.
 
     >>> sorted(sorted(rows) for rows, value in drawn_cells([[0, 2], [1]], ["flu", "cold"]))

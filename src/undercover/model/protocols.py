@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.groups import Drawn, Seen
+from undercover.model.groups import DrawnCells, Seen
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -72,7 +72,7 @@ class Method(Protocol):
 class Enumerable(Protocol):
     """A method whose randomness can be enumerated on a tiny table."""
 
-    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | Drawn]]:
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | DrawnCells]]:
         """Every output, as an adversary sees it, with its exact probability; the same output may come several times."""
         ...
 

@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from undercover.errors import InputError, unknown
-from undercover.model.cells import Form
+from undercover.model.cells import CellForm
+from undercover.model.form import Form, Generalized
 from undercover.model.schema import Role
 
 
@@ -23,7 +24,7 @@ class PublishedColumn:
 
     name: str
     role: Role | str
-    form: Form
+    form: CellForm
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class PublishedTable:
         """The columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
-    def form(self, name: str) -> Form:
+    def form(self, name: str) -> CellForm:
         """How the cells of a column are written."""
         return next(column.form for column in self.columns if column.name == name)
 
@@ -52,7 +53,8 @@ class PublishedTable:
 class Release:
     """Published tables and what is claimed of them.
 
-    ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``.
+    ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``; ``form`` says
+    what the tables stand for, whoever made them.
     """
 
     method: str
@@ -64,6 +66,7 @@ class Release:
     warnings: tuple[str, ...] = ()
     version: str = ""
     frame: str = field(default="pyarrow", compare=False)
+    form: Form = field(default_factory=Generalized)
 
     def published(self, name: str | None = None) -> PublishedTable:
         """One of the tables; the only one where there is only one."""

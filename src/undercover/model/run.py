@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Schema
@@ -22,6 +23,7 @@ class Draft:
 
     tables: tuple[PublishedTable, ...]
     groups: Groups
+    form: Form
     buckets: NDArray[np.int32] | None = None
     suppressed: int = 0
     kept: NDArray[np.int64] | None = None  # rows of the table that are grouped, where some were suppressed

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from undercover.errors import SchemaError, listed, unknown
 from undercover.model.bins import Bins
-from undercover.model.cells import Form
+from undercover.model.cells import CellForm
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 
@@ -98,7 +98,7 @@ class Column:
         return problems
 
     @property
-    def form(self) -> Form:
+    def form(self) -> CellForm:
         """How the column is written where its values are not generalised: as they are, or as their bins."""
         return "value" if self.bins is None else "interval"
 

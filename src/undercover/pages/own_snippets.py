@@ -6,8 +6,7 @@ It goes on where the others end: ``low``, ``high``, ``value`` and ``wanted`` are
 from __future__ import annotations
 
 from undercover.forms.snippets import Snippet, cells_of, is_number, scale
-from undercover.model.channel import Perturbation, is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import channel_of, is_drawn, is_perturbed
 from undercover.model.release import PublishedTable, Release
 
 _LOAD = """\
@@ -88,7 +87,7 @@ def _perturbed(release: Release) -> Snippet:
     table = release.published()
     (sensitive,) = table.names("sensitive")
     number = is_number(table, sensitive)
-    if not Perturbation.of(release).p:
+    if not channel_of(release).p:
         text = "It checks the files against release.json and recomputes what is promised."
         return {"title": "The same with undercover", "text": text, "code": _LOAD + "print(uc.verify(release))\n"}
     lines = [

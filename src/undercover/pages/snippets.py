@@ -10,8 +10,7 @@ from undercover.forms.buckets.words import two_tables
 from undercover.forms.drawn import words as cover_wording
 from undercover.forms.perturbed import words as perturbed_wording
 from undercover.forms.snippets import Snippet, cells_of, counting, is_number, reading, scale, telling
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import is_drawn, is_perturbed
 from undercover.model.release import PublishedTable, Release
 from undercover.pages.own_snippets import with_undercover
 

@@ -14,7 +14,7 @@ from undercover.forms.drawn import words as cover_wording
 from undercover.forms.perturbed import words as perturbed_wording
 from undercover.guarantees.finding import Sense, shown
 from undercover.model import drawn
-from undercover.model.channel import is_perturbed
+from undercover.model.drawn import is_perturbed
 from undercover.model.release import Release
 from undercover.pages import full_domain_wording
 
@@ -93,7 +93,7 @@ def method_words(name: str, parameters: Mapping[str, Any]) -> str:
     if full_domain is not None:
         return full_domain
     variant = parameters.get("algorithm", parameters.get("labels"))
-    if name == drawn.METHOD:
+    if name == "mutual-cover":
         return cover_wording.done(parameters)
     done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
     return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(variant)))]))

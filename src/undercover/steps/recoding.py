@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.model.cells import EVERYTHING, Form, quote, write_interval, write_set
+from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.schema import Role
@@ -25,7 +25,7 @@ from undercover.steps.cutting.partition import Partition
 from undercover.steps.shuffling import shuffle_within
 
 _LARGEST_INDEX = 1 << 22  # entries of a table that numbers pairs
-_FORM: dict[CellKind, Form] = {"range": "interval", "set": "set", "tree": "node"}
+_FORM: dict[CellKind, CellForm] = {"range": "interval", "set": "set", "tree": "node"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Cells:
     """One quasi-identifier of every group: a code per group and the text of each code."""
 
     name: str
-    form: Form
+    form: CellForm
     codes: NDArray[np.int64]  # (n_groups,)
     labels: tuple[str, ...]
 
@@ -146,7 +146,7 @@ def _distinct_pairs(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[ND
     return np.stack([distinct // width, distinct % width], axis=1), codes.reshape(-1)
 
 
-def _cells(name: str, form: Form, codes: NDArray[np.int64], texts: Sequence[str]) -> Cells:
+def _cells(name: str, form: CellForm, codes: NDArray[np.int64], texts: Sequence[str]) -> Cells:
     """Cells whose equal texts share a code."""
     place: dict[str, int] = {}
     merged = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)

@@ -106,7 +106,8 @@ def charged_classes(release: Release, classes: Classes | None = None) -> Classes
     ...     )
     ...     for name, data in (("qit", qit), ("sat", sat))
     ... )
-    >>> charged_classes(Release("cross-bucket", {}, tables, False)).sizes.tolist()
+    >>> from undercover.model.form import Buckets
+    >>> charged_classes(Release("cross-bucket", {}, tables, False, form=Buckets())).sizes.tolist()
     [2, 1]
     """
     found = classes_of(release) if classes is None else classes

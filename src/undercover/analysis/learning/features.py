@@ -24,7 +24,8 @@ from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.forms.written import written
 from undercover.model.bins import Bins, bin_ends
 from undercover.model.cells import EVERYTHING, read_interval
-from undercover.model.channel import Perturbation
+from undercover.model.channel import Channel
+from undercover.model.drawn import channel_of
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -133,12 +134,12 @@ class PerturbedFeatures:
     release: Release
     classes: Classes
     domains: Domains | None = None
-    noise: Perturbation = field(init=False, repr=False)
+    noise: Channel = field(init=False, repr=False)
     class_of: Mapping[str, Any] = field(init=False, repr=False)  # of every value of the declared domain
     _features: tuple[_Feature, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        noise = Perturbation.of(self.release)
+        noise = channel_of(self.release)
         if noise.p == 0:
             raise ParameterError("p = 0: no value was kept, so nothing can be learnt from them.")
         object.__setattr__(self, "noise", noise)

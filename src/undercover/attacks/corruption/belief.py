@@ -26,7 +26,7 @@ from typing import Any
 
 from undercover.errors import ParameterError, unknown
 from undercover.exact import Number, exact
-from undercover.model.channel import Perturbation
+from undercover.model.channel import Channel
 
 Prior = Mapping[str, Number]
 EXTRANEOUS = None
@@ -72,7 +72,7 @@ class Belief:
 
 
 def perturbed_belief(
-    noise: Perturbation,
+    noise: Channel,
     *,
     size: int,
     seen: str,
@@ -100,7 +100,7 @@ def perturbed_belief(
     Example 1 of the paper: Ellie may have a respiratory disease; Debbie has pneumonia, Emily is not in the table.
 
     >>> diseases = "bronchitis, pneumonia, breast cancer, ovarian cancer, hypertension, Alzheimer, dementia"
-    >>> noise = Perturbation(Fraction(1, 4), tuple(diseases.split(", ")))
+    >>> noise = Channel(Fraction(1, 4), tuple(diseases.split(", ")))
     >>> belief = perturbed_belief(noise, size=2, seen="breast cancer", corrupted=["pneumonia", EXTRANEOUS])
     >>> belief.ownership, belief.confidence(["bronchitis", "pneumonia"])
     (Fraction(4, 7), (Fraction(2, 7), Fraction(12, 49)))

@@ -27,7 +27,8 @@ from undercover.forms.classes import PEOPLE
 from undercover.forms.meaning import domain_values
 from undercover.forms.written import Written, combine, written
 from undercover.guarantees.breach.bounds import Bound, growth_bound
-from undercover.model.channel import Perturbation
+from undercover.model.channel import Channel
+from undercover.model.drawn import channel_of
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -48,7 +49,7 @@ class CorruptionResult:
     """Every person as the victim, for several priors and shares of corrupted others."""
 
     people: int
-    noise: Perturbation = field(repr=False)
+    noise: Channel = field(repr=False)
     smallest: int
     sweep: tuple[Mapping[str, Any], ...]
     plain: tuple[Mapping[str, Any], ...]
@@ -213,7 +214,7 @@ class Corruption:
 class _View:
     """The release as the attacker sees it, and the people in it."""
 
-    noise: Perturbation
+    noise: Channel
     cell: Array  # (n_rows,) cell of each person
     own: Array  # (n_rows,) true value, by position in the domain
     seen: Array  # (n_cells,) published value
@@ -222,7 +223,7 @@ class _View:
 
     @classmethod
     def of(cls, original: Table, release: Release, threads: int) -> _View:
-        noise = Perturbation.of(release)
+        noise = channel_of(release)
         table = release.published()
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")

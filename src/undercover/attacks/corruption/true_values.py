@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError
 from undercover.forms.classes import COUNT
 from undercover.forms.written import number, written
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import is_drawn, is_perturbed
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.table import Table

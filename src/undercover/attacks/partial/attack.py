@@ -22,8 +22,7 @@ from undercover.attacks.partial.profile import kept
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, original_as_release, value_codes
 from undercover.forms.buckets.merged_boxes import merged_boxes
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn, own_rows_of_release
+from undercover.model.drawn import is_drawn, is_perturbed, own_rows_of_release
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness

@@ -29,8 +29,7 @@ from undercover.errors import DataError, ParameterError
 from undercover.forms.boxes import Boxes, boxes_of, value_codes
 from undercover.forms.meaning import domain_values
 from undercover.forms.written import Written, combine, written
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import is_drawn, is_perturbed
 from undercover.model.release import Release
 from undercover.model.table import Table
 

@@ -31,7 +31,8 @@ def verify_drawn(release: Release, original: Table) -> tuple[Finding, ...]:
     >>> original = Table.from_arrow(pa.table({"age": [28, 35], "ill": ["flu", "cold"]}), schema)
     >>> columns = (PublishedColumn("age", "quasi-identifier", "value"), PublishedColumn("ill", "sensitive", "value"))
     >>> data = pa.table({"age": [28, 99], "ill": ["cold", "flu"]})
-    >>> release = Release("mutual-cover", {}, (PublishedTable("table", columns, data),), False)
+    >>> from undercover.model.form import Drawn
+    >>> release = Release("mutual-cover", {}, (PublishedTable("table", columns, data),), False, form=Drawn())
     >>> [(finding.name, finding.holds) for finding in verify_drawn(release, original)]
     [('rows-preserved', True), ('sensitive-values-preserved', True), ('values-of-the-original', False)]
     """

@@ -78,7 +78,8 @@ def done(parameters: Mapping[str, Any]) -> str:
 def limits(release: Release) -> list[str]:
     """What a release of mutual cover does not protect.
 
-    >>> limits(Release("mutual-cover", {"keep_order": True}, (), False))[0].split(":")[0]
+    >>> from undercover.model.form import Drawn
+    >>> limits(Release("mutual-cover", {"keep_order": True}, (), False, form=Drawn(order="input")))[0].split(":")[0]
     'The rows stand in the order of the input'
     """
     said = []

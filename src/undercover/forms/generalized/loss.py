@@ -28,7 +28,7 @@ from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
 from undercover.forms.written import written
 from undercover.guarantees import Classes, classes_of
-from undercover.model.cells import EVERYTHING, Form
+from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 
@@ -109,7 +109,7 @@ def losses(original: Table, release: Release, classes: Classes | None = None) ->
     }
 
 
-def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: Form) -> CellLoss:
+def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: CellForm) -> CellLoss:
     """The losses of distinct cells of one column.
 
     >>> from undercover.model.schema import Column

@@ -34,7 +34,8 @@ from undercover.forms.domains import Domains, domain_of, stated_domains
 from undercover.forms.predicates import Match
 from undercover.forms.written import written
 from undercover.model.bins import bin_ends
-from undercover.model.channel import Perturbation
+from undercover.model.channel import Channel
+from undercover.model.drawn import channel_of
 from undercover.model.queries import Between, CountQuery, OneOf, Predicate, Scalar, label_of
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -96,10 +97,10 @@ class PerturbedCounts:
 
     release: Release
     domains: Domains | None = None
-    _noise: Perturbation = field(init=False, repr=False)
+    _noise: Channel = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_noise", Perturbation.of(self.release))
+        object.__setattr__(self, "_noise", channel_of(self.release))
 
     @property
     def sensitive(self) -> str:

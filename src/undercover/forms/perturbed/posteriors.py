@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from undercover.forms.classes import PEOPLE
 from undercover.forms.written import combine, written
-from undercover.model.channel import Perturbation
+from undercover.model.drawn import channel_of
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn
 
@@ -48,7 +48,7 @@ def perturbed_posteriors(
     target_of
         (n_rows,) target of each person.
     """
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     p, u = float(noise.p), float(noise.u)
     table = release.published()
     own = np.array([noise.code[label] for label in column.domain.labels], dtype=np.int64)[column.codes]

@@ -16,7 +16,7 @@ from undercover.forms.classes import PEOPLE
 from undercover.forms.meaning import Values
 from undercover.forms.spread import Spread, read_cells
 from undercover.forms.written import written
-from undercover.model.channel import Perturbation
+from undercover.model.drawn import channel_of
 from undercover.model.release import Release
 
 
@@ -48,7 +48,7 @@ def perturbed_spreads(
     >>> round(seen.pair_weight.sum() + len(domain) * evenly.pair_weight.sum())
     1000
     """
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     if not noise.p:
         raise ParameterError("p = 0: no value was kept, so nothing can be estimated of them.")
     table = release.published()

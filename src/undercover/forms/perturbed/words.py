@@ -8,7 +8,7 @@ from typing import Any
 from undercover.exact import exact
 from undercover.forms.snippets import Snippet, is_number
 from undercover.guarantees.finding import shown
-from undercover.model.channel import Perturbation
+from undercover.model.drawn import channel_of
 from undercover.model.release import PublishedTable, Release
 
 DONE = (
@@ -144,7 +144,7 @@ def limits(release: Release) -> list[str]:
 
 def snippets(release: Release, table: PublishedTable) -> list[Snippet]:
     """Worked code: unbiased counts, shares, means and sums with their standard errors."""
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     (sensitive,) = table.names("sensitive")
     quasi, number = table.names("quasi-identifier")[0], is_number(table, sensitive)
     if not noise.p:

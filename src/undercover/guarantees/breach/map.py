@@ -11,7 +11,7 @@ from typing import Any
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import Bound, guarantee_grid
 from undercover.guarantees.finding import shown
-from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.release import Release
 from undercover.pages.svg import BEFORE, Chart
 
@@ -29,7 +29,7 @@ def guarantee_facts(release: Release) -> dict[str, Any] | None:
     """
     if not is_perturbed(release):
         return None
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     given = release.parameters
     bound: Bound = "paper" if given.get("bound") == "paper" else "tight"
     skew, p = float(exact(given.get("skew", 1))), float(noise.p)

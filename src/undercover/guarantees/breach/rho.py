@@ -21,7 +21,7 @@ from undercover.exact import Number, checked, exact, plain
 from undercover.forms.classes import Classes
 from undercover.guarantees.breach.bounds import BOUNDS, Bound, checked_rho, rho2_bound
 from undercover.guarantees.finding import Finding
-from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.release import Release
 
 NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
@@ -110,7 +110,7 @@ def stated_noise(release: Release, p: Number | None, domain: int | None, k: int 
     """What a release says of how its values were drawn; nothing where they were not. Something else is an error."""
     if not is_perturbed(release):
         return {}
-    noise = Perturbation.of(release)
+    noise = channel_of(release)
     if p is not None and (float(exact(p)), domain) != (float(noise.p), noise.size):
         raise ParameterError(
             f"The release states p = {release.parameters['used']['p']} and a domain of {noise.size} values. "

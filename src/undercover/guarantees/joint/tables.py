@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms.classes import BUCKET, COUNT, Classes, classes_of, classes_of_table
 from undercover.forms.written import Written, written
-from undercover.model.cells import Form
+from undercover.model.cells import CellForm
 from undercover.model.release import Release
 
 PERTURBED = ("mutual-cover", "perturbed-generalization")
@@ -45,7 +45,7 @@ class Published:
     name: str
     column: str  # the sensitive one
     classes: Classes = field(repr=False)
-    forms: Mapping[str, Form] = field(default_factory=dict)
+    forms: Mapping[str, CellForm] = field(default_factory=dict)
     digest: str | None = None  # SHA-256 of the file it was read from
     hidden: int = 0  # rows that were suppressed and are not in the table
     with_suppressed: bool = False

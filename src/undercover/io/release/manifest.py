@@ -16,13 +16,16 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from undercover.errors import DataError, InternalError, VerificationError, listed
+from undercover import plugins
+from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
 from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
+from undercover.io.release.before_forms import form_by_old_rules
 from undercover.io.source import sha256
-from undercover.model.cells import Form
+from undercover.model.cells import CellForm
+from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 MANIFEST = "release.json"
@@ -37,7 +40,7 @@ class _Entry(BaseModel):
 class _Column(_Entry):
     name: str
     role: str
-    form: Form
+    form: CellForm
 
 
 class _Table(_Entry):
@@ -60,6 +63,7 @@ class _Manifest(_Entry):
     algorithm_safe: bool
     tables: list[_Table]
     suppressed_rows: int
+    form: dict[str, Any] | None = None
     warnings: list[str] = []
 
 
@@ -94,6 +98,7 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> N
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         "algorithm_safe": release.algorithm_safe,
+        "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
         "warnings": list(release.warnings),
@@ -135,8 +140,22 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),
         version=manifest.undercover,
+        form=_form(manifest, tables),
     )
     return release, problems
+
+
+def _form(manifest: _Manifest, tables: Sequence[PublishedTable]) -> Form:
+    """What the manifest says the tables stand for; an unknown form is refused, never misread."""
+    if manifest.form is None:
+        return form_by_old_rules(manifest.method.name, manifest.method.parameters, tables)
+    name = str(manifest.form.get("name"))
+    if name not in plugins.names("forms"):
+        raise UnknownFormError(name, plugins.names("forms"))
+    try:
+        return form_of_entry(plugins.load("forms", name).form, manifest.form)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"The form in {MANIFEST} is malformed: {error}.") from error
 
 
 def without_seed(value: Any) -> Any:
@@ -199,7 +218,7 @@ def _read_data(path: Path, generalized: Sequence[str]) -> pa.Table:
     return read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None, dictionaries=generalized)[0]
 
 
-def _as_published(column: Any, form: Form) -> Any:
+def _as_published(column: Any, form: CellForm) -> Any:
     coded = pa.types.is_dictionary(column.type)
     if form != "value" and coded and pa.types.is_string(column.type.value_type):
         return column.unify_dictionaries().combine_chunks()

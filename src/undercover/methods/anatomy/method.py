@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from undercover.errors import InternalError, ParameterError
 from undercover.forms.classes import BUCKET
 from undercover.guarantees import LDiversity
+from undercover.model.form import Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
@@ -88,7 +89,9 @@ class Anatomy:
         groups = deal(table, sensitive, self.l, randomness)
         progress("dealing", 1.0)
         tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
-        return Draft(tables=tables, groups=groups, buckets=groups.labels, diagnostics={"buckets": groups.count})
+        return Draft(
+            tables=tables, groups=groups, form=Buckets(), buckets=groups.labels, diagnostics={"buckets": groups.count}
+        )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every bucketisation of a tiny table with its exact probability, as an adversary sees it.

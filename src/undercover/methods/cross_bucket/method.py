@@ -29,6 +29,7 @@ from undercover.guarantees import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.methods.cross_bucket.groups import cross_buckets, pick
 from undercover.methods.cross_bucket.plan import plan_of, require_plannable
+from undercover.model.form import Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
@@ -119,6 +120,7 @@ class CrossBucket:
             tables.append(joined_view(table, sensitive, found.groups, found.buckets.labels, cells, randomness))
         sizes = found.groups.sizes
         return Draft(
+            form=Buckets(joined="joined" if len(tables) > 2 else None),
             tables=tuple(tables),
             groups=found.groups,
             buckets=found.buckets.labels,

@@ -23,6 +23,7 @@ import pyarrow as pa
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.guarantees import KAnonymity
+from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
@@ -124,6 +125,7 @@ class Incognito:
         kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
         published = generalized_table(kept, recoded.groups, recoded.cells, randomness)
         return Draft(
+            form=Generalized(),
             tables=(published,),
             groups=recoded.groups,
             kept=recoded.rows if kept is not table else None,

@@ -22,6 +22,7 @@ from undercover.errors import ParameterError, unknown
 from undercover.guarantees import KAnonymity
 from undercover.methods.mondrian.following import Node, follow
 from undercover.methods.mondrian.regrouping import regrouped
+from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
@@ -113,7 +114,9 @@ class Mondrian:
         parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
         published = generalized_table(table, parts.groups, cells, randomness)
-        return Draft(tables=(published,), groups=parts.groups, diagnostics={"groups": parts.groups.count})
+        return Draft(
+            tables=(published,), groups=parts.groups, form=Generalized(), diagnostics={"groups": parts.groups.count}
+        )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """The one partition of a tiny table, as an adversary sees it: nothing in Mondrian is random."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError
 from undercover.forms.written import written
-from undercover.model.drawn import METHOD, is_drawn, own_rows
+from undercover.model.drawn import is_drawn, own_rows
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
@@ -141,7 +141,7 @@ class Informed:
         """Attack every row of ``original`` through a run of mutual cover, all of which he knows but the draws."""
         own, frame = own_rows(run), run.frames.get(FRAME)
         if not is_drawn(run.release) or own is None or frame is None:
-            raise DataError(f"The informed adversary needs the private run of {METHOD}, with its `{FRAME}`.")
+            raise DataError(f"The informed adversary needs the private run of mutual-cover, with its `{FRAME}`.")
         from undercover.methods.mutual_cover.kernels.likelihood import group_beliefs
         from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE
 

@@ -41,6 +41,7 @@ from undercover.methods.mutual_cover.carriers import found_among_all
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, sample
 from undercover.methods.mutual_cover.private import certificates_frame, positions_frame, tables_frame
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
+from undercover.model.form import Drawn
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
@@ -232,6 +233,7 @@ class MutualCover:
             },
         }
         return Draft(
+            form=Drawn(order="input" if self.keep_order else "shuffled"),
             tables=(_published(table, found, drawn.released[rows], rows),),
             groups=groups,
             diagnostics=diagnostics,

@@ -34,6 +34,7 @@ from undercover.methods.noncentralized.neighbours import (
     kept_columns,
     neighbours,
 )
+from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
@@ -143,6 +144,7 @@ class NonCentralized:
                 "tables could otherwise subtract them from each other."
             )
         return Draft(
+            form=Generalized(),
             tables=(published,),
             groups=recoded.groups,
             dropped=found.dropped,

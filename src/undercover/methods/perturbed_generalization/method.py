@@ -45,8 +45,9 @@ from undercover.guarantees.breach.bounds import (
 )
 from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
 from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
-from undercover.model.channel import Perturbation
-from undercover.model.groups import Drawn, Groups, drawn_cells
+from undercover.model.channel import Channel
+from undercover.model.form import Perturbed
+from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
@@ -57,7 +58,7 @@ from undercover.steps.recoding import Cells, box_cells, region_cells
 
 Way = Literal["mondrian", "specialize", "incognito"]
 Labels = Literal["free", "driven"]
-CellForm = Literal["regions", "boxes"]
+CellShape = Literal["regions", "boxes"]
 
 ONE_RELEASE = (
     "One release per table: a second run draws anew from the same people, and whoever holds both learns more than "
@@ -115,7 +116,7 @@ class PerturbedGeneralization:
     recoding: Way = "mondrian"
     bound: Bound = "tight"
     labels: Labels = "free"
-    cells: CellForm = "regions"
+    cells: CellShape = "regions"
     several_rows: bool = False
     allow_unsafe: bool = False
 
@@ -162,7 +163,7 @@ class PerturbedGeneralization:
                 ("recoding", get_args(Way)),
                 ("bound", BOUNDS),
                 ("labels", get_args(Labels)),
-                ("cells", get_args(CellForm)),
+                ("cells", get_args(CellShape)),
             )
             if getattr(self, name) not in choices
         ]
@@ -217,8 +218,9 @@ class PerturbedGeneralization:
             drawn = draw_rows(parts.groups, randomness)
             published = perturbed(own[drawn], keep, noise_free.size, randomness)
         cells = box_cells(table, parts.groups) if self.cells == "boxes" else region_cells(table, parts)
-        noise = Perturbation(keep, noise_free.domain)
+        noise = Channel(keep, noise_free.domain)
         return Draft(
+            form=Perturbed(keep=str(plain(self._stated(keep))), domain=noise.domain),
             tables=(_published(table, sensitive, parts.groups, cells, published, noise),),
             groups=parts.groups,
             diagnostics={
@@ -233,13 +235,13 @@ class PerturbedGeneralization:
             warnings=(ONE_RELEASE,),
         )
 
-    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Drawn]]:
+    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
         """Everything that may be published of a tiny table: the value of each cell, with its exact probability."""
         sensitive, noise_free = self._checked(table)
         own = _domain_codes(table, sensitive, noise_free.domain)
         if self.labels == "free":
             groups = self._parts(table).groups
-            noise = Perturbation(self._keep(int(groups.sizes.min()), noise_free.size), noise_free.domain)
+            noise = Channel(self._keep(int(groups.sizes.min()), noise_free.size), noise_free.domain)
             members = [groups.rows_of(group).tolist() for group in range(groups.count)]
             chances = [_value_chances(own[rows], noise) for rows in members]
             for values in product(range(noise.size), repeat=len(members)):
@@ -248,7 +250,7 @@ class PerturbedGeneralization:
                     chance *= of_cell[value]
                 yield chance, drawn_cells(members, [noise.domain[value] for value in values])
             return
-        noise = Perturbation(self._keep(1, noise_free.size), noise_free.domain)
+        noise = Channel(self._keep(1, noise_free.size), noise_free.domain)
         for values in product(range(noise.size), repeat=table.n_rows):
             chance = Fraction(1)
             for before, after in zip(own.tolist(), values, strict=True):
@@ -259,13 +261,13 @@ class PerturbedGeneralization:
                 share = Fraction(1, int(np.prod([len(of_cell) for of_cell in members])))
                 yield chance * share, drawn_cells(members, [noise.domain[values[row]] for row in rows])
 
-    def likelihood(self, table: Table, seen: Drawn) -> Fraction:
+    def likelihood(self, table: Table, seen: DrawnCells) -> Fraction:
         """The probability of what is seen, had its cells been fixed beforehand: what the release alone says."""
         sensitive, noise_free = self._checked(table)
         own = _domain_codes(table, sensitive, noise_free.domain)
         smallest = min(len(rows) for rows, _ in seen)
         keep = self._keep(1 if self.labels == "driven" else smallest, noise_free.size)
-        noise = Perturbation(keep, noise_free.domain)
+        noise = Channel(keep, noise_free.domain)
         chance = Fraction(1)
         for rows, value in seen:
             chance *= _value_chances(own[sorted(rows)], noise)[noise.code[value]]
@@ -300,7 +302,7 @@ class PerturbedGeneralization:
         found = largest_p(k=smallest, domain=size, rho=self.rho, growth=self.growth, skew=self.skew, bound=self.bound)
         return Fraction(found)
 
-    def _promises(self, table: Table, groups: Groups, noise: Perturbation) -> tuple[Guarantee, ...]:
+    def _promises(self, table: Table, groups: Groups, noise: Channel) -> tuple[Guarantee, ...]:
         counted = 1 if self.labels == "driven" else None
         smallest = counted or int(groups.sizes.min())
         stated: dict[str, Any] = {
@@ -317,7 +319,7 @@ class PerturbedGeneralization:
         promises.append(DeltaGrowth(growth=self.growth if self.growth is not None else reached, **stated))
         return tuple(promises)
 
-    def _checked(self, table: Table) -> tuple[str, Perturbation]:
+    def _checked(self, table: Table) -> tuple[str, Channel]:
         """The sensitive column and its declared domain, nothing kept yet."""
         schema = table.schema
         if len(schema.sensitive) != 1:
@@ -367,11 +369,11 @@ class PerturbedGeneralization:
         if problems:
             raise SchemaError(problems)
         assert settings.domain is not None
-        return sensitive, Perturbation(Fraction(0), settings.domain)
+        return sensitive, Channel(Fraction(0), settings.domain)
 
 
 def _published(
-    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Perturbation
+    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Channel
 ) -> PublishedTable:
     """One row per cell, in the order of the cells."""
     order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
@@ -424,7 +426,7 @@ def _meanings(table: Table) -> dict[str, Any]:
     return {"trees": trees, "orders": orders}
 
 
-def _value_chances(own: NDArray[np.int64], noise: Perturbation) -> list[Fraction]:
+def _value_chances(own: NDArray[np.int64], noise: Channel) -> list[Fraction]:
     """The probability of each value being published for a cell of people with these values."""
     counts = np.bincount(own, minlength=noise.size).tolist()
     return [noise.u + noise.p * Fraction(count, len(own)) for count in counts]

@@ -28,6 +28,7 @@ import numpy as np
 from undercover.errors import ParameterError, unknown
 from undercover.exact import exact
 from undercover.guarantees import LDiversity
+from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
@@ -131,7 +132,7 @@ class Streamliner:
         }
         if self.algorithm == "guided":
             diagnostics["strata"] = int(strata_of(table, self.strata or ())[0].max()) + 1
-        return Draft(tables=(published,), groups=groups, diagnostics=diagnostics)
+        return Draft(tables=(published,), groups=groups, form=Generalized(), diagnostics=diagnostics)
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every partition of a tiny table with its exact probability, as an adversary sees it."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.cells import EVERYTHING, Form
+from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import EncodedColumn, write_values
 
@@ -23,7 +23,7 @@ class Level:
     node_of: NDArray[np.int64]  # (domain size,) node above each code
     labels: tuple[str, ...]  # (n_nodes,) how each node is written; no two alike
     loss: NDArray[np.float64]  # (n_nodes,) (leaves under the node - 1) / (all leaves - 1)
-    form: Form
+    form: CellForm
 
     @property
     def size(self) -> int:

@@ -24,8 +24,7 @@ from undercover.forms.estimates import Estimates, estimates_of, estimates_of_row
 from undercover.io.source import Input
 from undercover.methods.mutual_cover.informed import Informed
 from undercover.methods.registry import method_from_mapping
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn, own_rows
+from undercover.model.drawn import is_drawn, is_perturbed, own_rows
 from undercover.model.protocols import Progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema

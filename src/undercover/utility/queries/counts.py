@@ -27,7 +27,7 @@ from undercover.forms.meaning import leaf_values
 from undercover.forms.perturbed.spread import perturbed_spreads
 from undercover.forms.spread import Spread, spread_of_release
 from undercover.forms.spreads import spread_of_groups, spread_of_rows
-from undercover.model.channel import Perturbation, is_perturbed
+from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -250,7 +250,7 @@ def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
     >>> [measure.quasi_identifiers for measure in about_each(run.release)]
     [(('age',), ('sex',), ('age', 'sex'))]
     """
-    if is_perturbed(release) and not Perturbation.of(release).p:
+    if is_perturbed(release) and not channel_of(release).p:
         return ()  # no value was kept, so none can be counted
     columns = [column for table in release.tables for column in table.columns]
     # A column may stand in several tables (cross-bucket's joined view).

@@ -26,8 +26,7 @@ from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.forms.predicates import ListedColumn, Match
 from undercover.forms.written import written
-from undercover.model.channel import is_perturbed
-from undercover.model.drawn import is_drawn
+from undercover.model.drawn import is_drawn, is_perturbed
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers

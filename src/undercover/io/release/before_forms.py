@@ -1,0 +1,34 @@
+"""What a release stands for that was written before releases said so (0.1 and earlier): its method's name tells.
+
+The one place that knows; everything written since has the key ``form`` in its manifest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from undercover.errors import DataError
+from undercover.model.form import Buckets, Drawn, Form, Generalized, Perturbed
+from undercover.model.release import PublishedTable
+
+
+def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequence[PublishedTable]) -> Form:
+    """The form of a release whose manifest has none.
+
+    >>> form_by_old_rules("mutual-cover", {"keep_order": True}, ())
+    Drawn(order='input')
+    >>> form_by_old_rules("mondrian", {}, ())
+    Generalized()
+    """
+    names = {table.name for table in tables}
+    if {"qit", "sat"} <= names:
+        return Buckets(joined="joined" if "joined" in names else None)
+    if method == "mutual-cover":
+        return Drawn(order="input" if parameters.get("keep_order") else "shuffled")
+    if method == "perturbed-generalization":
+        used = parameters.get("used", {})
+        if "p" not in used or "domain" not in used:
+            raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
+        return Perturbed(keep=str(used["p"]), domain=tuple(str(value) for value in used["domain"]))
+    return Generalized()

@@ -1,0 +1,148 @@
+"""What published tables stand for, as data: written into ``release.json`` and read by :mod:`undercover.forms`.
+
+A form says what a reader must know before the cells mean anything: whether they cover the truth, whether values are
+true, how many people a row stands for, which table holds what. It belongs to what is published, not to the method that
+made it. (How one *cell* is written is its :data:`~undercover.model.cells.CellForm`.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+from undercover.model.channel import Channel
+
+if TYPE_CHECKING:
+    from undercover.model.release import PublishedTable
+
+BUCKET, COUNT, PEOPLE = "bucket", "count", "G"
+"""Names of the structure columns our methods write: number of a bucket, rows of a value in it, people of a row."""
+
+
+class Form(Protocol):
+    """What published tables stand for. Frozen, keyword-only; its fields are what a reader must know."""
+
+    name: ClassVar[str]
+
+    def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
+        """What the form needs and the tables lack, one sentence each."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Generalized:
+    """One table: every cell covers the truth, sensitive values are true, a row is a person.
+
+    >>> form_entry(Generalized())
+    {'name': 'generalized'}
+    """
+
+    name: ClassVar[str] = "generalized"
+
+    def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
+        """There is one table."""
+        return _one_table(self.name, tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Buckets:
+    """Rows with the number of a bucket, and how often each value occurs in each bucket in a table of its own.
+
+    ``joined`` names a third table, where there is one, in which every row has some value of its bucket.
+    """
+
+    name: ClassVar[str] = "buckets"
+    rows: str = "qit"
+    values: str = "sat"
+    joined: str | None = None
+    bucket: str = BUCKET
+    count: str = COUNT
+
+    def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
+        """Both tables are there, with the columns that tie them together."""
+        named = {table.name: {column.name for column in table.columns} for table in tables}
+        wanted = {self.rows: (self.bucket,), self.values: (self.bucket, self.count)}
+        if self.joined is not None:
+            wanted[self.joined] = ()
+        missing = [f"Table `{name}` is missing." for name in wanted if name not in named]
+        return missing + [
+            f"Table `{name}` lacks the column `{column}`."
+            for name, columns in wanted.items()
+            for column in columns
+            if name in named and column not in named[name]
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The table's old shape: quasi-identifiers were drawn at random, sensitive values are true.
+
+    ``order`` says whether row i is the i-th input row or the rows were shuffled. Whose row is whose stands in the frame
+    ``published_rows`` of the private run.
+    """
+
+    name: ClassVar[str] = "drawn"
+    order: Literal["shuffled", "input"] = "shuffled"
+
+    def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
+        """There is one table."""
+        return _one_table(self.name, tables)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Perturbed:
+    """A row stands for as many people as its column ``people`` says; its value went through a channel.
+
+    >>> form = Perturbed(keep="3/10", domain=("flu", "cold"))
+    >>> form.channel.p, form.channel.u
+    (Fraction(3, 10), Fraction(7, 20))
+    """
+
+    name: ClassVar[str] = "perturbed"
+    keep: str  # p as it was stated; exact, "3/10" or "0.3"
+    domain: tuple[str, ...]
+    people: str = PEOPLE
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The public probabilities of seeing a value given the true one."""
+        return Channel(Fraction(self.keep), tuple(self.domain))
+
+    def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
+        """There is one table, with a column of people."""
+        found = _one_table(self.name, tables)
+        if not found and self.people not in {column.name for column in tables[0].columns}:
+            found.append(f"Table `{tables[0].name}` lacks the column `{self.people}`.")
+        return found
+
+
+def form_entry(form: Form) -> dict[str, Any]:
+    """A form as it is written into a manifest; fields that have their default are left out.
+
+    >>> form_entry(Drawn(order="input")), form_entry(Buckets(joined="joined"))
+    ({'name': 'drawn', 'order': 'input'}, {'name': 'buckets', 'joined': 'joined'})
+    """
+    values = {field.name: (getattr(form, field.name), field.default) for field in fields(form)}  # type: ignore[arg-type]
+    stated = {name: value for name, (value, default) in values.items() if value != default}
+    return {"name": form.name} | {
+        name: list(value) if isinstance(value, tuple) else value for name, value in stated.items()
+    }
+
+
+def form_of_entry(kind: type[Any], entry: Mapping[str, Any]) -> Form:
+    """The form back from what :func:`form_entry` wrote; keys a later version added are left out.
+
+    >>> form_of_entry(Drawn, {"name": "drawn", "order": "input"})
+    Drawn(order='input')
+    """
+    known = {field.name for field in fields(kind)}
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items() if name in known}
+    form: Form = kind(**given)
+    return form
+
+
+def _one_table(name: str, tables: Sequence[PublishedTable]) -> list[str]:
+    return [] if len(tables) == 1 else [f"A release of the form `{name}` has one table, not {len(tables)}."]
