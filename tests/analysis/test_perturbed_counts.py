@@ -1,5 +1,6 @@
 """Estimates from perturbed releases: by hand, unbiased over many releases, and with honest standard errors."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import undercover as uc
 from undercover.errors import ParameterError
 from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
+from undercover.model.form import Perturbed
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 COLUMNS = (
@@ -22,8 +24,8 @@ def release(
     ages: list[str], ill: list[Any], people: list[int], p: Any = "1/2", domain: Any = ("flu", "cold")
 ) -> Release:
     data = pa.table({"age": ages, "ill": ill, "G": people})
-    parameters = {"used": {"p": p, "domain": list(domain)}}
-    return Release("perturbed-generalization", parameters, (PublishedTable("table", COLUMNS, data),), True)
+    form = Perturbed(keep=str(p), domain=tuple(domain))
+    return Release("perturbed-generalization", {}, (PublishedTable("table", COLUMNS, data),), True, form=form)
 
 
 def test_counts_by_hand() -> None:
@@ -79,7 +81,7 @@ def test_bad_questions() -> None:
         found.marginal(by="ill")
     with pytest.raises(ParameterError, match="no value was kept"):
         PerturbedCounts(release(["1"], ["flu"], [4], p=0)).count({"ill": "flu"})
-    with pytest.raises(ParameterError, match="not by perturbed-generalization"):
+    with pytest.raises(ParameterError, match="did not go through a public channel"):
         PerturbedCounts(Release("mondrian", {}, (), True))
 
 
@@ -92,8 +94,7 @@ def errors(p: float, wrong: float = 1.0, releases: int = 150) -> tuple[np.ndarra
     counts, sums = [], []
     for seed in range(releases):
         made = uc.publish(people, schema, uc.PerturbedGeneralization(k=5, p=p), seed=seed).release
-        stated = {**made.parameters, "used": {**made.parameters["used"], "p": p * wrong}}
-        asked = PerturbedCounts(Release(made.method, stated, made.tables, True, guarantees=made.guarantees))
+        asked = PerturbedCounts(replace(made, form=replace(made.form, keep=str(p * wrong))))
         count = asked.count({"sex": "Female", "income": uc.Between(0, 19)})
         money = asked.sum({"sex": "Female"})
         counts.append((count.value - truth) / count.standard_error)

@@ -20,7 +20,7 @@ def release(data: pa.Table, **parameters: Any) -> Release:
     columns = tuple(PublishedColumn(name, "quasi-identifier", "value") for name in data.column_names)
     return Release(
         "mutual-cover",
-        {"keep_order": True, **parameters},
+        parameters,
         (PublishedTable("table", columns, data),),
         False,
         form=Drawn(order="input"),

@@ -103,7 +103,7 @@ def displacement(original: Table, release: Release, own: NDArray[np.int64] | Non
     >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
     >>> table = PublishedTable("t", columns, pa.table({"age": [29, 29, 30]}))
     >>> from undercover.model.form import Drawn
-    >>> found = displacement(original, Release("mutual-cover", {"keep_order": True}, (table,), False, form=Drawn(order="input")))
+    >>> found = displacement(original, Release("mutual-cover", {}, (table,), False, form=Drawn(order="input")))
     >>> found.iloss_sum, found.shift["age"]  # (1 + 0 + 3) / 3 values, and over a width of 5 in 3 rows
     (1.3333333333333333, 0.26666666666666666)
     """
