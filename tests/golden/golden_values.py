@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +19,16 @@ from typing import Any
 
 import pyarrow.csv
 import pyarrow.parquet
-from golden_comparison import checksum, condensed, differences, differences_of_checksums, digest, without
+from golden_comparison import (
+    NOT_COMPARED,
+    NOTHING,
+    checksum,
+    condensed,
+    differences,
+    differences_of_checksums,
+    digest,
+    without,
+)
 from recipes import OTHERS, RECIPES, Recipe
 
 import undercover as uc
@@ -33,6 +42,7 @@ QUERIES = 20
 ALLOWED_NEW_KEYS = ("form",)  # keys of release.json itself that may appear
 ALLOWED_GONE_PARAMETERS = ("used",)  # of its `method.parameters`, that may disappear
 NOT_HELD_OF_MANIFESTS = ("undercover",)  # the version
+NOT_HELD_OF_COMMANDS = (*NOT_COMPARED, "verify_seconds", "made_with", "sha256", "content")
 NOT_HELD_OF_REPORTS = ("seconds", "version", "sha256", "timings", "memory", "path", "date")
 
 
@@ -75,18 +85,28 @@ def command(*arguments: Any) -> dict[str, Any]:
 
 
 def public_files(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every public file but the manifest and the datasheet, which are compared by what they say."""
-    files = sorted(path for path in (folder / "public").rglob("*") if path.is_file())
-    return {
-        path.relative_to(folder / "public").as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-        if path.name not in ("release.json", "datasheet.html")
-    }
+    """A digest of every public file but the manifest and the datasheet, which are compared by what they say.
+
+    Of CSV files it is the SHA-256. The bytes of Parquet files depend on the library that writes them, so that the
+    digest there is of types and values.
+    """
+    found = {}
+    for path in sorted(path for path in (folder / "public").rglob("*") if path.is_file()):
+        if path.suffix == ".parquet":
+            table = pyarrow.parquet.read_table(path)
+            types = [f"{field.name} {field.type}" for field in table.schema]
+            found[path.name] = digest(json.dumps([types, table.to_pydict()], default=str))
+        elif path.name not in ("release.json", "datasheet.html"):
+            found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """What ``release.json`` says, without the version."""
+    """What ``release.json`` says, without the version; of the hashes of tables only whether they are right."""
     content = json.loads((folder / "public" / "release.json").read_text(encoding="utf-8"))
+    for table in content["tables"]:
+        right = hashlib.sha256((folder / "public" / table["file"]).read_bytes()).hexdigest()
+        table["sha256"] = "right" if table["sha256"] == right else "wrong"
     return {name: condensed(value) for name, value in content.items() if name not in NOT_HELD_OF_MANIFESTS}
 
 
@@ -136,7 +156,7 @@ def answers(name: str, root: Path) -> dict[str, Any]:
     """What the commands about a release print; an answer that an earlier command gave, too, is named by that one."""
     found: dict[str, Any] = {}
     for title, arguments in asked(name, root).items():
-        answer = condensed(without(command(*arguments)))
+        answer = condensed(without(command(*arguments), NOT_HELD_OF_COMMANDS))
         same = [earlier for earlier, given in found.items() if given == answer]
         found[title] = {"same as": same[0]} if same else answer
     return found
@@ -168,27 +188,24 @@ def differences_of_releases(stored: Mapping[str, Any], found: Mapping[str, Any])
     ]
 
 
-def report_figures(folder: Path) -> dict[str, list[Any]]:
-    """A checksum of every section of ``private/report.json``, in which order does not count.
+def report_figures(folder: Path) -> dict[str, Any]:
+    """What is held of every section of ``private/report.json``: a single number itself, otherwise a checksum.
 
-    A section is named by up to two keys, and by the position in a list at the top: ``attacks/0/after``,
-    ``class_sizes/histogram``.
+    A section is named by up to two keys, and by the position where the top holds a list of mappings of mappings:
+    ``attacks/0/after``, ``class_sizes/histogram``. Order within a section does not count.
     """
     text = (folder / "private" / "report.json").read_text(encoding="utf-8")
     content = without(json.loads(text.replace(str(folder.parent), "PLACE")), NOT_HELD_OF_REPORTS)
-    sections: dict[str, list[Any]] = {}
-    for path, value in _sections(content):
-        sections.setdefault(path, []).append(value)
-    return {path: checksum(values, ordered=False) for path, values in sorted(sections.items())}
+    return {path: _brief(checksum([value], ordered=False)) for path, value in sorted(_sections(content))}
 
 
-def differences_of_reports(stored: Mapping[str, Sequence[Any]], found: Mapping[str, Sequence[Any]]) -> list[str]:
+def differences_of_reports(stored: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """Where the figures of a report differ, section by section."""
     lines = [f"report.json/{path}: not found" for path in stored if path not in found]
     lines += [f"report.json/{path}: not stored" for path in found if path not in stored]
     for path in stored:
         if path in found:
-            lines += differences_of_checksums(stored[path], found[path], f"report.json/{path}")
+            lines += differences_of_checksums(_whole(stored[path]), _whole(found[path]), f"report.json/{path}")
     return lines
 
 
@@ -211,14 +228,14 @@ def other_answers(root: Path) -> dict[str, Any]:
         "verify FILE that fails": ["verify", data, *second[:4], "--require", "k=60", "--require", "t=0.1"],
         "guarantee": ["guarantee", "--k", "6", "--p", "0.3", "--skew", "0.1", "--rho1", "0.2", "--domain", "50"],
         "compare DATA": [
-            *("compare", data, *roles, "--methods", "mondrian,anatomy", "--queries", "5"),
+            *("compare", data, *roles, "--methods", "mondrian", "--queries", "5"),
             *("--out", root / "compared"),
         ],
     }
     found = {}
     for title, arguments in commands.items():
         answer = json.loads(json.dumps(command(*arguments)).replace(str(root), "PLACE"))
-        found[title] = condensed(without(answer))
+        found[title] = condensed(without(answer, NOT_HELD_OF_COMMANDS))
     return found
 
 
@@ -235,16 +252,39 @@ def _made(recipe: Recipe, folder: Path, others: Sequence[Path] = ()) -> Path:
         raise
 
 
-def _sections(content: Any, path: tuple[str, ...] = ()) -> Any:
-    """Parts of a report with the names of their sections; parts in one list have one name, but for a list at the top."""
-    if content and isinstance(content, Mapping) and sum(not part.isdigit() for part in path) < 2:
-        for name, value in content.items():
-            yield from _sections(value, (*path, name))
-    elif content and isinstance(content, list) and len(path) == 1:
-        for position, value in enumerate(content):
-            yield from _sections(value, (*path, str(position)))
-    else:
-        yield "/".join(path), content
+def _brief(found: list[Any]) -> Any:
+    """A checksum as it is stored: a single number, the digest of texts, or both with what else there is."""
+    count, total, _, texts = found
+    if count == 0:
+        return texts
+    if texts != NOTHING:
+        return found
+    return total if count == 1 else found[:3]
+
+
+def _whole(brief: Any) -> list[Any]:
+    """The checksum that was stored briefly."""
+    if isinstance(brief, str):
+        return [0, 0.0, 0.0, brief]
+    if not isinstance(brief, list):
+        return [1, brief, brief * brief, NOTHING]
+    return [*brief, NOTHING][:4]
+
+
+def _sections(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The sections of a report with their names."""
+    for name, part in content.items():
+        if isinstance(part, Mapping):
+            yield from ((f"{name}/{key}", value) for key, value in part.items())
+        elif isinstance(part, list) and any(_is_nested(entry) for entry in part):
+            for position, entry in enumerate(part):
+                yield from ((f"{name}/{position}/{key}", value) for key, value in entry.items())
+        else:
+            yield name, part
+
+
+def _is_nested(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and any(isinstance(value, Mapping | list) for value in entry.values())
 
 
 def _decoded(table: Any) -> Any:

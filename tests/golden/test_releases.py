@@ -92,17 +92,17 @@ def test_noise_in_the_last_digits_is_no_difference() -> None:
 
 
 def test_a_manifest_may_gain_its_form_and_lose_what_was_used_but_nothing_else() -> None:
-    before = stored(STORED / "perturbed-mondrian.json")["release.json"]
+    before = stored(STORED / "noncentralized-beside-others.json")["release.json"]
     after = copy.deepcopy(before)
-    after["form"] = {"name": "sampled"}
-    after["method"]["parameters"].pop("used", None)
+    after["form"] = {"name": "generalized"}
+    del after["method"]["parameters"]["used"]
     assert differences_of_manifests(before, after) == []
     after["tables"][0]["columns"][0]["form"] = "other"
     after["surprise"] = 1
-    after["method"]["parameters"]["p"] *= 1.001
+    after["method"]["parameters"]["l"] = 3
     found = [line.split(":")[0] for line in differences_of_manifests(before, after)]
     assert found == [
-        "release.json/method/parameters/p",
+        "release.json/method/parameters/l",
         "release.json/tables/0/columns/0/form",
         "release.json/surprise",
     ]
