@@ -7,7 +7,7 @@ import numpy as np
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory
 from undercover.engines.local import LocalEngine
-from undercover.forms.generalized.loss import losses
+from undercover.forms.loss import losses
 from undercover.methods.cross_bucket.groups import cross_buckets
 from undercover.methods.cross_bucket.kernels.division import divide_rows
 from undercover.methods.cross_bucket.plan import Plan, plan_of

@@ -12,11 +12,11 @@ from typing import Any
 
 import undercover as uc
 from benchmarks.measure import Book
-from undercover.api import summarize
 from undercover.datasets import census_schema
 from undercover.io.release import folder as bundle
 from undercover.model.protocols import Method
 from undercover.studies.compare.compare import compare
+from undercover.verbs.report import summarize
 
 METHODS: dict[str, Method] = {
     "Mondrian k=10, l=3": uc.Mondrian(k=10, l=3),

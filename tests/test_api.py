@@ -15,7 +15,6 @@ import pytest
 
 import undercover as uc
 import undercover.model.figures
-from undercover.api import original_of, schema_of, summarize
 from undercover.errors import (
     DataError,
     InputError,
@@ -28,6 +27,8 @@ from undercover.errors import (
 from undercover.guarantees import KAnonymity, LDiversity
 from undercover.io.source import ReadOptions
 from undercover.model.run import Draft
+from undercover.verbs.report import summarize
+from undercover.verbs.store import original_of, schema_of
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
 METHODS = [uc.Mondrian(k=4), uc.Mondrian(k=4, l=2, recoding="regions"), uc.Anatomy(l=4)]

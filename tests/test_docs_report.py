@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import undercover as uc
-from undercover import api
 from undercover.pages.render import report_html
+from undercover.verbs.report import summarize
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide" / "report.md"
 FIGURE = re.compile(r"(?<![\w.,])(?:\d[\d,.]* %|\d+,\d{3}|0\.\d{3,}|\d{3,})(?!\w)")
@@ -19,7 +19,7 @@ def shown() -> str:
     """What the report of the guide's example shows, without markup."""
     names = ["age", "sex", "race", "education", "marital_status"]
     schema = uc.Schema(quasi_identifiers=names, sensitive="income")
-    page = report_html(api.summarize(uc.publish(uc.datasets.census(5000), schema, uc.Mondrian(k=10, l=3))))
+    page = report_html(summarize(uc.publish(uc.datasets.census(5000), schema, uc.Mondrian(k=10, l=3))))
     bare = re.sub(r"<style.*?</style>|<svg.*?</svg>|<pre.*?</pre>", " ", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", bare))
 

@@ -9,8 +9,9 @@ import pytest
 import typer.main
 
 import undercover as uc
-from undercover import api
 from undercover.cli.main import app
+from undercover.verbs.attack import attack
+from undercover.verbs.report import report
 
 GUIDE = Path(__file__).parent.parent / "docs" / "guide"
 VERBS = [name for name in uc.__all__ if name[0].islower() and name != "datasets"]
@@ -36,13 +37,13 @@ def test_the_table_of_verbs_has_all_of_them() -> None:
 
 @pytest.mark.parametrize("name", VERBS)
 def test_a_verb_takes_what_the_table_says(name: str) -> None:
-    verb = api.report if name == "report" else getattr(uc, name)
+    verb = report if name == "report" else getattr(uc, name)
     taken = inspect.signature(verb).parameters.values()
     assert described()[name] == [each.name for each in taken if each.kind is not inspect.Parameter.VAR_KEYWORD]
 
 
 def test_the_table_of_attackers_has_what_attack_takes() -> None:
-    taken = typing.get_type_hints(api.attack)["attacker"]
+    taken = typing.get_type_hints(attack)["attacker"]
     names = {each.__name__ for each in typing.get_args(taken)} - {"NoneType"}
     assert {call.removesuffix("()") for call in first_cells("python.md", "attacker")} == names
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         answer,
         answer_sum,
     )
-    from undercover.api import attack, joint_risk, load, measure, publish, published, report, save, verify
     from undercover.attacks import (
         AlgorithmAware,
         BucketMatching,
@@ -71,6 +70,13 @@ if TYPE_CHECKING:
     from undercover.utility.queries.counts import QueryError
     from undercover.utility.queries.sums import SumError
     from undercover.verbs.apply import apply
+    from undercover.verbs.attack import attack
+    from undercover.verbs.joint import joint_risk, published
+    from undercover.verbs.measure import measure
+    from undercover.verbs.publish import publish
+    from undercover.verbs.report import report
+    from undercover.verbs.store import load, save
+    from undercover.verbs.verify import verify
 
 # Loaded on first use, so that `import undercover` and `undercover --help` cost next to nothing.
 _HOMES = {
@@ -87,7 +93,13 @@ _HOMES = {
         "answer",
         "answer_sum",
     ),
-    "undercover.api": ("attack", "joint_risk", "load", "measure", "publish", "published", "report", "save", "verify"),
+    "undercover.verbs.attack": ("attack",),
+    "undercover.verbs.joint": ("joint_risk", "published"),
+    "undercover.verbs.measure": ("measure",),
+    "undercover.verbs.publish": ("publish",),
+    "undercover.verbs.report": ("report",),
+    "undercover.verbs.store": ("load", "save"),
+    "undercover.verbs.verify": ("verify",),
     "undercover.attacks": (
         "AlgorithmAware",
         "BucketMatching",

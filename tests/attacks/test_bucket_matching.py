@@ -11,7 +11,7 @@ import undercover as uc
 from undercover.attacks.linkage import _disclosure, distinct_rows
 from undercover.errors import ParameterError
 from undercover.forms.boxes import boxes_of
-from undercover.forms.buckets.merged_boxes import merged_boxes
+from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.cells import read_interval, read_set
 
 EIGHT = uc.datasets.hospital("cross-bucket")

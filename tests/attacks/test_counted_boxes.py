@@ -9,9 +9,9 @@ import undercover as uc
 from undercover.attacks import linkage
 from undercover.attacks.linkage import distinct_rows
 from undercover.forms.boxes import boxes_of, match
-from undercover.forms.buckets.merged_boxes import merged_boxes
 from undercover.forms.kernels import bit_planes, weigh_covering
 from undercover.forms.matching import can_be_counted, counted_matches, pairs_expected
+from undercover.forms.merged_boxes import merged_boxes
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
 METHODS = {

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from undercover import api
 from undercover.io.release.manifest import load_release
 from undercover.studies.tour import COMPILED_AHEAD, OVERVIEW, TOUR
+from undercover.verbs.store import save
+from undercover.verbs.verify import verify
 
 Command = Callable[..., Any]
 
@@ -28,7 +29,7 @@ def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
     assert sorted(os.listdir(out)) == sorted([OVERVIEW, "people.csv", *(planned.folder for planned in TOUR)])
     page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", (out / OVERVIEW).read_text()))
     for planned in TOUR:
-        assert api.verify(out / planned.folder).holds
+        assert verify(out / planned.folder).holds
         assert load_release(out / planned.folder / "public")[1] == []
         # A line of its own, not torn apart, with the figures of the overview.
         (line,) = (text for text in done.out.splitlines() if text.strip().startswith(f"{planned.title} "))
@@ -62,7 +63,7 @@ def test_what_is_no_tour_is_never_replaced(undercover: Command, out: Path) -> No
 def test_a_tour_cut_short_leaves_nothing(
     undercover: Command, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save, calls = api.save, []
+    save, calls = save, []
 
     def fail_later(*arguments: Any, **options: Any) -> Any:
         calls.append(arguments)

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from undercover import api
-
 Command = Callable[..., Any]
 MONDRIAN = ["--method", "mondrian", "--set", "k=5"]
 

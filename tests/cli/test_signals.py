@@ -16,7 +16,7 @@ from undercover.io.release.manifest import load_release
 DAWDLING = textwrap.dedent(
     """
     import sys, time
-    from undercover import api
+    
     from undercover.io.release import manifest
 
     def dawdling(function):

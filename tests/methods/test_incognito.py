@@ -10,7 +10,7 @@ import pytest
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.forms.generalized.against import verify_against
+from undercover.forms.against import verify_against
 from undercover.guarantees import LDiversity, TCloseness
 from undercover.methods.incognito import Incognito
 from undercover.methods.registry import method_from_mapping, method_parameters

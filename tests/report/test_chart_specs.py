@@ -5,9 +5,9 @@ import jsonschema
 import pytest
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.pages.render import report_html
 from undercover.pages.svg import Chart
+from undercover.verbs.report import summarize
 
 METHODS = {
     "one table": uc.Mondrian(k=5, l=2),

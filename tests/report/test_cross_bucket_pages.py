@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from undercover.pages.snippets import snippets
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.io.release.manifest import write_tables
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, report_html
-from undercover.pages.snippets import snippets
+from undercover.verbs.report import summarize
 
 
 @pytest.fixture(scope="module")

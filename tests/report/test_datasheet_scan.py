@@ -15,9 +15,9 @@ import pytest
 from public_scan import declared_lists, leaked_values, scan_manifest, scan_page, without_declared
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.io.release.manifest import write_tables
 from undercover.pages import datasheet_html, datasheet_summary
+from undercover.verbs.report import summarize
 
 FORMATS = ("csv", "parquet")
 CONTRACT = {"release.json", "datasheet.html"}

@@ -6,7 +6,6 @@ from xml.etree import ElementTree
 import pytest
 
 import undercover as uc
-from undercover import api
 from undercover.pages import report_html
 from undercover.pages.charts.lines import (
     confidence_chart,
@@ -16,6 +15,7 @@ from undercover.pages.charts.lines import (
     p_match_chart,
 )
 from undercover.pages.charts.sweeps import sweep_chart
+from undercover.verbs.report import summarize
 
 NASTY = "<script>alert('x')</script> & \"y\""
 
@@ -30,7 +30,7 @@ def attacks(people):
     """The attacks of two reports, by name."""
     ordinary = uc.publish(*people, uc.Mondrian(k=10, l=3), seed=1)
     perturbed = uc.publish(*people, uc.PerturbedGeneralization(k=6, p=0.3), seed=1)
-    found = api.summarize(ordinary)["attacks"] + api.summarize(perturbed)["attacks"]
+    found = summarize(ordinary)["attacks"] + summarize(perturbed)["attacks"]
     return {attack["attack"]: attack for attack in found}
 
 
@@ -107,7 +107,7 @@ def numbers(content):
 
 @pytest.mark.parametrize("heading", METHODS)
 def test_the_report_shows_only_figures_of_its_summary_and_stays_small(people, heading):
-    summary = api.summarize(uc.publish(*people, METHODS[heading], seed=1))
+    summary = summarize(uc.publish(*people, METHODS[heading], seed=1))
     page = report_html(summary)
     assert heading in page
     shown = set(re.findall(r'<data value="([^"]+)">', page)) - {"0.0"}

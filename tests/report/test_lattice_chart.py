@@ -7,11 +7,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover import api
 from undercover.guarantees.breach.bounds import growth_bound
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
 from undercover.pages import report_html
 from undercover.pages.charts.lattice import MOST_NODES, lattice_chart, lattice_facts
+from undercover.verbs.report import summarize
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_large_lattice_is_counted_by_height():
     nodes = np.indices([column["height"] + 1 for column in found["columns"]]).sum(axis=0)
     counts = [entry["passing"] + entry["failing"] for entry in found["by_height"]]
     assert counts == np.bincount(nodes.ravel()).tolist()
-    page = report_html(api.summarize(run))
+    page = report_html(summarize(run))
     assert "Which generalisations keep the promise" in page
     assert len(page.encode()) < 2_000_000
 
@@ -69,7 +69,7 @@ def test_the_map_of_a_release_frames_its_k_and_p():
     assert "rho2" not in here
     chart = guarantee_chart(found["grid"], "growth", chosen=(found["k"], found["p"]))
     assert f"with k = {found['k']} and p = 0.33" in chart.description
-    assert "What other k and p would promise" in report_html(api.summarize(run))
+    assert "What other k and p would promise" in report_html(summarize(run))
 
 
 def test_nasty_names_stay_text(small):

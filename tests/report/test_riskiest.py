@@ -3,9 +3,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.pages.render import report_html
 from undercover.pages.riskiest import riskiest
+from undercover.verbs.report import summarize
 
 
 def test_rows_come_with_what_the_attacker_knows_and_nothing_else():

@@ -1,8 +1,8 @@
 import pytest
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.model.hierarchy import Hierarchy
+from undercover.verbs.report import summarize
 
 AGES = Hierarchy([(str(age), f"{age // 10}0s", "*") for age in range(120)])
 

@@ -8,13 +8,13 @@ import pytest
 from pyarrow import csv
 
 import undercover as uc
-from undercover.api import summarize
 from undercover.cli.measure import run as command
 from undercover.errors import ParameterError
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.pages.render import report_html
 from undercover.utility import measure, optimal_discernibility
 from undercover.utility.discernibility import smallest_class
+from undercover.verbs.report import summarize
 
 
 def partitions(n: int, least: int) -> Iterator[list[int]]:

@@ -15,29 +15,20 @@ to the upper bound. The estimate is about the published rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from undercover.errors import DataError, ParameterError, unknown
-from undercover.forms.classes import BUCKET, COUNT, classes_of
-from undercover.forms.domains import Domains, domain_of, shown_values
-from undercover.forms.meaning import Values
-from undercover.forms.predicates import ContinuousColumn, ListedColumn, Match
-from undercover.forms.spread import read_cells
-from undercover.forms.written import Written, written
-from undercover.model.bins import bin_ends, touching
-from undercover.model.drawn import is_perturbed
-from undercover.model.queries import CountQuery, Predicate
-from undercover.model.release import PublishedTable, Release
-from undercover.model.schema import Kind
-from undercover.model.table import Table
-
-# Their cells are drawn at random: a published value is not the value of that row.
-_PERTURBED = ("mutual-cover", "perturbed-generalization")
+from undercover.errors import DataError, NotTold
+from undercover.forms import read
+from undercover.forms.asking import Asking
+from undercover.forms.bucket_table import BucketTable
+from undercover.forms.domains import Domains
+from undercover.forms.predicates import Match
+from undercover.model.queries import CountQuery
+from undercover.model.release import Release
 
 
 @dataclass(frozen=True)
@@ -78,7 +69,7 @@ class Recipient:
     --------
     >>> import pyarrow as pa
     >>> from undercover.model.queries import Between
-    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
     >>> data = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]"], "ill": ["flu", "cold", "flu"]})
     >>> recipient = Recipient(Release("mondrian", {}, (PublishedTable("table", columns, data),), True))
@@ -90,104 +81,47 @@ class Recipient:
 
     release: Release
     domains: Domains | None = None
-    _columns: dict[str, ListedColumn | ContinuousColumn] = field(default_factory=dict, init=False, repr=False)
-    _written: dict[tuple[str, str], Written] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.release.method in _PERTURBED:
-            raise ParameterError(
+        reading = read(self.release)
+        if not (reading.covers and reading.true_values):
+            raise NotTold(
                 f"Values published by {self.release.method} are drawn at random; they cannot be counted as they stand."
-                + (" Ask undercover.PerturbedCounts." if is_perturbed(self.release) else "")
+                + (" Ask undercover.PerturbedCounts." if reading.channel is not None else "")
             )
-        if len(self.release.tables) > 1:
-            problems = classes_of(self.release).problems
-            if problems:
-                raise DataError(problems)
+        if reading.classes.problems:
+            raise DataError(reading.classes.problems)
 
     @cached_property
-    def main(self) -> PublishedTable:
-        """The table with the quasi-identifiers."""
-        return self.release.published("qit") if self.sensitive_table is not None else self.release.published()
-
-    @cached_property
-    def sensitive_table(self) -> PublishedTable | None:
-        """The table with the sensitive values, where they are in one of their own."""
-        return self.release.published("sat") if len(self.release.tables) > 1 else None
+    def asking(self) -> Asking:
+        """Who finds the rows that satisfy predicates."""
+        return Asking(read(self.release), self.domains)
 
     def answer(self, query: CountQuery) -> Answer:
         """Answer one query."""
-        homes = self._homes(query.where)
-        asked = [{name: query.where[name] for name, table in homes.items() if table is at} for at in self._tables]
-        rows = self.match(self.main, asked[0])
-        if self.sensitive_table is None:
+        rows, *values = self.asking.matches(query.where)
+        buckets = self.asking.reading.buckets
+        if buckets is None:
             found = float(rows.share.sum()), int(rows.certain.sum()), int(rows.possible.sum())
         else:
-            found = self._joined(rows, self.match(self.sensitive_table, asked[1]))
+            found = self._joined(buckets, rows, values[0])
         estimate, lower, upper = found
         return Answer(estimate, lower, upper + self.release.suppressed_rows)
 
-    def match(self, table: PublishedTable, where: Mapping[str, Predicate]) -> Match:
-        """Which rows of one published table satisfy predicates on its own columns."""
-        everything = np.ones(table.rows, dtype=bool)
-        found = Match(everything, everything.astype(np.float64), everything)
-        for name, predicate in where.items():
-            found = found.both(self._column(table, name).match(predicate).of_rows(self._cells(table, name).codes))
-        return found
-
-    @property
-    def _tables(self) -> list[PublishedTable]:
-        return [self.main] if self.sensitive_table is None else [self.main, self.sensitive_table]
-
-    def _homes(self, names: Mapping[str, Predicate]) -> dict[str, PublishedTable]:
-        """The table of each column asked about; buckets and counts are structure, not columns to ask about."""
-        known = {column.name: table for table in self._tables for column in table.columns if column.role != "structure"}
-        problems = [unknown("Column", name, known) for name in names if name not in known]
-        if problems:
-            raise ParameterError(problems)
-        return {name: known[name] for name in names}
-
-    def _joined(self, rows: Match, values: Match) -> tuple[float, int, int]:
+    def _joined(self, buckets: BucketTable, rows: Match, values: Match) -> tuple[float, int, int]:
         """Bucket by bucket: rows that satisfy the one part of the query, values that satisfy the other."""
-        assert self.sensitive_table is not None
-        in_qit, in_sat = self._cells(self.main, BUCKET), self._cells(self.sensitive_table, BUCKET)
-        place = {label: i for i, label in enumerate(in_qit.labels)}
-        of_sat = np.array([place[label] for label in in_sat.labels], dtype=np.int64)[in_sat.codes]
-        people = np.asarray(self.sensitive_table.data.column(COUNT).to_numpy(), dtype=np.int64)
+        of_row, count = buckets.rows.codes, buckets.count
         certain, expected, possible = (
-            np.bincount(in_qit.codes, weights=part.astype(np.float64), minlength=len(place))
+            np.bincount(of_row, weights=part.astype(np.float64), minlength=count)
             for part in (rows.certain, rows.share, rows.possible)
         )
-        size = np.bincount(in_qit.codes, minlength=len(place))
-        chosen = np.bincount(of_sat, weights=people * values.certain, minlength=len(place))
+        size = np.bincount(of_row, minlength=count)
+        chosen = np.bincount(buckets.of_line, weights=buckets.people * values.certain, minlength=count)
         return (
             float((expected * chosen / size).sum()),
             int(np.maximum(certain + chosen - size, 0).sum()),
             int(np.minimum(possible, chosen).sum()),
         )
-
-    def _cells(self, table: PublishedTable, name: str) -> Written:
-        key = (table.name, name)
-        if key not in self._written:
-            self._written[key] = written(table.data.column(name))
-        return self._written[key]
-
-    def _is_continuum(self, table: PublishedTable, name: str, cells: tuple[str, ...]) -> bool:
-        """Whether declared bins hold all numbers between their ends."""
-        stated = self.domains is not None and name in (
-            self.domains.columns if isinstance(self.domains, Table) else self.domains
-        )
-        binned = table.form(name) == "interval" and name not in table.names("quasi-identifier")
-        return binned and not stated and touching(bin_ends(cells))
-
-    def _column(self, table: PublishedTable, name: str) -> ListedColumn | ContinuousColumn:
-        if name not in self._columns:
-            cells, form = self._cells(table, name).labels, table.form(name)
-            values = None if self._is_continuum(table, name, cells) else domain_of(name, cells, form, self.domains)
-            if values is not None:
-                self._columns[name] = ListedColumn(name, values, read_cells(name, cells, form, values))
-            else:
-                self._columns[name] = ContinuousColumn.of_cells(name, cells, _ends(cells))
-        return self._columns[name]
 
 
 def answer(release: Release, query: CountQuery, *, domains: Domains | None = None) -> Answer:
@@ -212,12 +146,3 @@ def answer(release: Release, query: CountQuery, *, domains: Domains | None = Non
     True
     """
     return Recipient(release, domains).answer(query)
-
-
-def _ends(cells: tuple[str, ...]) -> Values:
-    """What ranges on a continuum show: their ends, as numbers or moments."""
-    shown = shown_values(cells, "interval")
-    present = tuple(label for label in shown if label != "")
-    numbers = Values(present, "numeric", False).numbers
-    kind: Kind = "numeric" if np.isfinite(numbers).all() else "date"
-    return Values(present + ("",) * ("" in shown), kind, "" in shown)

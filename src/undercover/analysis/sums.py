@@ -27,12 +27,12 @@ from numpy.typing import NDArray
 
 from undercover.analysis.answers import Recipient
 from undercover.errors import ParameterError, unknown
-from undercover.forms.classes import BUCKET, COUNT
+from undercover.forms import read
+from undercover.forms.asking import Asking
 from undercover.forms.domains import Domains
 from undercover.forms.predicates import Match
-from undercover.forms.written import written
+from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
-from undercover.model.drawn import is_drawn
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.model.release import PublishedTable, Release
 
@@ -112,7 +112,7 @@ class Sums:
     Two boxes of two rows and two buckets across them; of the second box nobody knows who is 30 and who is 34:
 
     >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.model.release import PublishedColumn, PublishedTable
     >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
     >>> sat = pa.table({"bucket": [0, 0, 1, 1], "pay": [10, 20, 30, 40], "count": [1, 1, 1, 1]})
     >>> age, pay = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("pay", "sensitive", "value")
@@ -133,7 +133,7 @@ class Sums:
     def __post_init__(self) -> None:
         if self.column in self._home.names("quasi-identifier"):
             raise ParameterError(f"Column `{self.column}` is a quasi-identifier; sums are of sensitive columns.")
-        if self._home.name == "qit":
+        if self._reading.buckets is not None and self._home is self._reading.main:
             raise ParameterError(f"Sums of `{self.column}` in two tables are not answered; ask for a sensitive column.")
         if not np.isfinite(self._numbers).all():
             raise ParameterError(f"Column `{self.column}` holds no numbers that could be added up.")
@@ -141,24 +141,28 @@ class Sums:
     def answer(self, where: Mapping[str, Predicate | Scalar] | None = None) -> SumAnswer:
         """The sum over the rows that satisfy every predicate."""
         query = SumQuery(self.column, where=where)
-        recipient = self.recipient
-        homes = recipient._homes(query.where)
-        asked = [{name: query.where[name] for name in query.where if homes[name] is at} for at in recipient._tables]
-        rows = recipient.match(recipient.main, asked[0])
-        if recipient.sensitive_table is None:
+        rows, *values = self.asking.matches(query.where)
+        if self._reading.buckets is None:
             return self.of_rows(rows)
-        values = recipient.match(recipient.sensitive_table, asked[1]).certain if asked[1] else None
-        return self.of_buckets(rows, values)
+        homes = self.asking.homes(query.where)
+        chosen = values[0].certain if any(home is self._reading.values_table for home in homes.values()) else None
+        return self.of_buckets(rows, chosen)
+
+    @property
+    def _reading(self) -> Reading:
+        return self.asking.reading
 
     @cached_property
-    def recipient(self) -> Recipient:
-        """Who finds the rows that satisfy predicates."""
-        return _OfDrawn(self.release, self.domains) if is_drawn(self.release) else Recipient(self.release, self.domains)
+    def asking(self) -> Asking:
+        """Who finds the rows that satisfy predicates; rows whose quasi-identifiers were drawn are taken as they are."""
+        if read(self.release).covers:
+            return Recipient(self.release, self.domains).asking
+        return Asking(read(self.release), self.domains)
 
     def of_rows(self, rows: Match) -> SumAnswer:
         """The sum over rows of one table that carry their own values."""
         estimate = float(rows.share @ self._numbers.mean(axis=1))
-        if is_drawn(self.release):
+        if not self._reading.covers:
             return SumAnswer(estimate)
         surely = self._numbers[rows.certain].sum(axis=0)
         perhaps = self._numbers[rows.possible & ~rows.certain]
@@ -185,7 +189,7 @@ class Sums:
 
     @cached_property
     def _home(self) -> PublishedTable:
-        tables = self.recipient._tables
+        tables = self.asking.tables
         known = {column.name: table for table in tables for column in table.columns if column.role != "structure"}
         if self.column not in known:
             raise ParameterError(unknown("Column", self.column, known))
@@ -194,7 +198,7 @@ class Sums:
     @cached_property
     def _numbers(self) -> Floats:
         """(n_rows, 2) the ends of each published value; missing is 0, what is no number infinite."""
-        cells = written(self._home.data.column(self.column), nan_is_missing=True)
+        cells = self._reading.cells(self._home, self.column, nan_is_missing=True)
         if self._home.form(self.column) == "interval":
             return bin_ends(cells.labels)[cells.codes]
         return np.repeat(np.array([_number(label) for label in cells.labels])[:, None], 2, axis=1)[cells.codes]
@@ -202,17 +206,13 @@ class Sums:
     @cached_property
     def _buckets(self) -> tuple[_Buckets, _Buckets, _Buckets]:
         """The values of every bucket: by their lower ends, their middles and their upper ends."""
-        main, sat = self.recipient.main, self.recipient.sensitive_table
-        assert sat is not None
-        in_qit, in_sat = (self.recipient._cells(table, BUCKET) for table in (main, sat))
-        place = {label: number for number, label in enumerate(in_qit.labels)}
-        of_sat = np.array([place[label] for label in in_sat.labels], dtype=np.int64)[in_sat.codes]
-        people = np.asarray(sat.data.column(COUNT).to_numpy(), dtype=np.int64)
-        lines = np.repeat(np.arange(sat.rows), people)
+        found = self._reading.buckets
+        assert found is not None
+        lines = np.repeat(np.arange(len(found.people)), found.people)
 
         def by(numbers: Floats) -> _Buckets:
-            order = lines[np.lexsort((numbers[lines], of_sat[lines]))]
-            return _Buckets(in_qit.codes, len(place), order, of_sat[order], numbers[order])
+            order = lines[np.lexsort((numbers[lines], found.of_line[lines]))]
+            return _Buckets(found.rows.codes, found.count, order, found.of_line[order], numbers[order])
 
         low, high = self._numbers.T
         if (low == high).all():
@@ -266,13 +266,6 @@ class _Buckets:
     def largest(self, number: NDArray[np.int64]) -> Floats:
         """(count,) sum of the largest values of each bucket, ``number`` of them."""
         return np.asarray(self._running[self.starts[1:]] - self._running[self.starts[1:] - number])
-
-
-class _OfDrawn(Recipient):
-    """Reads the rows of a release whose quasi-identifiers were drawn at random as if they were true."""
-
-    def __post_init__(self) -> None:
-        """Nothing is refused: whoever adds up such rows knows that the answer has no bounds."""
 
 
 def answer_sum(release: Release, query: SumQuery, *, domains: Domains | None = None) -> SumAnswer:

@@ -22,15 +22,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
+from undercover.forms.case import Case
 from undercover.model.groups import DrawnCells, Seen, distinct_orders, seen_groups
-from undercover.model.protocols import Enumerable, Method, Weighing
+from undercover.model.protocols import Effort, Enumerable, Method, Progress, Weighing, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
@@ -116,12 +117,16 @@ class AlgorithmAware:
     >>> from undercover import Mondrian, Schema, Streamliner, Table
     >>> data = pa.table({"age": [0, 0, 1, 1, 1, 1], "disease": ["flu", "flu", "cold", "gout", "rash", "ulcer"]})
     >>> table = Table.from_arrow(data, Schema(quasi_identifiers=["age"], sensitive="disease"))
-    >>> found = AlgorithmAware().run(table, Mondrian(k=2, l=2, cut="median"))
+    >>> found = AlgorithmAware().on(table, Mondrian(k=2, l=2, cut="median"))
     >>> found.safe, found.worst.posterior, found.worst.alone
     (False, Fraction(1, 1), Fraction(1, 3))
-    >>> AlgorithmAware().run(table, Streamliner(l=2)).worst.posterior
+    >>> AlgorithmAware().on(table, Streamliner(l=2)).worst.posterior
     Fraction(1, 2)
     """
+
+    name: ClassVar[str] = "algorithm-aware"
+    effort: ClassVar[Effort] = "asked"
+    slow: ClassVar[bool] = False
 
     trials: int = 20_000
     confidence: float = 0.999
@@ -137,7 +142,17 @@ class AlgorithmAware:
         if problems:
             raise ParameterError(problems)
 
-    def run(
+    def applies(self, case: Case) -> str | None:
+        """There are few people, one sensitive column, and a method to look at."""
+        if case.made_by is None:
+            return "Nobody says which method made this release. Attack the run."
+        return self._refused(case.original, case.method)
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> AlgorithmAwareResult:
+        """Attack the method of a run, the very object that made it, on the people and values of its table."""
+        return self.on(case.original, case.method)
+
+    def on(
         self, table: Table, method: Method, *, randomness: Randomness | None = None, sample: bool = False
     ) -> AlgorithmAwareResult:
         """Attack ``method`` on the people and values of ``table``.
@@ -149,23 +164,29 @@ class AlgorithmAware:
         sample
             Sample the method even if it lists its outcomes.
         """
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError("The algorithm-aware attack needs exactly one sensitive column.")
-        if table.n_rows > MOST_PEOPLE:
-            raise ParameterError(
-                f"The algorithm-aware attack goes through every table of the same values, which takes at most "
-                f"{MOST_PEOPLE} people. Got {table.n_rows:,}. Give it a few rows that stand for the others."
-            )
-        if isinstance(method, Weighing) and table.n_rows > MOST_DRAWN:
-            raise ParameterError(
-                "Where values are drawn, the algorithm-aware attack goes through every value of every cell as well, "
-                f"which takes at most {MOST_DRAWN} people. Got {table.n_rows}."
-            )
+        refused = self._refused(table, method)
+        if refused is not None:
+            raise ParameterError(refused)
         if isinstance(method, Enumerable) and not sample:
             return _enumerated(table, method)
         if isinstance(method, Weighing):
             raise ParameterError(f"{method.name} lists its outcomes: run the attack without sampling.")
         return self._sampled(table, method, randomness or Randomness())
+
+    def _refused(self, table: Table, method: Method) -> str | None:
+        if len(table.schema.sensitive) != 1:
+            return "The algorithm-aware attack needs exactly one sensitive column."
+        if table.n_rows > MOST_PEOPLE:
+            return (
+                f"The algorithm-aware attack goes through every table of the same values, which takes at most "
+                f"{MOST_PEOPLE} people. Got {table.n_rows:,}. Give it a few rows that stand for the others."
+            )
+        if isinstance(method, Weighing) and table.n_rows > MOST_DRAWN:
+            return (
+                "Where values are drawn, the algorithm-aware attack goes through every value of every cell as well, "
+                f"which takes at most {MOST_DRAWN} people. Got {table.n_rows}."
+            )
+        return None
 
     def _sampled(self, table: Table, method: Method, randomness: Randomness) -> AlgorithmAwareResult:
         codes = _sensitive_codes(table)

@@ -20,12 +20,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.linkage import distinct_rows
-from undercover.errors import ParameterError, unknown
+from undercover.errors import ParameterError
 from undercover.forms.boxes import match, value_codes
-from undercover.forms.buckets.merged_boxes import merged_boxes
-from undercover.model.release import Release
-from undercover.model.table import Table
+from undercover.forms.case import Case
+from undercover.forms.merged_boxes import merged_boxes
+from undercover.model.protocols import Effort, Progress, no_progress
 
 EDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -91,28 +90,34 @@ class BucketMatching:
     >>> import undercover as uc
     >>> example = uc.datasets.hospital("cross-bucket")
     >>> run = uc.publish(example.table, example.schema, uc.CrossBucket(k=2, l=4))
-    >>> bool(BucketMatching().run(run.original, run.release).breach["disease"].max() <= 1 / 4)
+    >>> bool(uc.attack(run, BucketMatching()).breach["disease"].max() <= 1 / 4)
     True
     """
 
     name: ClassVar[str] = "bucket-matching"
+    effort: ClassVar[Effort] = "asked"
+    slow: ClassVar[bool] = False
 
     known: tuple[str, ...] | None = None
 
-    def run(self, original: Table, release: Release, *, threads: int = 1) -> BucketMatchingResult:
-        """Attack every row of ``original`` through ``release``."""
+    def applies(self, case: Case) -> str | None:
+        """Something is sensitive, and its values are true."""
+        if not case.original.schema.sensitive:
+            return "Bucket matching needs a known column and a sensitive one."
+        return None if case.reading.true_values else "Bucket matching weighs true values; here they were drawn."
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> BucketMatchingResult:
+        """Attack every row of the original through the release."""
         from undercover.forms.kernels import count_items, posteriors
 
-        schema = original.schema
-        possible = schema.quasi_identifiers + schema.insensitive
-        known = possible if self.known is None else tuple(self.known)
-        problems = [unknown("Known column", name, possible) for name in known if name not in possible]
-        if problems or not known or not schema.sensitive:
-            raise ParameterError(problems or "Bucket matching needs a known column and a sensitive one.")
-        target_of, targets = distinct_rows(np.stack([original[name].codes for name in known], axis=1).astype(np.int64))
-        merged = merged_boxes(release, original, known, schema.sensitive)
+        why_not = self.applies(case)
+        if why_not is not None:
+            raise ParameterError(why_not)
+        original, known = case.original, case.known(self.known, "Bucket matching")
+        target_of, targets = case.targets(known)
+        merged = merged_boxes(case.reading, original, known, original.schema.sensitive)
         boxes = merged.boxes
-        offsets, members = match(boxes, targets, threads)
+        offsets, members = match(boxes, targets, case.threads)
         running = np.concatenate([[0], np.cumsum(boxes.weights[members])])
         buckets = count_items(offsets, members, merged.starts, merged.buckets, merged.n_buckets)
         order = np.argsort(target_of, kind="stable")
@@ -134,7 +139,6 @@ class BucketMatching:
             )
             breach[name] = np.empty(len(order))
             breach[name][order] = found
-            shares = np.bincount(original[name].codes, minlength=original[name].domain.size) / original.n_rows
-            baseline[name] = float((shares**2).sum())
+            baseline[name] = case.guessing(name)["mean"]
         matches = (running[offsets[1:]] - running[offsets[:-1]])[target_of]
         return BucketMatchingResult(known, original.rows, matches, buckets[target_of], breach, baseline)

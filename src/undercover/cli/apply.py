@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from undercover import api
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.cli.publish import check_output
 from undercover.errors import ParameterError
@@ -15,6 +14,7 @@ from undercover.guarantees.finding import shown
 from undercover.methods.registry import METHODS
 from undercover.model.run import Run
 from undercover.verbs.apply import Changes, apply, changes, load_recipe
+from undercover.verbs.store import save
 
 
 def run(
@@ -37,7 +37,7 @@ def run(
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
         after = apply(before, data, original=original, seed=seed, engine=engine, progress=progress)
-        api.save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
+        save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
     found = changes(before, after)
     warn(after.warnings)
     if as_json:

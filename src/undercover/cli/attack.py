@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from undercover import api
 from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
 from undercover.attacks.algorithm_aware import MOST_PEOPLE
 from undercover.cli.corruption import print_sweep
 from undercover.cli.minimality import run as run_minimality
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.methods.mondrian import Mondrian
-from undercover.model.drawn import is_perturbed
 from undercover.model.figures import baseline, number, risk
+from undercover.verbs.attack import attack as attack_run
+from undercover.verbs.attack import case_of
+from undercover.verbs.store import load
 
 
 def run(
@@ -27,13 +28,12 @@ def run(
     """Attack every row and print what the attacker gets, beside guessing."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        made = api.load(directory)
-        found = api.attack(made, Linkage(known=known, p_match=p_match), original=original).to_dict()
-        if is_perturbed(made.release):
-            found["corruption"] = api.attack(made, Corruption(), original=original).to_dict()
-        if any(table.name == "sat" for table in made.release.tables):
-            matching = BucketMatching(known=known)
-            found["bucket_matching"] = api.attack(made, matching, original=original).to_dict()
+        case = case_of(directory, original)
+        found = attack_run(case, Linkage(known=known, p_match=p_match)).to_dict()
+        if case.reading.channel is not None:
+            found["corruption"] = attack_run(case, Corruption()).to_dict()
+        if case.reading.buckets is not None:
+            found["bucket_matching"] = attack_run(case, BucketMatching(known=known)).to_dict()
     if as_json:
         print_json(found)
         return
@@ -69,13 +69,13 @@ def run_informed(directory: Path, *, original: str | None, as_json: bool) -> Non
 
     A larger table is attacked through the cuts that were refused, where the method is one that cuts.
     """
-    made = api.load(directory)
+    made = load(directory)
     if made.release.method == Mondrian.name and len(made.rows) > MOST_PEOPLE:
         run_minimality(made, original=original, as_json=as_json)
         return
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        found = api.attack(made, AlgorithmAware(), original=original).to_dict()
+        found = attack_run(made, AlgorithmAware(), original=original).to_dict()
     if as_json:
         print_json(found)
         return

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from undercover import api
 from undercover.attacks import Corruption
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.model.figures import baseline, risk
+from undercover.verbs.store import load, original_of
 
 _PRIORS = {"uniform": "nothing", "overall": "the overall shares", "worst": "what helps him most"}
 _MOST_VALUES = 12
@@ -49,8 +49,8 @@ def run_victim(directory: Path, *, row: int, corrupted: str, original: str | Non
     """Attack one person exactly and print what is believed of him before and after."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        made = api.load(directory)
-        table = api.original_of(made, original)
+        made = load(directory)
+        table = original_of(made, original)
         places = np.flatnonzero(table.rows == row)
         if not len(places):
             raise ParameterError(f"There is no input row {row:,} in the table that was published.")

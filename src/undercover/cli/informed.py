@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from undercover import api
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.methods.mutual_cover.informed import Informed
 from undercover.model.figures import baseline, risk
+from undercover.verbs.attack import attack
 
 
 def run(directory: Path, *, original: str | None, as_json: bool) -> None:
     """Attack every row and print what is left to chance."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        found = api.attack(directory, Informed(), original=original).to_dict()
+        found = attack(directory, Informed(), original=original).to_dict()
     if as_json:
         print_json(found)
         return

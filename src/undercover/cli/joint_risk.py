@@ -8,11 +8,11 @@ from typing import Any
 
 import typer
 
-from undercover import api
 from undercover.attacks import JointRelease, JointRisk
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.model.figures import baseline, risk
+from undercover.verbs.joint import published
 
 _SHOWN = 5
 
@@ -38,8 +38,7 @@ def run(
         progress("reading", 0.0)
         attacker = JointRelease(known=known, shared=shared, worst=worst, size=size)  # type: ignore[arg-type]
         tables = [
-            api.published(source, sensitive=sensitive, quasi_identifiers=qi, suppressed=suppressed)
-            for source in sources
+            published(source, sensitive=sensitive, quasi_identifiers=qi, suppressed=suppressed) for source in sources
         ]
         progress("joining", 0.0)
         found = attacker.run(tables)

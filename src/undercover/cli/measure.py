@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from undercover import api
 from undercover.cli.inputs import read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
 from undercover.utility.queries.counts import QueryError, about_each
+from undercover.verbs.measure import measure
+from undercover.verbs.store import load
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,12 +28,12 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
 def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
     """Measure a release against its original."""
     if spec is None and (directory / "private").is_dir():
-        made = api.load(directory)
-        found = api.measure(original, made, query_error=_queries(made.release, queries)).to_dict()
+        made = load(directory)
+        found = measure(original, made, query_error=_queries(made.release, queries)).to_dict()
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
-        found = api.measure(given, release, schema=schema, query_error=_queries(release, queries)).to_dict()
+        found = measure(given, release, schema=schema, query_error=_queries(release, queries)).to_dict()
     if as_json:
         print_json(found)
         return

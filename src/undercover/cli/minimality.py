@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from undercover import api
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.methods.mondrian.minimality.attack import Minimality
 from undercover.model.figures import baseline, number, risk
 from undercover.model.run import Run
+from undercover.verbs.attack import attack
 
 
 def run(made: Run, *, original: str | None, as_json: bool) -> None:
     """Attack every row and print what the refused cuts say, beside the release alone."""
     with progress_on_stderr() as progress:
-        found = api.attack(made, Minimality(), original=original, progress=progress).to_dict()
+        found = attack(made, Minimality(), original=original, progress=progress).to_dict()
     if as_json:
         print_json(found)
         return

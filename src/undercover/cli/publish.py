@@ -7,7 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
-from undercover import api
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
@@ -18,6 +17,9 @@ from undercover.io.spec.load import Spec
 from undercover.methods.registry import METHODS, method_from_mapping
 from undercover.model.protocols import Method
 from undercover.model.run import Run
+from undercover.verbs.publish import publish
+from undercover.verbs.store import save
+from undercover.verbs.verify import verify
 
 
 def run(
@@ -50,7 +52,7 @@ def run(
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
             *guarantees_from_requirements(require, columns=columns),
         ]
-        made = api.publish(
+        made = publish(
             given,
             schema,
             chosen,
@@ -60,7 +62,7 @@ def run(
             options=options,
             progress=progress,
         )
-        api.save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
+        save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
     if as_json:
         print_json(_as_dict(made, out))
@@ -128,7 +130,7 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     )
     if made.release.suppressed_rows:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
-    verification = api.verify(made)
+    verification = verify(made)
     rows = [
         [
             finding.name,

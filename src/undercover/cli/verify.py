@@ -7,7 +7,6 @@ from pathlib import Path
 
 import typer
 
-from undercover import api
 from undercover.cli.inputs import read_with_spec, with_text
 from undercover.cli.output import console, print_json, print_table
 from undercover.errors import ParameterError
@@ -21,6 +20,8 @@ from undercover.guarantees.finding import shown
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
 from undercover.model.schema import Column
+from undercover.verbs.store import load
+from undercover.verbs.verify import verify
 
 
 def run(
@@ -51,11 +52,11 @@ def _folder(folder: Path, require: Sequence[str], original: str | None, spec: Pa
     columns = _known_columns(folder, spec) if require else {}
     also = guarantees_from_requirements(require, columns=columns)
     if original is None:
-        return api.verify(folder, also=also)
+        return verify(folder, also=also)
     if spec is None:
-        return api.verify(folder, also=also, original=original)
+        return verify(folder, also=also, original=original)
     given, schema, _, _ = read_with_spec(original, spec, {})
-    return api.verify(folder, also=also, original=given, schema=schema)
+    return verify(folder, also=also, original=given, schema=schema)
 
 
 def _file(
@@ -88,7 +89,7 @@ def _known_columns(folder: Path, spec: Path | None) -> dict[str, Column]:
         return _settings(loaded, loaded.schema.sensitive)
     if not (folder / "private").is_dir():
         return {}
-    schema = api.load(folder).schema
+    schema = load(folder).schema
     return {name: schema.column(name) for name in schema.sensitive}
 
 

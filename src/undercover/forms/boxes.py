@@ -11,19 +11,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
-from undercover.forms.classes import BUCKET, COUNT
 from undercover.forms.distribution import Distribution, distribution_of
 from undercover.forms.meaning import NOTHING, domain_values
-from undercover.forms.written import Written, combine, first_rows, number, positions_among, written
-from undercover.model.drawn import is_drawn
-from undercover.model.release import PublishedTable, Release
+from undercover.forms.written import Written, combine, first_rows, number
+from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 _BITMAP_BYTES = 1 << 27
 
@@ -41,32 +42,29 @@ class Boxes:
     sensitive: dict[str, Distribution]  # by bucket
 
 
-def boxes_of(release: Release, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:
+def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:
     """Read the published cells of the ``known`` columns as sets of original values.
 
     Where values were drawn, one that nobody has may be published; it covers nobody. In ``exact`` it is a code behind
     the column's own.
     """
-    two_tables = len(release.tables) > 1
-    table = release.published("qit") if two_tables else release.published()
-    columns = [written(table.data.column(name)) for name in known]
-    bucket_column = [written(table.data.column(BUCKET))] if two_tables else []
-    labels, count = combine([*columns, *bucket_column])
+    table, buckets = reading.main, reading.buckets
+    columns = [reading.column(name) for name in known]
+    labels, count = combine(columns if buckets is None else [*columns, buckets.rows])
     representatives = first_rows(labels, count)
-    drawn = is_drawn(release)
     covered = [
-        _covered(table, name, column, original[name], drawn) for name, column in zip(known, columns, strict=True)
+        _covered(table, name, column, original[name], reading.covers)
+        for name, column in zip(known, columns, strict=True)
     ]
     cell_of = [column.codes[representatives] for column in columns]
     words = [bits.shape[1] for bits, _, _ in covered]
     single = all((counts <= 1).all() for _, _, counts in covered)
-    if two_tables:
-        bucket_of, distributions = _buckets(release, bucket_column[0], representatives, sensitive)
-    else:
+    if buckets is None:
         bucket_of = np.arange(count)
-        distributions = {
-            name: distribution_of(name, written(table.data.column(name)), labels, count) for name in sensitive
-        }
+        distributions = {name: distribution_of(name, reading.column(name), labels, count) for name in sensitive}
+    else:
+        bucket_of = buckets.rows.codes[representatives]
+        distributions = {name: buckets.distribution(name) for name in sensitive}
     return Boxes(
         weights=np.bincount(labels, minlength=count),
         bucket_of=bucket_of,
@@ -106,13 +104,13 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
 
 
 def _covered(
-    table: PublishedTable, name: str, column: Written, original: EncodedColumn, drawn: bool
+    table: PublishedTable, name: str, column: Written, original: EncodedColumn, covers: bool
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """For every distinct cell: a bit per value covered, the first of them, and how many there are."""
     size = original.domain.size
     read = domain_values(original).read_all(column.labels, table.form(name))
     wrong = [cell for cell, meaning in zip(column.labels, read, strict=True) if meaning.size == 0]
-    if wrong and not drawn:
+    if wrong and covers:
         raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
     ranges = [meaning if meaning.members is None else NOTHING for meaning in read]
     low = np.array([meaning.low for meaning in ranges], dtype=np.int64)
@@ -140,38 +138,8 @@ def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArra
     return offsets, order[inside]
 
 
-def _buckets(
-    release: Release, column: Written, representatives: NDArray[np.int64], sensitive: Sequence[str]
-) -> tuple[NDArray[np.int64], dict[str, Distribution]]:
-    """The bucket of each box and the sensitive values of each bucket, numbered as the QIT's distinct buckets."""
-    sat = release.published("sat").data
-    named = written(sat.column(BUCKET))
-    translate = positions_among(named, column)
-    counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
-    distributions = {
-        name: distribution_of(name, written(sat.column(name)), translate[named.codes], len(column.values), counts)
-        for name in sensitive
-    }
-    return column.codes[representatives], distributions
-
-
 def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDArray[np.int64], int]:
     """The original code of each published sensitive value; values the original does not have come behind its codes."""
     place = {label: code for code, label in enumerate(column.domain.labels)}
     codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
     return codes, len(place)
-
-
-def original_as_release(original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Release:
-    """The original table as if it were published as it is: what the attacker would get without any protection."""
-    from undercover.model.release import PublishedColumn
-
-    columns = [PublishedColumn(name, "quasi-identifier", "value") for name in known]
-    columns += [PublishedColumn(name, "sensitive", "value") for name in sensitive]
-    data = {
-        column.name: pa.DictionaryArray.from_arrays(
-            pa.array(original[column.name].codes), pa.array(original[column.name].domain.labels, pa.string())
-        )
-        for column in columns
-    }
-    return Release("original", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)

@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
-from undercover.forms.classes import BUCKET
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.meaning import NOTHING, Values, leaf_values
-from undercover.forms.perturbed.spread import perturbed_spreads
-from undercover.forms.spread import Spread, read_cells, spread_of_release
+from undercover.forms.meaning import Values
+from undercover.forms.spread import Spread
 from undercover.forms.spreads import spread_of_rows
-from undercover.forms.written import Written, combine, first_rows, written
-from undercover.model.drawn import channel_of, is_drawn, is_perturbed
-from undercover.model.release import PublishedTable, Release
+from undercover.forms.written import Written, combine, first_rows
 from undercover.model.table import Table
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 Floats = NDArray[np.float64]
 
@@ -71,9 +71,10 @@ class Estimates:
     Examples
     --------
     >>> import undercover as uc
+    >>> from undercover.forms import read
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4))
-    >>> found = estimates_of(run.original, run.release)
+    >>> found = read(run.release).estimates(run.original)
     >>> float(found.people.sum()), sorted(found.coverage), sorted(found.sensitive)
     (1000.0, ['age', 'sex'], ['income'])
     """
@@ -90,39 +91,17 @@ class Estimates:
         return len(self.people)
 
 
-def estimates_of(original: Table, release: Release) -> Estimates:
-    """Read a release against the domains of the table it was made from."""
-    table = release.published("qit") if len(release.tables) > 1 else release.published()
-    published = set(table.names("quasi-identifier"))
-    values = {name: leaf_values(original[name]) for name in original.schema.quasi_identifiers}
-    told = {name: found for name, found in values.items() if name in published}
-    sensitive = tuple(
-        name for name in original.schema.sensitive if any(name in t.names("sensitive") for t in release.tables)
-    )
-    if is_perturbed(release):
-        found = _perturbed(release, told, sensitive[0])
-    elif is_drawn(release):
-        found = _drawn(original, release.published(), told, sensitive)
-    elif not sensitive:
-        found = _without_sensitive(table, told, len(release.tables) > 1)
-    else:
-        spreads = {name: spread_of_release(release, told, name, original[name].domain.labels) for name in sensitive}
-        found = _of_spreads(original, spreads)
-    unpublished = {name: every.size for name, every in values.items() if name not in published}
-    return _with_unpublished(found, unpublished)
-
-
 def estimates_of_rows(original: Table) -> Estimates:
     """The original table itself, as if it were published as it is."""
     names = original.schema.quasi_identifiers
     spreads = {name: spread_of_rows(original, names, name) for name in original.schema.sensitive}
     if spreads:
-        return _of_spreads(original, spreads)
+        return of_spreads(original, spreads)
     raise DataError("The table has no sensitive column.")
 
 
-def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
-    """Spreads of several sensitive columns have the same boxes in the same order."""
+def of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
+    """The boxes of spreads. Spreads of several sensitive columns have the same boxes in the same order."""
     first = next(iter(spreads.values()))
     n_boxes = 1 + int(first.pair_box.max(initial=-1))
     people: Floats = np.bincount(first.pair_box, weights=first.pair_weight, minlength=n_boxes).astype(np.float64)
@@ -135,68 +114,23 @@ def _of_spreads(original: Table, spreads: Mapping[str, Spread]) -> Estimates:
     )
 
 
-def _perturbed(release: Release, values: Mapping[str, Values], sensitive: str) -> Estimates:
-    from undercover.forms.classes import PEOPLE
-
-    noise = channel_of(release)
-    domain = noise.domain
-    people = np.asarray(release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
-    if not noise.p:  # no value was kept: there are only people to be counted
-        return _without_sensitive(release.published(), values, False, people)
-    seen, evenly = perturbed_spreads(release, values, sensitive, domain)
-    shown = Shown.of(seen, domain, len(people), evenly.pair_weight)
-    return Estimates(seen.coverage, seen.cells, people, np.ones(len(people), dtype=np.int64), {sensitive: shown})
-
-
-def _drawn(
-    original: Table, table: PublishedTable, values: Mapping[str, Values], sensitive: tuple[str, ...]
-) -> Estimates:
-    """Every row as it stands; a number that nobody has counts as the nearest that somebody has."""
-    coverage, cells = {}, {}
-    for name, every in values.items():
-        column = written(table.data.column(name))
-        places = np.array([_nearest(name, label, every) for label in column.labels], dtype=np.int64)
-        coverage[name] = Coverage.of_ranges(places, places, every.size)
-        cells[name] = column.codes
-    rows = np.arange(table.rows)
-    shown = {}
-    for name in sensitive:
-        labels = original[name].domain.labels
-        place = {label: code for code, label in enumerate(labels)}
-        column = written(table.data.column(name))
-        codes = np.array([place[label] for label in column.labels], dtype=np.int64)[column.codes]
-        shown[name] = Shown(labels, np.arange(table.rows + 1), codes, np.ones(len(rows)))
-    return Estimates(coverage, cells, np.ones(len(rows)), np.ones(len(rows), dtype=np.int64), shown)
-
-
-def _nearest(name: str, label: str, values: Values) -> int:
-    meaning = values.read(label, "value")
-    if meaning != NOTHING:
-        return meaning.low
-    if values.kind not in ("numeric", "date"):
-        raise DataError(f"Cells of `{name}` that stand for no value of its domain: `{label}`.")
-    present = values.numbers[: values.size - values.has_missing]
-    number = Values((label,), values.kind, False).numbers[0]
-    return int(np.abs(present - number).argmin())
-
-
-def _without_sensitive(
-    table: PublishedTable, values: Mapping[str, Values], two_tables: bool, people: Floats | None = None
-) -> Estimates:
-    columns = {name: written(table.data.column(name)) for name in values}
-    coverage = {name: read_cells(name, columns[name].labels, table.form(name), values[name]) for name in values}
-    buckets = [written(table.data.column(BUCKET))] if two_tables else []
+def without_sensitive(reading: Reading, values: Mapping[str, Values]) -> Estimates:
+    """Boxes and their people alone."""
+    table = reading.main
+    columns = {name: reading.column(name) for name in values}
+    coverage = {name: reading.coverage(name, values[name]) for name in values}
+    buckets = [] if reading.buckets is None else [reading.buckets.rows]
     alike: list[Written] = [*columns.values(), *buckets] or [Written(np.zeros(table.rows, np.int64), pa.nulls(1))]
     labels, count = combine(alike)
     first = first_rows(labels, count)
     sizes = np.bincount(labels, minlength=count)
     cells = {name: column.codes[first] for name, column in columns.items()}
-    weights = np.ones(table.rows) if people is None else people
+    weights = np.ones(table.rows) if reading.people is None else reading.people
     counted: Floats = np.bincount(labels, weights=weights, minlength=count).astype(np.float64)
     return Estimates(coverage, cells, counted, sizes, {})
 
 
-def _with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:
+def with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:
     """Columns that are not in the release: one cell that covers everything."""
     if not sizes:
         return found

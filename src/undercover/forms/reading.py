@@ -1,23 +1,232 @@
-"""Transitional."""
+"""A release, read: the one place where attacks, measures, answers and pages learn what published cells mean.
+
+The base reads the plainest form: one table whose cells cover the truth, with true sensitive values, one person a row.
+Another form overrides what is different. Whoever reads asks for facts (does a cell cover the truth? is a value true?),
+never for the name of a form or of a method.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from undercover.model.release import Release
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import DataError
+from undercover.forms.boxes import Boxes
+from undercover.forms.bucket_table import BucketTable
+from undercover.forms.classes import Classes, row_classes, with_suppressed
+from undercover.forms.coverage import Coverage
+from undercover.forms.disclosure import Disclosure, disclosure_of
+from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
+from undercover.forms.meaning import Values, leaf_values
+from undercover.forms.merged_boxes import merged_boxes
+from undercover.forms.spread import Spread, read_cells, spread_of
+from undercover.forms.written import Written, written
+from undercover.model.channel import Channel
+from undercover.model.release import PublishedColumn, PublishedTable, Release
+
+if TYPE_CHECKING:
+    from undercover.forms.drawn.displacement import Displacement
+    from undercover.forms.loss import Loss
+    from undercover.forms.snippets import Snippet
+    from undercover.guarantees.finding import Finding
+    from undercover.model.run import Run
+    from undercover.model.table import Table
+
+Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
 class Reading:
-    """A release, read."""
+    """What a release says, from its tables and its form alone; each answer is worked out once and kept.
 
-    release: Release
+    What a form cannot answer raises :class:`~undercover.errors.NotTold` with the reason, which whoever asked shows.
+    """
+
+    covers: ClassVar[bool] = True
+    """Whether a person's true quasi-identifiers lie in the cells of the person's row."""
+    true_values: ClassVar[bool] = True
+    """Whether sensitive values are those of the people they are shown of."""
+    one_each: ClassVar[bool] = True
+    """Whether a row is one person."""
+    unit: ClassVar[str] = "class"
+    """What rows are called that nobody can tell apart."""
+    story: ClassVar[str] = ""
+    """What else there is to say of an attacker who meets this form."""
+    channel: Channel | None = None
+    """What sensitive values went through, where they are not true."""
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self._written: dict[tuple[str, str, bool], Written] = {}
+
+    def of(self, release: Release) -> Self:
+        """The same tables read, of a release that says something else of them."""
+        again = copy(self)
+        again.release = release
+        return again
+
+    # The tables.
+
+    @cached_property
+    def main(self) -> PublishedTable:
+        """The table with the quasi-identifiers."""
+        problems = self.release.form.problems(self.release.tables)
+        if problems:
+            raise DataError(problems)
+        return self.release.tables[0]
+
+    @property
+    def values_table(self) -> PublishedTable:
+        """The table with the sensitive values."""
+        return self.main if self.buckets is None else self.buckets.table
+
+    @cached_property
+    def buckets(self) -> BucketTable | None:
+        """The values of buckets, where they stand in a table of their own."""
+        return None
+
+    @property
+    def people(self) -> Rows | None:
+        """How many people each row stands for, where that is not one."""
+        return None
+
+    def column(self, name: str, *, nan_is_missing: bool = False) -> Written:
+        """A column of the main table, as codes."""
+        return self.cells(self.main, name, nan_is_missing=nan_is_missing)
+
+    def cells(self, table: PublishedTable, name: str, *, nan_is_missing: bool = False) -> Written:
+        """A column of one of the tables, as codes."""
+        key = (table.name, name, nan_is_missing)
+        if key not in self._written:
+            self._written[key] = written(table.data.column(name), nan_is_missing=nan_is_missing)
+        return self._written[key]
+
+    def coverage(self, name: str, values: Values) -> Coverage:
+        """What the distinct cells of a column cover, of its possible values."""
+        return read_cells(name, self.column(name).labels, self.main.form(name), values)
+
+    # A verifier.
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The rows that nobody can tell apart, and their sensitive values."""
+        return with_suppressed(self.rows_alike(self.main.names("sensitive")), self.release.suppressed_rows)
+
+    def rows_alike(self, sensitive: tuple[str, ...]) -> Classes:
+        """The rows of the main table that are written alike."""
+        return row_classes(self.main.data, self.main.names("quasi-identifier"), sensitive, self.column)
+
+    @property
+    def charged(self) -> Classes | None:
+        """The rows that discernibility counts as one; ``None`` where nothing is generalised."""
+        return self.classes
+
+    # An attacker.
+
+    def boxes(self, known: Sequence[str], original: Table) -> Boxes:
+        """What a person can be matched against who is known by some columns."""
+        return merged_boxes(self, original, known, original.schema.sensitive).boxes
+
+    def disclosure(
+        self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int
+    ) -> Disclosure:
+        """What somebody achieves on everybody who knows these columns of them."""
+        return disclosure_of(self.boxes(known, original), original, target_of, targets, threads)
+
+    def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
+        """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""
+        return None
+
+    # A recipient.
+
+    @property
+    def told(self) -> bool:
+        """Whether anything can be counted of sensitive values."""
+        return True
+
+    def estimates(self, original: Table) -> Estimates:
+        """The boxes, people and values a recipient expects, over the domains of the original."""
+        published = set(self.main.names("quasi-identifier"))
+        values = {name: leaf_values(original[name]) for name in original.schema.quasi_identifiers}
+        told = {name: found for name, found in values.items() if name in published}
+        shown = self.values_table.names("sensitive")
+        sensitive = tuple(name for name in original.schema.sensitive if name in shown)
+        found = self.told_estimates(original, told, sensitive)
+        return with_unpublished(found, {name: every.size for name, every in values.items() if name not in published})
+
+    def told_estimates(self, original: Table, values: Mapping[str, Values], sensitive: tuple[str, ...]) -> Estimates:
+        """The same for the columns that are published."""
+        if not sensitive:
+            return without_sensitive(self, values)
+        spreads = {name: self.spread(values, name, original[name].domain.labels) for name in sensitive}
+        return of_spreads(original, spreads)
+
+    def spread(self, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]) -> Spread:
+        """Boxes of the columns of ``values`` with the expected rows of each value of a sensitive column."""
+        return spread_of(self, values, sensitive, labels)
+
+    def spreads(self, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]) -> tuple[Spread, ...]:
+        """What COUNT estimates are the sum of: a spread over the values, and perhaps one that is alike for all."""
+        return (self.spread(values, sensitive, labels),)
+
+    # The holder.
+
+    def against(self, original: Table) -> tuple[Finding, ...]:
+        """The release beside the table it was made from: nothing lost, nothing invented, everybody covered."""
+        from undercover.forms.against import verify_covering
+
+        return verify_covering(self, original)
+
+    def losses(self, original: Table, own: Rows | None) -> Mapping[str, Loss]:
+        """How much detail was lost, by measure."""
+        from undercover.forms.loss import losses
+
+        return losses(original, self)
+
+    def moved(self, original: Table, own: Rows | None) -> Displacement | None:
+        """How far values were moved; ``None`` where they were not."""
+        return None
+
+    def own_rows(self, run: Run | None) -> Rows | None:
+        """(n_rows,) the published row of each row, where the run or the form tells and the cells do not."""
+        return None
+
+    # Words, from public facts alone.
+
+    order: str = "carries no information"
+    """What the order of the rows says."""
+
+    def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
+        """What a column stands for."""
+        from undercover.forms.words import STRUCTURE, role_words
+
+        return STRUCTURE if column.role == "structure" else role_words(column.role)
+
+    def cell_words(self) -> Mapping[str, str]:
+        """How each way of writing a cell is read."""
+        from undercover.forms.words import CELLS
+
+        return CELLS
+
+    def limits(self) -> list[str] | None:
+        """What the form leaves open; ``None`` where promises and methods say all there is to say."""
+        return None
+
+    def snippets(self, file_format: str) -> list[Snippet]:
+        """Worked code for the recipient; without any of its own, how to read the tables."""
+        from undercover.forms.snippets import reading_tables
+
+        return [reading_tables(self.release.tables, file_format)]
 
 
 @dataclass(frozen=True)
 class FormPlugin:
-    """A form and how it is read."""
+    """A form and how it is read: what a package offers in the entry-point group ``undercover.forms``."""
 
     form: type[Any]
     reading: type[Reading]

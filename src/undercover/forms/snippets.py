@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.model.cells import EVERYTHING, read_interval
 from undercover.model.release import PublishedTable
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 Snippet = dict[str, str]
 Scale = Literal["float", "pd.Timestamp"]
@@ -107,11 +110,10 @@ print(certain.sum(), "rows")
 """
 
 
-def reading(tables: Sequence[PublishedTable], file_format: str, variable: str | None = None) -> Snippet:
-    """How to read the tables, each into a data frame of its name or into ``variable``."""
+def reading_tables(tables: Sequence[PublishedTable], file_format: str, variables: Sequence[str] = ()) -> Snippet:
+    """How to read the tables, each into a data frame of its own name or into one of ``variables``."""
     lines = ["import pandas as pd", ""]
-    for table in tables:
-        name = variable or table.name
+    for table, name in zip(tables, variables or [table.name for table in tables], strict=True):
         if file_format == "parquet":
             lines.append(f'{name} = pd.read_parquet("{table.name}.parquet")')
             lines += [
@@ -264,3 +266,61 @@ def telling(table: PublishedTable) -> str:
     spoken = [name for name in names if cells_of(table, name)]
     words = [name for name in spoken if table.form(name) != "interval" and not is_number(table, name)]
     return (words or spoken or list(names))[0]
+
+
+_LOAD = """\
+import undercover as uc
+from undercover.io.release.manifest import load_release
+
+release, problems = load_release(".")
+print(problems or "the tables are those of release.json")
+"""
+
+
+def again_with_undercover(text: str, lines: list[str]) -> Snippet:
+    """The last of the snippets, for whoever has undercover installed.
+
+    It goes on where the others end: ``low``, ``high``, ``value`` and ``wanted`` are what was asked there.
+    """
+    return {"title": "The same with undercover", "text": text, "code": _LOAD + "\n".join(lines) + "\n"}
+
+
+def with_undercover(reading: Reading) -> Snippet:
+    """The questions of the snippets before, asked again with undercover: counts with bounds, and sums."""
+    main, values = reading.main, reading.values_table
+    where = _asked(main)
+    sensitive = values.names("sensitive")
+    number = bool(sensitive) and values.form(sensitive[0]) == "value" and is_number(values, sensitive[0])
+    both = [*where, *([f"{sensitive[0]!r}: {'wanted.item()' if number else 'wanted'}"] if sensitive else [])]
+    lines = [f"query = uc.CountQuery(where={{{', '.join(both)}}})", "print(uc.answer(release, query))"]
+    if number:
+        lines += [
+            f"total = uc.SumQuery({sensitive[0]!r}, where={{{', '.join(where)}}})",
+            "print(uc.answer_sum(release, total))",
+        ]
+    text = "It checks the files against release.json, reads every form of cell, and bounds any combination of columns."
+    nodes = [name for name in main.names("quasi-identifier") if main.form(name) == "node"]
+    if nodes:
+        text += (
+            f" To ask about {nodes[0]} it needs the hierarchy, which is not in the release: "
+            f"domains={{{nodes[0]!r}: uc.Hierarchy(...)}}."
+        )
+    return again_with_undercover(text, lines)
+
+
+def _asked(table: PublishedTable) -> list[str]:
+    """The predicate on a quasi-identifier that the last way of counting has left names for."""
+    quasi = [name for name in table.names("quasi-identifier") if cells_of(table, name)]
+    for name in quasi:
+        kind = scale(table, name)
+        if kind is not None:
+            ends = "float(low), float(high)" if kind == "float" else "low.date(), high.date()"
+            return [f"{name!r}: uc.Between({ends})"]
+    sets = [name for name in quasi if table.form(name) == "set"]
+    if sets:
+        return [f"{sets[0]!r}: value"]
+    plain = [name for name in quasi if table.form(name) == "value"]
+    if not plain or any(table.form(name) == "node" for name in quasi):
+        return []
+    numbers = [name for name in plain if is_number(table, name)]
+    return [f"{numbers[0]!r}: uc.Between(float(low), float(high))" if numbers else f"{plain[0]!r}: value"]

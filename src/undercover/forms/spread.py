@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError, listed
-from undercover.forms.classes import BUCKET, COUNT
+from undercover.errors import DataError, listed
+from undercover.forms.bucket_table import BucketTable
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.distribution import distribution_of
 from undercover.forms.meaning import NOTHING, Values
-from undercover.forms.written import Written, combine, first_rows, positions_among, written
+from undercover.forms.written import combine, first_rows
 from undercover.model.cells import CellForm
-from undercover.model.release import Release
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,57 +75,40 @@ def read_cells(name: str, labels: Sequence[str], form: CellForm, values: Values)
     return Coverage.of_meanings(meanings, values.size)
 
 
-def spread_of_release(
-    release: Release, values: Mapping[str, Values], sensitive: str, sensitive_labels: Sequence[str]
-) -> Spread:
+def spread_of(reading: Reading, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]) -> Spread:
     """Read the columns of ``values`` and one sensitive column of a release.
 
     Parameters
     ----------
-    release
-        One generalised table, or ``qit`` and ``sat``.
+    reading
+        Of a release whose sensitive values are true, by row or by bucket.
     values
         The domain of each column to read.
-    sensitive, sensitive_labels
+    sensitive, labels
         The sensitive column and its values in order; they are the value codes of the result.
     """
-    if release.method == "perturbed-generalization":
-        raise ParameterError("Sensitive values of perturbed generalization are drawn at random and cannot be counted.")
-    two_tables = len(release.tables) > 1
-    table = release.published("qit") if two_tables else release.published()
-    columns = {name: written(table.data.column(name)) for name in values}
-    coverage = {name: read_cells(name, columns[name].labels, table.form(name), values[name]) for name in values}
-    buckets = written(table.data.column(BUCKET)) if two_tables else None
-    labels, count = combine([*columns.values(), *([] if buckets is None else [buckets])])
-    first = first_rows(labels, count)
+    columns = {name: reading.column(name) for name in values}
+    coverage = {name: reading.coverage(name, values[name]) for name in values}
+    buckets = reading.buckets
+    alike, count = combine([*columns.values(), *([] if buckets is None else [buckets.rows])])
+    first = first_rows(alike, count)
     cells = {name: column.codes[first] for name, column in columns.items()}
     if buckets is not None:
-        rows = np.bincount(labels, minlength=count)
-        pairs = _shared(release, sensitive, sensitive_labels, buckets, buckets.codes[first], rows)
+        rows = np.bincount(alike, minlength=count)
+        pairs = _shared(buckets, sensitive, labels, buckets.rows.codes[first], rows)
     else:
-        own = distribution_of(sensitive, written(table.data.column(sensitive)), labels, count)
-        codes = _value_codes(sensitive, own.labels, sensitive_labels)
+        own = distribution_of(sensitive, reading.column(sensitive), alike, count)
+        codes = _value_codes(sensitive, own.labels, labels)
         pairs = own.class_index, codes[own.value_index], own.counts.astype(np.float64)
-    return Spread.of_pairs(coverage, cells, pairs, len(sensitive_labels))
+    return Spread.of_pairs(coverage, cells, pairs, len(labels))
 
 
 def _shared(
-    release: Release,
-    sensitive: str,
-    sensitive_labels: Sequence[str],
-    buckets: Written,
-    bucket_of: Positions,
-    rows: Positions,
+    buckets: BucketTable, sensitive: str, labels: Sequence[str], bucket_of: Positions, rows: Positions
 ) -> tuple[Positions, Positions, NDArray[np.float64]]:
     """Every box with every value of its bucket, weighted by rows and the value's share."""
-    sat = release.published("sat").data
-    named = written(sat.column(BUCKET))
-    known = positions_among(named, buckets)
-    counts = np.asarray(sat.column(COUNT).to_numpy(), dtype=np.int64)
-    listed_values = distribution_of(
-        sensitive, written(sat.column(sensitive)), known[named.codes], len(buckets.values), counts
-    )
-    codes = _value_codes(sensitive, listed_values.labels, sensitive_labels)
+    listed_values = buckets.distribution(sensitive)
+    codes = _value_codes(sensitive, listed_values.labels, labels)
     per_box = np.diff(listed_values.starts)[bucket_of]
     boxes = np.repeat(np.arange(len(bucket_of)), per_box)
     ends = np.cumsum(per_box)

@@ -1,8 +1,9 @@
 """The guarantees, one file each, and the verification that recomputes them from published tables alone."""
 
-from undercover.forms.classes import Classes, classes_of, classes_of_table
+from undercover.forms import classes_of
+from undercover.forms.against import verify_against
+from undercover.forms.classes import Classes, classes_of_table
 from undercover.forms.distribution import Distribution
-from undercover.forms.generalized.against import verify_against
 from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.breach.growth import DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach

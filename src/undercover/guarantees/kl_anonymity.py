@@ -53,7 +53,7 @@ class KLAnonymity:
     Two boxes of two rows, and two buckets across them with two values each:
 
     >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of
+    >>> from undercover.forms import classes_of
     >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> qit = pa.table({"age": ["[20, 29]", "[20, 29]", "[30, 34]", "[30, 34]"], "bucket": [0, 1, 0, 1]})
     >>> sat = pa.table({"bucket": [0, 0, 1, 1], "ill": ["flu", "cold", "gout", "rash"], "count": [1, 1, 1, 1]})

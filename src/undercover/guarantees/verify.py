@@ -14,9 +14,11 @@ from typing import Any
 import pyarrow as pa
 
 from undercover.errors import InputError
-from undercover.forms.classes import PEOPLE, Classes, classes_of, classes_of_table
+from undercover.forms import classes_of
+from undercover.forms.classes import Classes, classes_of_table
 from undercover.guarantees.finding import Checkable, Finding, PrivatelyCheckable, Stated
 from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
+from undercover.model.form import PEOPLE
 from undercover.model.release import Release
 from undercover.model.run import Run
 

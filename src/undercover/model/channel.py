@@ -6,7 +6,7 @@ value a is published as b with probability u + p [a = b], u = (1 - p) / \\|U\\| 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,6 +24,7 @@ class Channel:
 
     p: Fraction
     domain: tuple[str, ...]
+    stated: str | float | None = field(default=None, compare=False, repr=False)  # p as it was written
 
     @property
     def size(self) -> int:

@@ -36,11 +36,14 @@ class Form(Protocol):
 class Generalized:
     """One table: every cell covers the truth, sensitive values are true, a row is a person.
 
+    With ``one_level`` all cells of a column lie on the same level of its hierarchy.
+
     >>> form_entry(Generalized())
     {'name': 'generalized'}
     """
 
     name: ClassVar[str] = "generalized"
+    one_level: bool = False
 
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """There is one table."""
@@ -67,9 +70,9 @@ class Buckets:
         wanted = {self.rows: (self.bucket,), self.values: (self.bucket, self.count)}
         if self.joined is not None:
             wanted[self.joined] = ()
-        missing = [f"Table `{name}` is missing." for name in wanted if name not in named]
+        missing = [f"The release has no table `{name}`." for name in wanted if name not in named]
         return missing + [
-            f"Table `{name}` lacks the column `{column}`."
+            f"Table `{name}` has no column `{column}`."
             for name, columns in wanted.items()
             for column in columns
             if name in named and column not in named[name]
@@ -102,20 +105,20 @@ class Perturbed:
     """
 
     name: ClassVar[str] = "perturbed"
-    keep: str  # p as it was stated; exact, "3/10" or "0.3"
+    keep: str | float  # p as it was stated: "3/10" or 0.3
     domain: tuple[str, ...]
     people: str = PEOPLE
 
     @cached_property
     def channel(self) -> Channel:
         """The public probabilities of seeing a value given the true one."""
-        return Channel(Fraction(self.keep), tuple(self.domain))
+        return Channel(Fraction(str(self.keep)), tuple(self.domain), self.keep)
 
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """There is one table, with a column of people."""
         found = _one_table(self.name, tables)
         if not found and self.people not in {column.name for column in tables[0].columns}:
-            found.append(f"Table `{tables[0].name}` lacks the column `{self.people}`.")
+            found.append(f"Table `{tables[0].name}` has no column `{self.people}`.")
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,14 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
+if TYPE_CHECKING:
+    from undercover.forms.case import Case
+
 T = TypeVar("T")
+R_co = TypeVar("R_co", covariant=True)
+
+Effort = Literal["report", "asked"]
+"""Whether a report runs an attack unasked, or somebody has to ask for it."""
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, from 0 to 1."""
@@ -83,6 +90,22 @@ class Weighing(Protocol):
 
     def likelihood(self, table: Table, seen: Any) -> Fraction:
         """The probability of what is seen, had the cells it shows been fixed beforehand."""
+        ...
+
+
+class Attack(Protocol[R_co]):
+    """Somebody who wants to know more than the release is meant to say. Frozen, keyword-only."""
+
+    name: ClassVar[str]
+    effort: ClassVar[Effort]
+    slow: ClassVar[bool]  # whether a report leaves it out where there are very many people
+
+    def applies(self, case: Case) -> str | None:
+        """Why it cannot be run on this case; ``None`` where it can."""
+        ...
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> R_co:
+        """What the attacker achieves."""
         ...
 
 

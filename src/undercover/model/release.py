@@ -85,7 +85,15 @@ class Release:
 
     def with_guarantees(self, guarantees: tuple[Mapping[str, Any], ...]) -> Release:
         """The same release with the findings of its verification."""
-        return replace(self, guarantees=guarantees)
+        return self.changed(guarantees=guarantees)
+
+    def changed(self, **changes: Any) -> Release:
+        """The same tables with something else said of them; what was read of the tables before is kept."""
+        again = replace(self, **changes)
+        reading = self.__dict__.get("_reading")
+        if reading is not None:
+            again.__dict__["_reading"] = reading.of(again)
+        return again
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{table.name} of {table.rows:,} rows" for table in self.tables)

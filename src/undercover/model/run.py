@@ -55,6 +55,7 @@ class Run:
     warnings: tuple[str, ...] = ()
     requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims
     original: Table | None = field(default=None, compare=False, repr=False)
+    verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
 
     def __repr__(self) -> str:
         return (

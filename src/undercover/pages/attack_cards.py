@@ -18,7 +18,7 @@ from undercover.attacks import (
     LinkageResult,
 )
 from undercover.attacks.joint.correlation import CorrelationResult
-from undercover.attacks.linkage import AT_RISK
+from undercover.forms.disclosure import AT_RISK
 from undercover.methods.mutual_cover.informed import InformedResult
 from undercover.pages import algorithm_cards
 from undercover.pages.card_parts import (

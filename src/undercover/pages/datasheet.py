@@ -9,13 +9,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from undercover.forms.drawn import words as cover_wording
-from undercover.forms.perturbed import words as perturbed_wording
+from undercover.forms import read
+from undercover.forms.reading import Reading
 from undercover.guarantees.finding import shown
 from undercover.io.plain import plain
-from undercover.model.drawn import is_drawn
-from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.pages.snippets import snippets
+from undercover.model.release import PublishedTable, Release
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
@@ -29,25 +27,6 @@ from undercover.pages.words import (
 )
 
 _FOUND = ("name", "required", "actual", "holds", "needs", "note")
-
-_FORMS = {
-    "value": "The value itself.",
-    "interval": "[low, high] stands for a value from low to high, both included; a value alone for itself; * for any.",
-    "set": '{a, b} stands for one of its members (one that contains a comma is quoted: {a, "b, c"}); a value alone '
-    "for itself; * for any.",
-    "node": "A node of the column's hierarchy stands for any value below it; a value alone for itself; * for any.",
-}
-_ROLES = {
-    "quasi-identifier": "What others may know of a person.",
-    "sensitive": "What others must not learn of a person.",
-    "insensitive": "Published unchanged; no promise covers it.",
-}
-_DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the person whose row it is."
-_STRUCTURE = {
-    "bucket": "Number of the bucket; the same number in both tables belongs together. It carries no other meaning.",
-    "count": "How often the sensitive value occurs in the bucket.",
-    "G": perturbed_wording.PEOPLE,
-}
 
 
 def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
@@ -63,12 +42,14 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
     Examples
     --------
     >>> import pyarrow as pa
+    >>> from undercover.model.release import PublishedColumn
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
     >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
     >>> found = datasheet_summary(Release("mondrian", {"k": 2, "seed": 7}, (table,), True))
     >>> found["title"], found["private"], found["method"]["parameters"]
     ('Mondrian, k = 2', False, {'k': 2})
     """
+    reading = read(release)
     return {
         "private": False,
         "title": release_title(release),
@@ -82,14 +63,10 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         **_suppressed(release),
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
         "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
-        "tables": [_table(table, file_format, is_drawn(release)) for table in release.tables],
-        "order": cover_wording.ORDER_KEPT if release.parameters.get("keep_order") else "carries no information",
-        "forms": {
-            form: cover_wording.VALUE if is_drawn(release) else words
-            for form, words in _FORMS.items()
-            if form in _forms(release)
-        },
-        "snippets": snippets(release, file_format=file_format),
+        "tables": [_table(reading, table, file_format) for table in release.tables],
+        "order": reading.order,
+        "forms": {form: words for form, words in reading.cell_words().items() if form in _forms(release)},
+        "snippets": reading.snippets(file_format),
         "warnings": list(release.warnings),
         "limits": limits(release),
     }
@@ -128,13 +105,13 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(table: PublishedTable, file_format: str, drawn: bool) -> dict[str, Any]:
+def _table(reading: Reading, table: PublishedTable, file_format: str) -> dict[str, Any]:
     return {
         "name": table.name,
         "file": f"{table.name}.{file_format}",
         "rows": table.rows,
         "columns": [
-            {"name": column.name, "role": column.role, "form": column.form, "words": _words(column, table, drawn)}
+            {"name": column.name, "role": column.role, "form": column.form, "words": reading.meaning(table, column)}
             for column in table.columns
         ],
     }
@@ -142,13 +119,3 @@ def _table(table: PublishedTable, file_format: str, drawn: bool) -> dict[str, An
 
 def _forms(release: Release) -> set[str]:
     return {column.form for table in release.tables for column in table.columns}
-
-
-def _words(column: PublishedColumn, table: PublishedTable, drawn: bool) -> str:
-    if drawn and column.role == "quasi-identifier":
-        return cover_wording.QUASI_IDENTIFIER
-    if table.name == "joined" and column.role == "sensitive":
-        return _DRAWN
-    if column.role == "structure":
-        return _STRUCTURE.get(column.name, "Holds the tables together; it says nothing about a person.")
-    return _ROLES.get(column.role, "")

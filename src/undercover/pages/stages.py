@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from undercover.forms import read
 from undercover.forms.drawn.words import ORDER_KEPT
 from undercover.guarantees import Classes
-from undercover.model.drawn import is_drawn
 from undercover.model.figures import cost, number
 from undercover.model.run import Run
 from undercover.pages.words import method_words
-from undercover.utility.discernibility import charged_classes
 
 
 def stages(
@@ -76,12 +75,13 @@ def _encoded(run: Run) -> str:
 
 
 def _grouped(run: Run, counts: Mapping[str, int], classes: Classes) -> str:
-    if charged_classes(run.release, classes) is not classes:
+    reading = read(run.release)
+    if reading.charged is not None and reading.charged is not classes:
         return (
             f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
             f"{number(classes.count)} buckets."
         )
-    unit = "group" if is_drawn(run.release) else "class" if classes.boxes is None else "bucket"
+    unit = reading.unit
     several = "" if counts["classes"] == 1 else "es" if unit == "class" else "s"
     return f"This gave {number(counts['classes'])} {unit}{several}."
 

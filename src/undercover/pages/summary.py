@@ -10,10 +10,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from undercover.forms import read
 from undercover.forms.drawn.words import FROM_RUN, beside_delta
-from undercover.guarantees import Classes, Finding, Verification, classes_of
+from undercover.guarantees import Classes, Finding, Verification
 from undercover.io.plain import plain
-from undercover.model.drawn import is_drawn
 from undercover.model.figures import number
 from undercover.model.run import Run
 from undercover.pages.again import again
@@ -31,7 +31,6 @@ from undercover.pages.words import (
     promise_words,
     release_title,
 )
-from undercover.utility.discernibility import charged_classes
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
 
@@ -93,11 +92,10 @@ def summarize(
     >>> found["verdict"]["text"], found["done"]["counts"]["dropped"]
     ('The promise holds, recomputed from the published tables.', 1)
     """
-    classes = classes_of(run.release)
-    charged = charged_classes(run.release, classes)
-    counts = _counts(run, charged)
-    drawn = is_drawn(run.release)
-    if drawn:
+    reading = read(run.release)
+    classes, charged = reading.classes, reading.charged
+    counts = _counts(run, charged or classes)
+    if charged is None:
         counts["classes"] = run.groups.count
     found_attacks = [plain(attack) for attack in attacks]
     return {
@@ -114,8 +112,8 @@ def summarize(
             "findings": [_finding(finding, classes) for finding in verification.findings],
             "problems": list(verification.problems),
         },
-        "class_sizes": sizes_of(run.groups.sizes, "group") if drawn else class_sizes(charged),
-        "beside": beside_delta(run.diagnostics) if drawn else [],
+        "class_sizes": sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged),
+        "beside": beside_delta(run.diagnostics),
         "attacks": found_attacks,
         "riskiest": riskiest(run, found_attacks),
         "headline": headline(found_attacks),

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from undercover.forms import read
 from undercover.forms.drawn import words as cover_wording
 from undercover.forms.perturbed import words as perturbed_wording
 from undercover.guarantees.finding import Sense, shown
-from undercover.model import drawn
-from undercover.model.drawn import is_perturbed
 from undercover.model.release import Release
 from undercover.pages import full_domain_wording
 
@@ -245,10 +244,9 @@ def limits(release: Release) -> list[str]:
     >>> found[0].split(":")[0]
     'Nothing is promised about sensitive values'
     """
-    if is_perturbed(release):
-        return perturbed_wording.limits(release)
-    if drawn.is_drawn(release):
-        return cover_wording.limits(release)
+    said_by_form = read(release).limits()
+    if said_by_form is not None:
+        return said_by_form
     promised = {str(entry.get("name")) for entry in release.guarantees}
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import SchemaError, listed
-from undercover.forms.classes import BUCKET, COUNT
+from undercover.model.form import BUCKET, COUNT
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.schema import Column, Schema

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from undercover import api
 from undercover.attacks.joint.centralized import centralized_join
 from undercover.datasets import census, census_schema
 from undercover.errors import OutputError
@@ -32,6 +31,10 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.pages.render import overview_html
 from undercover.studies.warm_up import compiling_ahead
+from undercover.verbs.joint import joint_risk, published
+from undercover.verbs.publish import publish
+from undercover.verbs.report import summarize
+from undercover.verbs.store import save
 
 OVERVIEW = "index.html"
 
@@ -141,10 +144,10 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
 
         compiled(planned.folder)
         started = time.perf_counter()
-        run = api.publish(people, _schema(planned), _method(planned, beside), progress=within)
+        run = publish(people, _schema(planned), _method(planned, beside), progress=within)
         seconds = time.perf_counter() - started
-        summary = api.summarize(run, progress=within)
-        api.save(run, out / planned.folder, summary=summary, progress=within)
+        summary = summarize(run, progress=within)
+        save(run, out / planned.folder, summary=summary, progress=within)
         if planned.quasi_identifiers is not None:
             beside[planned.folder] = run
         joint = None if planned.beside is None else _joint(beside[planned.beside], run)
@@ -177,12 +180,12 @@ def _method(planned: Planned, made: dict[str, Run]) -> Method:
     """The method; who publishes next to others sees what they have published."""
     if planned.beside is None or not isinstance(planned.method, NonCentralized):
         return planned.method
-    return replace(planned.method, others=(api.published(made[planned.beside], name="revenue"),))
+    return replace(planned.method, others=(published(made[planned.beside], name="revenue"),))
 
 
 def _joint(first: Run, second: Run) -> dict[str, Any]:
     """What two releases say together, and of how many people the value is then certain."""
-    found = api.joint_risk([first, second])
+    found = joint_risk([first, second])
     assert first.original is not None
     values = first.original[first.schema.sensitive[0]].codes
     reference = centralized_join([first.groups.labels, second.groups.labels], values)

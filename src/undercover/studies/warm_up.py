@@ -54,10 +54,11 @@ def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
 
 def compile_for(folders: Sequence[str]) -> Iterator[str]:
     """Make some releases of the tour, of a few people, and name each by its folder when it is done."""
-    from undercover import api
     from undercover.datasets import census, census_schema
     from undercover.errors import UndercoverError
     from undercover.studies.tour import TOUR
+    from undercover.verbs.publish import publish
+    from undercover.verbs.report import summarize
 
     people = census(_ROWS)
     tour = {planned.folder: planned for planned in TOUR}
@@ -65,11 +66,11 @@ def compile_for(folders: Sequence[str]) -> Iterator[str]:
     for folder in folders:
         schema = census_schema(hierarchies=tour[folder].hierarchies)
         try:
-            made[folder] = api.publish(people, schema, tour[folder].method)
+            made[folder] = publish(people, schema, tour[folder].method)
         except UndercoverError:
             continue  # so few people cannot be protected by this one; what it got to is compiled
     for folder, run in made.items():  # by now the other process has compiled the attacks that all releases share
-        api.summarize(run)
+        summarize(run)
         yield folder
 
 

@@ -1,6 +1,6 @@
 """What a release costs: discernibility, class sizes, information loss and query error."""
 
-from undercover.forms.generalized.loss import Loss, losses
+from undercover.forms.loss import Loss, losses
 from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility
 from undercover.utility.measures import Measures, measure
 from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.estimates import Estimates, Shown, estimates_of
+from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spreads import positions_of_codes
 from undercover.forms.written import first_rows, number
@@ -86,7 +87,7 @@ class _Bins:
 
 def binned_tables(original: Table, release: Release) -> BinnedTables:
     """Count the original, and what a release shows of it, over the same bins."""
-    return tables_of(original, estimates_of(original, release))
+    return tables_of(original, read(release).estimates(original))
 
 
 def tables_of(original: Table, shown: Estimates) -> BinnedTables:

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, MissingExtraError, ParameterError
+from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.estimates import Estimates, estimates_of, estimates_of_rows
+from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spreads import positions_of_codes
 from undercover.model.release import Release
@@ -104,7 +105,7 @@ class Classification:
         return ClassificationResult(
             self._resolved(original),
             self.task(original).n_classes,
-            self.error(original, estimates_of(original, release)),
+            self.error(original, read(release).estimates(original)),
             self.majority(original),
             self.error(original, estimates_of_rows(original)),
         )

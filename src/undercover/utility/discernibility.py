@@ -17,7 +17,8 @@ import numpy as np
 
 from undercover.errors import ParameterError
 from undercover.exact import checked, exact
-from undercover.guarantees import Classes, classes_of
+from undercover.forms import read
+from undercover.forms.classes import Classes
 from undercover.model.release import Release
 
 
@@ -25,7 +26,7 @@ def discernibility(source: Classes | Release) -> int:
     """Sum of the squared class sizes, and the whole table for every suppressed row.
 
     >>> import pyarrow as pa
-    >>> from undercover.guarantees import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> data = pa.table({"age": ["1", "1", "2", "2", "2", "*"]})
     >>> discernibility(classes_of_table(data, ["age"], suppressed_is_star=True))  # 2·2 + 3·3 + 1·6
     19
@@ -78,7 +79,7 @@ def average_class_size(source: Classes | Release, k: int | None = None) -> float
     """Rows per class; with ``k`` the normalised form that is 1 where every class has exactly k rows.
 
     >>> import pyarrow as pa
-    >>> from undercover.guarantees import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> classes = classes_of_table(pa.table({"age": [1, 1, 1, 2]}), ["age"], suppressed_is_star=True)
     >>> average_class_size(classes), average_class_size(classes, k=2)
     (2.0, 1.0)
@@ -91,32 +92,10 @@ def average_class_size(source: Classes | Release, k: int | None = None) -> float
     return classes.rows / classes.count / (k or 1)
 
 
-def charged_classes(release: Release, classes: Classes | None = None) -> Classes:
-    """The rows of a release that cannot be told from one another: those written alike, or those of one bucket.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
-    >>> forms = {"age": "interval", "bucket": "value"}
-    >>> roles = {"age": "quasi-identifier", "bucket": "structure", "ill": "sensitive", "count": "structure"}
-    >>> qit = pa.table({"age": ["[1, 2]", "[1, 2]", "[3, 4]"], "bucket": [0, 1, 0]})
-    >>> sat = pa.table({"bucket": [0, 0, 1], "ill": ["flu", "cold", "flu"], "count": [1, 1, 1]})
-    >>> tables = tuple(
-    ...     PublishedTable(
-    ...         name, tuple(PublishedColumn(c, roles[c], forms.get(c, "value")) for c in data.column_names), data
-    ...     )
-    ...     for name, data in (("qit", qit), ("sat", sat))
-    ... )
-    >>> from undercover.model.form import Buckets
-    >>> charged_classes(Release("cross-bucket", {}, tables, False, form=Buckets())).sizes.tolist()
-    [2, 1]
-    """
-    found = classes_of(release) if classes is None else classes
-    if found.boxes is None:
-        return found
-    qit = release.published("qit")
-    as_they_are = all(qit.form(name) == "value" for name in found.quasi_identifiers)
-    return found if as_they_are else found.boxes
-
-
 def _classes(source: Classes | Release) -> Classes:
-    return charged_classes(source) if isinstance(source, Release) else source
+    if not isinstance(source, Release):
+        return source
+    charged = read(source).charged
+    if charged is None:
+        raise ParameterError("Nothing is generalised in this release, so there are no classes to count.")
+    return charged

@@ -29,7 +29,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.estimates import Estimates, estimates_of
+from undercover.forms import read
+from undercover.forms.estimates import Estimates
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.utility.binned_tables import BinnedColumn, BinnedTables, tables_of
@@ -103,7 +104,7 @@ def distances(original: Table, release: Release) -> Distances:
     >>> found.columns["age"], found.columns["ill"]  # half instead of three quarters are taken to be 20
     (0.25, 0.0)
     """
-    return distances_of(original, estimates_of(original, release))
+    return distances_of(original, read(release).estimates(original))
 
 
 def distances_of(original: Table, shown: Estimates) -> Distances:

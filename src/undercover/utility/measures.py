@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from undercover.forms.drawn.displacement import UNKNOWN, Displacement, displacement
-from undercover.forms.generalized.loss import Loss, losses
-from undercover.guarantees import classes_of
-from undercover.model.drawn import is_drawn, own_rows_of_release
-from undercover.model.release import Release
-from undercover.model.table import Table
+from undercover.errors import NotTold
+from undercover.forms.case import Case
+from undercover.forms.drawn.displacement import Displacement
+from undercover.forms.loss import Loss
 from undercover.utility.binned_tables import BinnedTables, binned_tables
 from undercover.utility.discernibility import (
     average_class_size,
-    charged_classes,
     discernibility,
     optimal_discernibility,
     smallest_class,
@@ -106,77 +100,49 @@ class Measures:
         )
 
 
-def measure(
-    original: Table,
-    release: Release,
-    *,
-    query_error: QueryError | Sequence[QueryError] = (),
-    own: NDArray[np.int64] | None = None,
-) -> Measures:
+def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) -> Measures:
     """Measure a release against the table it was made from.
 
     Parameters
     ----------
-    original
-        The table the release was made from.
-    release
-        The published tables.
+    case
+        The release beside its original.
     query_error
         Which queries to ask besides, if any: one workload or several.
-    own
-        Where quasi-identifiers were drawn: the published row of each row, which only the run knows.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> from undercover.model.schema import Schema
+    >>> from undercover.model.table import Table
     >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30]}), Schema(quasi_identifiers=["age"]))
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
     >>> table = PublishedTable("table", columns, pa.table({"age": ["[20, 25]", "[20, 25]"]}))
-    >>> measure(original, Release("mondrian", {}, (table,), True, suppressed_rows=1))
+    >>> measure(Case(original, Release("mondrian", {}, (table,), True, suppressed_rows=1)))
     <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
     """
-    if is_drawn(release):
-        return _measure_drawn(original, release, query_error, own)
-    classes = classes_of(release)
-    charged = charged_classes(release, classes)
+    original, release, reading = case.original, case.release, case.reading
+    classes, charged, least = reading.classes, reading.charged, smallest_class(release)
     everybody = classes.rows + classes.suppressed
-    least = smallest_class(release)
+    best = optimal_discernibility(everybody, least) if charged and least and least <= everybody else None
+    loss: Mapping[str, Loss] = {}
+    moved, note = None, ""
+    try:
+        loss, moved = reading.losses(original, case.own), reading.moved(original, case.own)
+    except NotTold as why:
+        note = str(why)
+    workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
     return Measures(
-        discernibility=discernibility(charged),
-        average_class_size=average_class_size(charged),
-        classes=charged.count,
+        discernibility=discernibility(charged) if charged else None,
+        average_class_size=average_class_size(charged) if charged else None,
+        classes=charged.count if charged else None,
         rows=classes.rows,
-        loss=losses(original, release, classes),
+        loss=dict(loss),
         suppressed_rows=classes.suppressed,
-        discernibility_optimum=optimal_discernibility(everybody, least) if least and least <= everybody else None,
-        query_errors=_asked(original, release, query_error),
-        tables=binned_tables(original, release),
-    )
-
-
-def _measure_drawn(
-    original: Table, release: Release, query_error: QueryError | Sequence[QueryError], own: NDArray[np.int64] | None
-) -> Measures:
-    own = own_rows_of_release(release) if own is None else own
-    moved = None if own is None else displacement(original, release, own)
-    return Measures(
-        discernibility=None,
-        average_class_size=None,
-        classes=None,
-        rows=release.published().rows,
-        loss={} if moved is None else moved.losses(),
-        suppressed_rows=release.suppressed_rows,
-        query_errors=_asked(original, release, query_error),
+        discernibility_optimum=best,
+        query_errors=tuple(found for asked in workloads for found in asked.of_release(original, release).values()),
         tables=binned_tables(original, release),
         displacement=moved,
-        note=UNKNOWN if moved is None else "",
+        note=note,
     )
-
-
-def _asked(
-    original: Table, release: Release, query_error: QueryError | Sequence[QueryError]
-) -> tuple[QueryErrorResult, ...]:
-    workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
-    return tuple(result for workload in workloads for result in workload.of_release(original, release).values())

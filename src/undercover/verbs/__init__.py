@@ -1,1 +1,5 @@
-"""The verbs."""
+"""The verbs, a file each: publish, verify, attack, measure, report, save and load, joint risk, apply."""
+
+from undercover.pages.cards import register
+
+register()

@@ -17,7 +17,6 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from undercover import api
 from undercover.errors import (
     DataError,
     HierarchyError,
@@ -39,7 +38,9 @@ from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import encode
+from undercover.verbs.publish import publish
 from undercover.verbs.same_people import SamePeople, as_written, same_people
+from undercover.verbs.verify import verify
 
 TWICE = (
     "What is promised to people of both tables holds for each release alone: whoever has both releases may learn more "
@@ -147,7 +148,7 @@ def apply(
     people = same_people(before, given, original=original)
     warnings = _carried_over(before, people)
     try:
-        after = api.publish(
+        after = publish(
             given,
             chosen.schema,
             chosen.method,
@@ -291,7 +292,7 @@ def changes(before: Run, after: Run) -> Changes:
     >>> changes(first, uc.apply(first, people.slice(1000))).rows
     (1000, 2000)
     """
-    findings = api.verify(after).findings
+    findings = verify(after).findings
     known = after.source.get("columns", ())
     used = [run.release.parameters.get("used", {}) for run in (before, after)]
     return Changes(

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, listed
-from undercover.forms.classes import PEOPLE
+from undercover.forms import read
 from undercover.forms.domains import Domains, domain_of, stated_domains
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.forms.perturbed.counts import PerturbedCounts
@@ -25,7 +25,6 @@ from undercover.forms.written import written
 from undercover.model.bins import Bins, bin_ends
 from undercover.model.cells import EVERYTHING, read_interval
 from undercover.model.channel import Channel
-from undercover.model.drawn import channel_of
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -139,7 +138,9 @@ class PerturbedFeatures:
     _features: tuple[_Feature, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        noise = channel_of(self.release)
+        noise = read(self.release).channel
+        if noise is None:
+            raise ParameterError(f"The values of this release by {self.release.method} did not go through a channel.")
         if noise.p == 0:
             raise ParameterError("p = 0: no value was kept, so nothing can be learnt from them.")
         object.__setattr__(self, "noise", noise)
@@ -197,7 +198,9 @@ class PerturbedFeatures:
 
     @property
     def _people(self) -> Floats:
-        return np.asarray(self.release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
+        people = read(self.release).people
+        assert people is not None
+        return people.astype(np.float64)
 
     @property
     def _seen(self) -> NDArray[np.int64]:

@@ -22,13 +22,15 @@ from numpy.typing import NDArray
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.exact import Number, exact
+from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
-from undercover.forms.classes import PEOPLE
+from undercover.forms.case import Case
 from undercover.forms.meaning import domain_values
-from undercover.forms.written import Written, combine, written
+from undercover.forms.reading import Reading
+from undercover.forms.written import Written, combine
 from undercover.guarantees.breach.bounds import Bound, growth_bound
 from undercover.model.channel import Channel
-from undercover.model.drawn import channel_of
+from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -40,6 +42,7 @@ STORY = (
     "of them, up to everybody's but the victim's. He finds the victim's cell, works out how likely its one published "
     "row is the victim's own, and draws his conclusions by Bayes' rule."
 )
+NO_CHANNEL = "The values of this release did not go through a public channel: they are true, or nobody says how drawn."
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -92,7 +95,7 @@ class CorruptionResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Corruption:
-    """An attacker who has learnt other people's values, before a release of perturbed generalization.
+    """An attacker who has learnt other people's values, before a release whose values went through a channel.
 
     Parameters
     ----------
@@ -106,12 +109,14 @@ class Corruption:
     >>> import undercover as uc
     >>> people, schema = uc.datasets.census(1000), uc.datasets.census_schema(["age", "sex"])
     >>> run = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.3), seed=1)
-    >>> found = Corruption(shares=(0, 1)).run(run.original, run.release)
+    >>> found = uc.attack(run, Corruption(shares=(0, 1)))
     >>> found.within_bounds, found.plain[-1]["confidence"]["max"]
     (True, 1.0)
     """
 
     name: ClassVar[str] = "corruption"
+    effort: ClassVar[Effort] = "report"
+    slow: ClassVar[bool] = False
 
     priors: tuple[PriorName, ...] = PRIORS
     shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -128,16 +133,16 @@ class Corruption:
         if problems:
             raise ParameterError(problems)
 
-    def run(
-        self, original: Table, release: Release, *, threads: int = 1, randomness: Randomness | None = None
-    ) -> CorruptionResult:
-        """Attack every row of ``original`` through ``release``.
+    def applies(self, case: Case) -> str | None:
+        """Values went through a public channel."""
+        return None if case.reading.channel is not None else NO_CHANNEL
 
-        ``randomness`` decides who is corrupted where it is not everybody; a fixed choice by default.
-        """
-        view = _View.of(original, release, threads)
-        skew, bound = _claimed(release)
-        order = (randomness or Randomness(0)).words("corrupted", original.n_rows).argsort(kind="stable")
+    def run(self, case: Case, *, progress: Progress = no_progress) -> CorruptionResult:
+        """Attack every row of the original; who is corrupted, where it is not everybody, is a fixed choice."""
+        original = case.original
+        view = _View.of(original, case.reading, case.threads)
+        skew, bound = _claimed(case.release)
+        order = Randomness(0).words("corrupted", original.n_rows).argsort(kind="stable")
         rank = np.empty(original.n_rows, dtype=np.int64)
         rank[order] = np.arange(original.n_rows)
         sweep: list[Mapping[str, Any]] = []
@@ -187,13 +192,14 @@ class Corruption:
         """
         if not 0 <= row < original.n_rows:
             raise ParameterError(f"There is no row {row:,}: the table has {original.n_rows:,}.")
-        view = _View.of(original, release, 1)
+        reading = read(release)
+        view = _View.of(original, reading, 1)
         cell = int(view.cell[row])
         others = np.flatnonzero(view.cell == cell)
         others = others[others != row]
         known = set(others.tolist() if corrupted is None else corrupted)
         values = [view.noise.domain[view.own[other]] for other in others if other in known]
-        outside = [] if external is None else np.flatnonzero(_in_cell(external, release, cell)).tolist()
+        outside = [] if external is None else np.flatnonzero(_in_cell(external, reading, cell)).tolist()
         told = set(outside if exposed is None else exposed)
         undecided = sum(other not in known for other in others) + sum(person not in told for person in outside)
         everybody = [view.noise.domain[code] for code in view.own[view.cell == cell]]
@@ -222,9 +228,10 @@ class _View:
     counted: int  # people of a cell the promise counts: those of the smallest, or 1 where labels drove the cut
 
     @classmethod
-    def of(cls, original: Table, release: Release, threads: int) -> _View:
-        noise = channel_of(release)
-        table = release.published()
+    def of(cls, original: Table, reading: Reading, threads: int) -> _View:
+        noise, table, sizes = reading.channel, reading.main, reading.people
+        if noise is None or sizes is None:
+            raise ParameterError(NO_CHANNEL)
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")
         columns = [
@@ -234,11 +241,11 @@ class _View:
         first = np.empty(count, dtype=np.int64)
         first[person] = np.arange(original.n_rows)
         targets = np.stack([column.codes[first] for column in columns], axis=1)
-        boxes = boxes_of(release, original, names, (sensitive,))
+        boxes = boxes_of(reading, original, names, (sensitive,))
         offsets, members = match(boxes, targets, threads)
         if (np.diff(offsets) != 1).any():
             raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
-        values = written(table.data.column(sensitive))
+        values = reading.column(sensitive)
         codes = np.array([noise.code[label] for label in values.labels], dtype=np.int64)
         labels = original[sensitive].domain.labels
         strange = [label for label in labels if label not in noise.code]
@@ -246,10 +253,9 @@ class _View:
             raise DataError(f"`{strange[0]}` is not in the declared domain: is this the original table?")
         own = np.array([noise.code[label] for label in labels], dtype=np.int64)[original[sensitive].codes]
         cell = members[person]
-        sizes = np.asarray(table.data.column(PEOPLE).to_numpy(), dtype=np.int64)
         if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
             raise DataError("Cells have another number of people than G says: is this the original table?")
-        counted = 1 if release.parameters.get("labels") == "driven" else int(sizes.min())
+        counted = 1 if reading.release.parameters.get("labels") == "driven" else int(sizes.min())
         return cls(noise, cell, own, codes[values.codes], sizes, counted)
 
     def attacked(self, prior: PriorName, corrupted: NDArray[np.bool_], skew: float, bound: Bound) -> dict[str, Any]:
@@ -325,13 +331,14 @@ def _claimed(release: Release) -> tuple[float, Bound]:
     return float(exact(given)), bound
 
 
-def _in_cell(people: Table, release: Release, cell: int) -> NDArray[np.bool_]:
+def _in_cell(people: Table, reading: Reading, cell: int) -> NDArray[np.bool_]:
     """Which people have quasi-identifiers that lie in one published cell."""
-    table = release.published()
+    table = reading.main
     inside = np.ones(people.n_rows, dtype=bool)
     for name in table.names("quasi-identifier"):
         column = people[name]
-        text = written(table.data.column(name).slice(cell, 1)).labels[0]
+        cells = reading.column(name)
+        text = cells.labels[cells.codes[cell]]
         meaning = domain_values(column).read(text, table.form(name))
         covered = np.zeros(column.domain.size, dtype=bool)
         covered[list(meaning.members or range(meaning.low, meaning.high + 1))] = True

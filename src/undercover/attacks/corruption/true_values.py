@@ -18,18 +18,17 @@ changed before they were published do; :class:`undercover.Corruption` has that c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.forms.classes import COUNT
-from undercover.forms.written import number, written
-from undercover.model.drawn import is_drawn, is_perturbed
-from undercover.model.release import Release
-from undercover.model.run import Run
+from undercover.forms.case import Case
+from undercover.forms.reading import Reading
+from undercover.forms.written import number
+from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
@@ -41,74 +40,91 @@ STORY = (
 )
 
 
-def ordinary_corruption(original: Table, run: Run, *, shares: Sequence[float] = SHARES) -> dict[str, Any] | None:
-    """How sure of everybody's true value an attacker is who has corrupted a share of the others.
+@dataclass(frozen=True, kw_only=True)
+class OrdinaryCorruption:
+    """An attacker who has learnt other people's values, before a release that shows true ones.
 
-    Returns
-    -------
-    dict or None
-        ``sweep``: for every share and sensitive column the mean and the largest confidence, and how many people are
-        certain. ``None`` where values were drawn, or no column is sensitive.
+    Parameters
+    ----------
+    shares
+        The shares of the others he has corrupted, one after the other.
 
     Examples
     --------
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=100, l=4))
-    >>> found = ordinary_corruption(run.original, run)
+    >>> found = uc.attack(run, OrdinaryCorruption())
     >>> found["sweep"][0]["attribute"]["income"]["max"] <= 1 / 4, found["sweep"][-1]["attribute"]["income"]["mean"]
     (True, 1.0)
     """
-    sensitive = original.schema.sensitive
-    if is_drawn(run.release) or is_perturbed(run.release) or not sensitive:
-        return None
-    label = np.asarray(run.groups.labels if run.buckets is None else run.buckets, dtype=np.int64)
-    inside = np.searchsorted(original.rows, run.rows)  # who is not among them was suppressed
-    sizes = np.bincount(label)
-    n = len(inside)
-    rank = np.empty(n, dtype=np.int64)
-    rank[Randomness(0).words("corrupted", n).argsort(kind="stable")] = np.arange(n)
-    pairs = {}  # a class and a value in it, numbered as they occur: there are no more than people
-    for name in sensitive:
-        key, count = number(label * original[name].domain.size + original[name].codes[inside])
-        pairs[name] = key, np.bincount(key, minlength=count)
-    sweep = []
-    for share in shares:
-        corrupted = rank < round(share * n)
-        known = np.bincount(label[corrupted], minlength=len(sizes))[label] - corrupted
-        attribute = {}
+
+    name: ClassVar[str] = "ordinary-corruption"
+    effort: ClassVar[Effort] = "report"
+    slow: ClassVar[bool] = False
+
+    shares: tuple[float, ...] = SHARES
+
+    def applies(self, case: Case) -> str | None:
+        """Values are true, cells cover the truth, and the run says who is in which class."""
+        if not (case.reading.covers and case.reading.true_values):
+            return "Where values were drawn, striking out those of others is another attack: use Corruption."
+        if not case.original.schema.sensitive:
+            return "No column is sensitive, so there is nothing to learn from others."
+        return None if case.run is not None else "Who is in which class stays in the private run. Attack the run."
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> dict[str, Any]:
+        """How sure of everybody's true value an attacker is who has corrupted a share of the others.
+
+        Returns ``sweep``: for every share and sensitive column the mean and the largest confidence, and how many people
+        are certain.
+        """
+        why_not = self.applies(case)
+        if why_not is not None or case.run is None:
+            raise ParameterError(why_not or "")
+        original, run, sensitive = case.original, case.run, case.original.schema.sensitive
+        label = np.asarray(run.groups.labels if run.buckets is None else run.buckets, dtype=np.int64)
+        inside = np.searchsorted(original.rows, run.rows)  # who is not among them was suppressed
+        sizes = np.bincount(label)
+        n = len(inside)
+        rank = np.empty(n, dtype=np.int64)
+        rank[Randomness(0).words("corrupted", n).argsort(kind="stable")] = np.arange(n)
+        pairs = {}  # a class and a value in it, numbered as they occur: there are no more than people
         for name in sensitive:
-            key, left = pairs[name]
-            gone = np.bincount(key[corrupted], minlength=len(left))
-            confidence = (left[key] - gone[key] + corrupted) / (sizes[label] - known)  # the victim is not corrupted
-            attribute[name] = {
-                "mean": float(confidence.mean()),
-                "max": float(confidence.max()),
-                "certain_rows": int((confidence > 1 - 1e-12).sum()),
-            }
-        sweep.append({"share": float(share), "attribute": attribute})
-    return {
-        "attack": "ordinary-corruption",
-        "story": STORY,
-        "targets": n,
-        "baseline": {name: _guessing(original[name].codes) for name in sensitive},
-        "sweep": sweep,
-    }
-
-
-def _guessing(codes: NDArray[Any]) -> float:
-    shares = np.bincount(codes) / len(codes)
-    return float((shares**2).sum())
+            key, count = number(label * original[name].domain.size + original[name].codes[inside])
+            pairs[name] = key, np.bincount(key, minlength=count)
+        sweep = []
+        for share in self.shares:
+            corrupted = rank < round(share * n)
+            known = np.bincount(label[corrupted], minlength=len(sizes))[label] - corrupted
+            attribute = {}
+            for name in sensitive:
+                key, left = pairs[name]
+                gone = np.bincount(key[corrupted], minlength=len(left))
+                confidence = (left[key] - gone[key] + corrupted) / (sizes[label] - known)  # the victim is not corrupted
+                attribute[name] = {
+                    "mean": float(confidence.mean()),
+                    "max": float(confidence.max()),
+                    "certain_rows": int((confidence > 1 - 1e-12).sum()),
+                }
+            sweep.append({"share": float(share), "attribute": attribute})
+        return {
+            "attack": "ordinary-corruption",
+            "story": STORY,
+            "targets": n,
+            "baseline": {name: case.guessing(name)["mean"] for name in sensitive},
+            "sweep": sweep,
+        }
 
 
 def full_corruption(
-    original: Table, release: Release, *, published: NDArray[np.bool_] | None = None
+    original: Table, reading: Reading, *, published: NDArray[np.bool_] | None = None
 ) -> dict[str, NDArray[np.float64]]:
     """How sure of everybody's true value somebody is who knows the values of all others.
 
     Parameters
     ----------
-    original, release
+    original, reading
         The people, and what is published of them.
     published
         (n_rows,) whose row is in the release; everybody's by default. Of others the attacker learns nothing from it.
@@ -120,18 +136,19 @@ def full_corruption(
     Examples
     --------
     >>> import undercover as uc
+    >>> from undercover.forms import read
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=100, l=4))
-    >>> float(full_corruption(run.original, run.release)["income"].min())
+    >>> float(full_corruption(run.original, read(run.release))["income"].min())
     1.0
     """
-    if is_perturbed(release):
-        raise ParameterError("Values of perturbed generalization are not the true ones. Use Corruption.")
+    if not reading.true_values:
+        raise ParameterError("Values that went through a channel are not the true ones. Use Corruption.")
     inside = np.ones(original.n_rows, dtype=bool) if published is None else published
     found = {}
     for name in original.schema.sensitive:
         column = original[name]
-        left = _published(release, name, column.domain.labels) - np.bincount(
+        left = _published(reading, name, column.domain.labels) - np.bincount(
             column.codes[inside], minlength=column.domain.size
         )
         shares = np.bincount(column.codes, minlength=column.domain.size) / original.n_rows
@@ -144,12 +161,10 @@ def full_corruption(
     return found
 
 
-def _published(release: Release, name: str, labels: tuple[str, ...]) -> NDArray[np.int64]:
+def _published(reading: Reading, name: str, labels: tuple[str, ...]) -> NDArray[np.int64]:
     """(n_values,) how often each value is in the release."""
-    two_tables = len(release.tables) > 1
-    table = release.published("sat" if two_tables else None).data
-    column = written(table.column(name))
+    column = reading.cells(reading.values_table, name)
     place = {label: code for code, label in enumerate(labels)}
     codes = np.array([place[label] for label in column.labels], dtype=np.int64)[column.codes]
-    weights = np.asarray(table.column(COUNT).to_numpy(), dtype=np.float64) if two_tables else None
+    weights = None if reading.buckets is None else reading.buckets.people
     return np.bincount(codes, weights=weights, minlength=len(labels)).astype(np.int64)

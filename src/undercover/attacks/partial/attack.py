@@ -13,17 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.partial.profile import kept
 from undercover.errors import ParameterError
-from undercover.forms.boxes import Boxes, original_as_release, value_codes
-from undercover.forms.buckets.merged_boxes import merged_boxes
-from undercover.model.drawn import is_drawn, is_perturbed, own_rows_of_release
-from undercover.model.release import Release
+from undercover.forms.boxes import Boxes, value_codes
+from undercover.forms.case import Case
+from undercover.forms.reading import Reading
+from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
@@ -57,70 +56,59 @@ class PartialKnowledge:
     >>> import undercover as uc
     >>> people, schema = uc.datasets.census(1000, seed=1), uc.datasets.census_schema(["age", "sex", "education"])
     >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
-    >>> found = PartialKnowledge().run(run.original, run.release)
+    >>> found = uc.attack(run, PartialKnowledge())
     >>> found["targets"], found["sweep"][-1]["identity"]["max"] <= 1 / 10
     (1000, True)
     >>> found["sweep_before"][0]["identity"]["mean"] < found["sweep_before"][-1]["identity"]["mean"]
     True
     """
 
+    name: ClassVar[str] = "partial-knowledge"
+    effort: ClassVar[Effort] = "report"
+    slow: ClassVar[bool] = False
+
     known: tuple[str, ...] | None = None
     pairs: int = MOST_PAIRS
 
-    def applies(self, original: Table, release: Release) -> bool:
-        """Whether there are few enough columns, and rows that stand for one person each."""
-        return len(self._known(original)) <= MOST_COLUMNS and not is_perturbed(release)
-
-    def run(
-        self, original: Table, release: Release, *, own: NDArray[np.int64] | None = None, threads: int = 1
-    ) -> dict[str, Any]:
-        """Attack the people of ``original`` through ``release`` and through ``original`` itself.
-
-        ``own`` is the published row of each row, where quasi-identifiers were drawn and the run knows it.
-        """
-        known = self._known(original)
-        if not self.applies(original, release):
-            raise ParameterError(
+    def applies(self, case: Case) -> str | None:
+        """There are few enough columns, and rows that stand for one person each."""
+        known = len(case.known(self.known))
+        if known > MOST_COLUMNS or not case.reading.one_each:
+            return (
                 f"Partial knowledge takes at most {MOST_COLUMNS} known columns, and a release in which a row stands "
-                f"for one person. Got {len(known)} columns of {release.method}."
+                f"for one person. Got {known} columns of {case.release.method}."
             )
+        return None
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> dict[str, Any]:
+        """Attack the people of the original through the release and through the original itself."""
+        why_not = self.applies(case)
+        if why_not is not None:
+            raise ParameterError(why_not)
+        original, known = case.original, case.known(self.known)
         people = attacked(original.n_rows, self.pairs)
-        everybody = len(people) == original.n_rows
-        own = own_rows_of_release(release) if own is None else own
-        mine = kept(original, release, known, own)[people]
-        sensitive = original.schema.sensitive
-        raw = original_as_release(original, known, sensitive)
+        fits = case.reading.own_fits(known, original, case.own)
+        always = np.ones((len(people), len(known)), dtype=bool)
         sides = {
-            name: _sums(original, published, known, people, fits, threads)
-            for name, published, fits in (("sweep", release, mine), ("sweep_before", raw, np.ones_like(mine)))
-        }
-        shares = {
-            name: np.bincount(original[name].codes, minlength=original[name].domain.size) / original.n_rows
-            for name in sensitive
+            name: _sums(original, reading, known, people, mine, case.threads)
+            for name, reading, mine in (
+                ("sweep", case.reading, always if fits is None else fits[people]),
+                ("sweep_before", case.raw, always),
+            )
         }
         return {
             "attack": "p-match",
             "story": STORY.format(known=", ".join(f"`{name}`" for name in known)),
             "known": list(known),
             "targets": len(people),
-            "everybody": everybody,
-            "drawn": is_drawn(release),
-            "baseline": {
-                "identity": 1.0 / original.n_rows,
-                "attribute": {
-                    name: {"mean": float((found**2).sum()), "guess_success": float(found.max())}
-                    for name, found in shares.items()
-                },
-            },
+            "everybody": len(people) == original.n_rows,
+            "drawn": not case.reading.covers,
+            "baseline": case.baseline(),
             **{
                 name: [_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES]
                 for name, (identity, attribute) in sides.items()
             },
         }
-
-    def _known(self, original: Table) -> tuple[str, ...]:
-        schema = original.schema
-        return schema.quasi_identifiers + schema.insensitive if self.known is None else tuple(self.known)
 
 
 def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:
@@ -138,14 +126,14 @@ def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:
 
 def _sums(
     original: Table,
-    release: Release,
+    reading: Reading,
     known: Sequence[str],
     people: NDArray[np.int64],
     mine: NDArray[np.bool_],
     threads: int,
 ) -> tuple[Floats, dict[str, Floats]]:
     """(m, d + 1) chances of the own row, and of each true value, summed over the subsets of each size."""
-    boxes = merged_boxes(release, original, known, original.schema.sensitive).boxes
+    boxes = reading.boxes(known, original)
     codes = np.stack([original[name].codes[people] for name in known], axis=1).astype(np.int64)
     own = mine.astype(np.int64) @ (1 << np.arange(len(known)))
     sensitive = original.schema.sensitive

@@ -25,18 +25,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError
+from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, boxes_of, value_codes
-from undercover.forms.meaning import domain_values
-from undercover.forms.written import Written, combine, written
-from undercover.model.drawn import is_drawn, is_perturbed
-from undercover.model.release import Release
+from undercover.forms.reading import Reading
+from undercover.forms.written import Written, combine
 from undercover.model.table import Table
 
 PAPERS = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 """The values of P in the paper's figures."""
 
 MOST_COLUMNS = 16
+ONE_EACH = "The P_match attack is not defined where one row stands for several people."
 
 Floats = NDArray[np.float64]
 
@@ -88,8 +87,8 @@ class Profile:
 
 
 def profile(
+    reading: Reading,
     original: Table,
-    release: Release,
     known: Sequence[str],
     *,
     own: NDArray[np.int64] | None = None,
@@ -99,8 +98,8 @@ def profile(
 
     Parameters
     ----------
-    original, release
-        The people, and what is published of them.
+    reading, original
+        What is published, and of whom.
     known
         The columns he may match on.
     own
@@ -110,25 +109,28 @@ def profile(
 
     Examples
     --------
-    >>> from undercover.forms.boxes import original_as_release
+    >>> from undercover.forms import read
+    >>> from undercover.forms.case import as_release
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"age": [28, 28, 35], "ill": ["flu", "cold", "flu"]})
     >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> found = profile(table, original_as_release(table, ["age"], ["ill"]), ["age"])
+    >>> found = profile(read(as_release(table)), table, ["age"])
     >>> found.at(1.0)[0].tolist(), found.at(0.0)[2]["ill"].round(3).tolist()
     ([0.5, 0.5, 1.0], [0.667, 0.333, 0.667])
     """
-    if is_perturbed(release):
-        raise ParameterError("The P_match attack is not defined where one row stands for several people.")
+    if not reading.one_each:
+        raise ParameterError(ONE_EACH)
     if len(known) > MOST_COLUMNS:
         raise ParameterError(
             f"The P_match attack goes through 2^{len(known)} subsets; it takes at most {MOST_COLUMNS} known columns. "
             "Name those he knows: known=…."
         )
     sensitive = original.schema.sensitive
-    boxes = boxes_of(release, original, known, sensitive)
+    boxes = boxes_of(reading, original, known, sensitive)
     codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
-    mine = kept(original, release, known, own)
+    mine = reading.own_fits(known, original, own)
+    if mine is None:
+        mine = np.ones(codes.shape, dtype=bool)
     secrets = {name: _secret(boxes, original, name) for name in sensitive}
     how = _Equal(boxes, codes, original, known) if boxes.exact is not None else _Covering(boxes, codes, original, known)
 
@@ -153,27 +155,6 @@ def profile(
         {name: np.stack([found[name][0] for _, _, found in sizes], axis=1) for name in sensitive},
         {name: np.stack([found[name][1] for _, _, found in sizes], axis=1) for name in sensitive},
     )
-
-
-def kept(original: Table, release: Release, known: Sequence[str], own: NDArray[np.int64] | None) -> NDArray[np.bool_]:
-    """(n_rows, d) whether the person's own published row fits his value in each known column."""
-    if not is_drawn(release):
-        return np.ones((original.n_rows, len(known)), dtype=bool)
-    if own is None:
-        raise DataError(
-            "Which published row is whose stays in the private run, and without it nobody can say whether an attacker "
-            "is right. Attack the run or its folder, not the release alone."
-        )
-    if len(own) != original.n_rows:
-        raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-    table = release.published()
-    same = np.empty((original.n_rows, len(known)), dtype=bool)
-    for j, name in enumerate(known):
-        column, values = written(table.data.column(name)), domain_values(original[name])
-        meanings = [values.read(label, "value") for label in column.labels]
-        code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
-        same[:, j] = code[column.codes][own] == original[name].codes
-    return same
 
 
 @dataclass(frozen=True)

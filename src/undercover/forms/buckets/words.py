@@ -7,8 +7,17 @@ b rows lies between that of the b smallest and that of the b largest values of t
 
 from __future__ import annotations
 
-from undercover.forms.snippets import Snippet, counting, is_number, reading, telling
+from typing import TYPE_CHECKING
+
+from undercover.forms.snippets import Snippet, counting, is_number, reading_tables, telling, with_undercover
 from undercover.model.release import PublishedTable
+
+if TYPE_CHECKING:
+    from undercover.forms.buckets.reading import BucketsReading
+
+DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the person whose row it is."
+BUCKET = "Number of the bucket; the same number in both tables belongs together. It carries no other meaning."
+COUNT = "How often the sensitive value occurs in the bucket."
 
 _EVERYBODY = """\
 table = qit
@@ -69,10 +78,14 @@ print("and", table["bucket"].map(mean)[~possible].mean(), "outside")
 """
 
 
-def two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> list[Snippet]:
-    """Titles, explanations and code for QIT and SAT."""
+def snippets(reading: BucketsReading, file_format: str) -> list[Snippet]:
+    """Titles, explanations and code for rows with buckets and the values of buckets."""
+    return [*_two_tables(reading.main, reading.values_table, file_format), with_undercover(reading)]
+
+
+def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> list[Snippet]:
     (sensitive,) = sat.names("sensitive")
-    found = [reading([qit, sat], file_format)]
+    found = [reading_tables([qit, sat], file_format, ["qit", "sat"])]
     ways = counting(qit)
     if ways:
         ways[0] = {**ways[0], "code": "table = qit\n\n" + ways[0]["code"]}

@@ -13,19 +13,19 @@ import numpy as np
 
 from undercover.errors import listed
 from undercover.forms.meaning import domain_values
-from undercover.forms.written import written
+from undercover.forms.reading import Reading
 from undercover.guarantees.finding import Finding
-from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 
 
-def verify_drawn(release: Release, original: Table) -> tuple[Finding, ...]:
+def verify_drawn(reading: Reading, original: Table) -> tuple[Finding, ...]:
     """Compare what can be compared.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> from undercover.forms import read
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> from undercover.model.schema import Schema
     >>> schema = Schema(quasi_identifiers=["age"], sensitive="ill")
     >>> original = Table.from_arrow(pa.table({"age": [28, 35], "ill": ["flu", "cold"]}), schema)
@@ -33,10 +33,10 @@ def verify_drawn(release: Release, original: Table) -> tuple[Finding, ...]:
     >>> data = pa.table({"age": [28, 99], "ill": ["cold", "flu"]})
     >>> from undercover.model.form import Drawn
     >>> release = Release("mutual-cover", {}, (PublishedTable("table", columns, data),), False, form=Drawn())
-    >>> [(finding.name, finding.holds) for finding in verify_drawn(release, original)]
+    >>> [(finding.name, finding.holds) for finding in read(release).against(original)]
     [('rows-preserved', True), ('sensitive-values-preserved', True), ('values-of-the-original', False)]
     """
-    table = release.published()
+    table = reading.main
     findings = [Finding("rows-preserved", {}, original.n_rows, table.rows, table.rows == original.n_rows)]
     names = (*table.names("sensitive"), *table.names("quasi-identifier"))
     absent = [name for name in names if name not in original.columns]
@@ -45,14 +45,14 @@ def verify_drawn(release: Release, original: Table) -> tuple[Finding, ...]:
         return (*findings, Finding("values-of-the-original", {}, 0, None, False, note=note, sense="at most"))
     for name in table.names("sensitive"):
         before = np.bincount(original[name].codes, minlength=original[name].domain.size)
-        column = written(table.data.column(name), nan_is_missing=True)
+        column = reading.column(name, nan_is_missing=True)
         after = Counter(dict(zip(column.labels, np.bincount(column.codes).tolist(), strict=True)))
         after.subtract(dict(zip(original[name].domain.labels, before.tolist(), strict=True)))
         wrong = max(sum(count for count in after.values() if count > 0), -sum(c for c in after.values() if c < 0))
         findings.append(Finding("sensitive-values-preserved", {"column": name}, 0, wrong, wrong == 0, sense="at most"))
     strange, notes = 0, []
     for name in table.names("quasi-identifier"):
-        column = written(table.data.column(name))
+        column = reading.column(name)
         outside = [not _belongs(original[name], label) for label in column.labels]
         if any(outside):
             strange += int(np.array(outside)[column.codes].sum())

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
-from undercover.forms.generalized.loss import Loss, losses
+from undercover.errors import DataError, NotTold
+from undercover.forms.loss import Loss, losses
 from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.reading import Reading
 from undercover.forms.written import written
-from undercover.model.drawn import is_drawn, own_rows_of_release
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.value_distance import ValueDistance
 
@@ -82,39 +82,38 @@ class Displacement:
         )
 
 
-def displacement(original: Table, release: Release, own: NDArray[np.int64] | None = None) -> Displacement:
+def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | None = None) -> Displacement:
     """How far the values of a release were moved.
 
     Parameters
     ----------
     original
         The table it was made from.
-    release
-        In the table's old shape, with quasi-identifiers drawn at random.
+    reading
+        Of a release in the table's old shape, with quasi-identifiers drawn at random.
     own
         The published row of every row of ``original``; not needed where the release keeps the order of the input.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.forms import read
+    >>> from undercover.model.release import PublishedColumn, Release
     >>> from undercover.model.schema import Schema
     >>> original = Table.from_arrow(pa.table({"age": [28, 29, 33]}), Schema(quasi_identifiers=["age"]))
     >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
     >>> table = PublishedTable("t", columns, pa.table({"age": [29, 29, 30]}))
     >>> from undercover.model.form import Drawn
-    >>> found = displacement(original, Release("mutual-cover", {}, (table,), False, form=Drawn(order="input")))
+    >>> found = displacement(original, read(Release("any", {}, (table,), False, form=Drawn(order="input"))))
     >>> found.iloss_sum, found.shift["age"]  # (1 + 0 + 3) / 3 values, and over a width of 5 in 3 rows
     (1.3333333333333333, 0.26666666666666666)
     """
-    if not is_drawn(release):
-        raise DataError(f"Values are moved by methods that draw them; {release.method} does not.")
-    own = own_rows_of_release(release) if own is None else own
+    own = reading.own_rows(None) if own is None else own
     if own is None:
-        raise DataError(UNKNOWN)
+        raise NotTold(UNKNOWN)
     if len(own) != original.n_rows:
         raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-    table = release.published()
+    table = reading.main
     iloss: dict[str, float] = {}
     shift: dict[str, float] = {}
     changed, weights = {}, {}
@@ -133,11 +132,11 @@ def displacement(original: Table, release: Release, own: NDArray[np.int64] | Non
     return Displacement(total, iloss, shift, changed, weights, (float(by_row[0]), float(by_row[1])))
 
 
-def papers_iloss(original: Table, release: Release, own: NDArray[np.int64] | None = None) -> float:
+def papers_iloss(original: Table, reading: Reading, own: NDArray[np.int64] | None = None) -> float:
     """The paper's ILoss, summed over all cells: of drawn values, or of generalised ones."""
-    if is_drawn(release):
-        return displacement(original, release, own).iloss_sum
-    per_column = losses(original, release)["ncp"].per_column
+    if not reading.covers:
+        return displacement(original, reading, own).iloss_sum
+    per_column = losses(original, reading)["ncp"].per_column
     total = 0.0
     for name, share in per_column.items():
         column = original[name]

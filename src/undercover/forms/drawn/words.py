@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from undercover.forms.snippets import Snippet, cells_of, is_number
+from undercover.forms.snippets import Snippet, again_with_undercover, cells_of, is_number
+from undercover.model.form import Drawn
 from undercover.model.release import PublishedTable, Release
 
 DONE = (
@@ -75,15 +76,14 @@ def done(parameters: Mapping[str, Any]) -> str:
     return " ".join(filter(None, said))
 
 
-def limits(release: Release) -> list[str]:
+def limits(release: Release, form: Drawn) -> list[str]:
     """What a release of mutual cover does not protect.
 
-    >>> from undercover.model.form import Drawn
-    >>> limits(Release("mutual-cover", {"keep_order": True}, (), False, form=Drawn(order="input")))[0].split(":")[0]
+    >>> limits(Release("any", {}, (), False), Drawn(order="input"))[0].split(":")[0]
     'The rows stand in the order of the input'
     """
     said = []
-    if release.parameters.get("keep_order"):
+    if form.order == "input":
         said.append("The rows stand in the order of the input: whoever knows that order knows which row is whose.")
     said += [
         "δ is the largest share one person has of any value that may be released in the group. It does not bound the "
@@ -144,7 +144,7 @@ def snippets(table: PublishedTable, file_format: str) -> list[Snippet]:
         )
     if sensitive:
         found += _beside_sensitive(table, sensitive[0], by if numbers else None)
-    return found
+    return [*found, _with_undercover(table)]
 
 
 def _beside_sensitive(table: PublishedTable, sensitive: str, by: str | None) -> list[Snippet]:
@@ -173,6 +173,19 @@ def _beside_sensitive(table: PublishedTable, sensitive: str, by: str | None) -> 
             }
         )
     return found
+
+
+def _with_undercover(table: PublishedTable) -> Snippet:
+    sensitive = table.names("sensitive")
+    lines = ["print(uc.verify(release))"]
+    text = (
+        "It checks the files against release.json. What was promised lies in tables that stay with the holder, so "
+        "the verification leaves it open; counts are refused, because values that were drawn bound nothing."
+    )
+    if sensitive and is_number(table, sensitive[0]):
+        lines.append(f"print(uc.answer_sum(release, uc.SumQuery({sensitive[0]!r})))")
+        text += " A sum is that of the published rows."
+    return again_with_undercover(text, lines)
 
 
 def beside_delta(diagnostics: Mapping[str, Any]) -> list[dict[str, Any]]:

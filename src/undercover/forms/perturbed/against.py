@@ -13,12 +13,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import listed
-from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover
 from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.reading import Reading
 from undercover.forms.written import combine, written
 from undercover.guarantees.finding import Finding
-from undercover.model.release import PublishedTable
 from undercover.model.table import Table
 
 Array = NDArray[np.int64]
@@ -26,8 +25,9 @@ Array = NDArray[np.int64]
 _PAIRS = 1 << 15
 
 
-def verify_sampled(table: PublishedTable, classes: Classes, original: Table, suppressed: int) -> tuple[Finding, ...]:
+def verify_sampled(reading: Reading, original: Table) -> tuple[Finding, ...]:
     """Compare the cells of a sampled table with the rows they stand for."""
+    table, classes, suppressed = reading.main, reading.classes, reading.release.suppressed_rows
     expected = original.n_rows - suppressed
     findings = [Finding("rows-preserved", {}, expected, classes.rows, classes.rows == expected)]
     cells, covers, unread = [], [], []

@@ -27,15 +27,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.analysis.answers import Recipient
 from undercover.errors import ParameterError, unknown
-from undercover.forms.classes import PEOPLE
+from undercover.forms import read
+from undercover.forms.asking import Asking
 from undercover.forms.domains import Domains, domain_of, stated_domains
 from undercover.forms.predicates import Match
-from undercover.forms.written import written
+from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.channel import Channel
-from undercover.model.drawn import channel_of
 from undercover.model.queries import Between, CountQuery, OneOf, Predicate, Scalar, label_of
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -98,9 +97,14 @@ class PerturbedCounts:
     release: Release
     domains: Domains | None = None
     _noise: Channel = field(init=False, repr=False)
+    _reading: Reading = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_noise", channel_of(self.release))
+        reading = read(self.release)
+        if reading.channel is None:
+            raise ParameterError(f"The values of this release by {self.release.method} did not go through a channel.")
+        object.__setattr__(self, "_noise", reading.channel)
+        object.__setattr__(self, "_reading", reading)
 
     @property
     def sensitive(self) -> str:
@@ -182,11 +186,12 @@ class PerturbedCounts:
 
     @cached_property
     def _people(self) -> Floats:
-        return np.asarray(self.release.published().data.column(PEOPLE).to_numpy(), dtype=np.float64)
+        assert self._reading.people is not None
+        return self._reading.people.astype(np.float64)
 
     @cached_property
     def _seen(self) -> NDArray[np.int64]:
-        values = written(self.release.published().data.column(self.sensitive))
+        values = self._reading.column(self.sensitive)
         return np.array([self._noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
 
     @cached_property
@@ -203,12 +208,9 @@ class PerturbedCounts:
         return self.release.published().form(self.sensitive) == "interval"
 
     @cached_property
-    def _cells(self) -> Recipient:
-        """The quasi-identifiers alone, which can be matched as those of any other release."""
-        table = self.release.published()
-        kept = [column for column in table.columns if column.role == "quasi-identifier"]
-        data = table.data.select([column.name for column in kept])
-        return Recipient(Release("cells", {}, (PublishedTable("table", tuple(kept), data),), True), self._domains)
+    def _cells(self) -> Asking:
+        """Who finds the cells that satisfy predicates on quasi-identifiers."""
+        return Asking(self._reading, self._domains)
 
     @cached_property
     def _domains(self) -> Domains:
@@ -219,7 +221,7 @@ class PerturbedCounts:
         table = self.release.published()
         if name not in table.names("quasi-identifier"):
             raise ParameterError(unknown("Quasi-identifier", name, table.names("quasi-identifier")))
-        values = domain_of(name, written(table.data.column(name)).labels, table.form(name), self._domains)
+        values = domain_of(name, self._reading.column(name).labels, table.form(name), self._domains)
         if values is None:
             raise ParameterError(f"Column `{name}` is a continuum. Ask for ranges of it: Between(...).")
         return values.labels
@@ -232,7 +234,7 @@ class PerturbedCounts:
         if problems:
             raise ParameterError(problems)
         quasi = {name: predicate for name, predicate in query.where.items() if name != self.sensitive}
-        return self._cells.match(self._cells.main, quasi).share
+        return self._cells.match(self._reading.main, quasi).share
 
     def _quasi_share(self, where: Mapping[str, Predicate | Scalar] | None) -> Floats:
         if self.sensitive in (where or {}):
@@ -259,7 +261,8 @@ class PerturbedCounts:
         data = pa.table({self.sensitive: values.cast(kind) if numeric else values})
         table = PublishedTable("table", (column,), data)
         known = None if self._binned else {self.sensitive: list(self._noise.domain)}
-        return Recipient(Release("domain", {}, (table,), True), known).match(table, {self.sensitive: predicate})
+        alone = Asking(read(Release("domain", {}, (table,), True)), known)
+        return alone.match(table, {self.sensitive: predicate})
 
     def _inverted(self, share: Floats, worth: Floats) -> Estimate:
         """Σ over the people of what their value is worth, from what was drawn."""

@@ -7,29 +7,28 @@ everybody undecided). Where he knows some columns only, several cells fit, and e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.classes import PEOPLE
-from undercover.forms.written import combine, written
-from undercover.model.drawn import channel_of
-from undercover.model.release import Release
+from undercover.forms.written import combine
 from undercover.model.table import EncodedColumn
+
+if TYPE_CHECKING:
+    from undercover.forms.perturbed.reading import PerturbedReading
 
 Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-STORY = (
-    " Of every cell one row is published, and its sensitive value may have been drawn at random: he believes what is "
-    "overall in the table, and takes the row to be the person's own with probability 1/G."
-)
 _BLOCK = 1 << 22  # numbers held at a time
 
 
 def perturbed_posteriors(
-    release: Release,
+    reading: PerturbedReading,
     column: EncodedColumn,
-    known: tuple[str, ...],
+    known: Sequence[str],
     offsets: Array,
     members: Array,
     target_of: Array,
@@ -48,15 +47,11 @@ def perturbed_posteriors(
     target_of
         (n_rows,) target of each person.
     """
-    noise = channel_of(release)
+    noise, seen, people = reading.channel, reading.seen, reading.people
     p, u = float(noise.p), float(noise.u)
-    table = release.published()
     own = np.array([noise.code[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
     prior = np.bincount(own, minlength=noise.size) / len(own)
-    values = written(table.data.column(column.name))
-    seen = np.array([noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-    people = np.asarray(table.data.column(PEOPLE).to_numpy(), dtype=np.int64)
-    box, n_boxes = combine([written(table.data.column(name)) for name in known])
+    box, n_boxes = combine([reading.column(name) for name in known])
     order = np.argsort(box, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(box, minlength=n_boxes))])
     weight = np.divide(1.0, p * prior[seen] + u, out=np.zeros(len(seen)), where=p * prior[seen] + u > 0)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from undercover.exact import exact
-from undercover.forms.snippets import Snippet, is_number
+from undercover.forms.snippets import Snippet, again_with_undercover, is_number, reading_tables
 from undercover.guarantees.finding import shown
-from undercover.model.drawn import channel_of
+from undercover.model.channel import Channel
 from undercover.model.release import PublishedTable, Release
+
+if TYPE_CHECKING:
+    from undercover.forms.perturbed.reading import PerturbedReading
 
 DONE = (
     "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
@@ -55,7 +58,7 @@ _ALL = """\
 import json
 
 with open("release.json", encoding="utf-8") as file:
-    domain = json.load(file)["method"]["parameters"]["used"]["domain"]
+    domain = json.load(file)["form"]["domain"]
 lines = []
 for each in domain:
     found = (table[{name}] == {each}).astype(float)
@@ -142,14 +145,19 @@ def limits(release: Release) -> list[str]:
     return said
 
 
-def snippets(release: Release, table: PublishedTable) -> list[Snippet]:
+def snippets(reading: PerturbedReading, file_format: str) -> list[Snippet]:
     """Worked code: unbiased counts, shares, means and sums with their standard errors."""
-    noise = channel_of(release)
+    table = reading.main
+    counted = _counted(table, reading.channel, reading.form.people)
+    return [reading_tables([table], file_format, ["table"]), *counted, _with_undercover(reading)]
+
+
+def _counted(table: PublishedTable, noise: Channel, people: str) -> list[Snippet]:
     (sensitive,) = table.names("sensitive")
     quasi, number = table.names("quasi-identifier")[0], is_number(table, sensitive)
     if not noise.p:
         text = "p = 0: every value was drawn, none was kept. The table says how many people are in each cell, no more."
-        return [{"title": "Count people", "text": text, "code": f"print(table.groupby({quasi!r})['G'].sum())\n"}]
+        return [{"title": "Count people", "text": text, "code": f"print(table.groupby({quasi!r})[{people!r}].sum())\n"}]
     found = [
         {
             "title": f"Count a value of {sensitive}",
@@ -181,6 +189,27 @@ def snippets(release: Release, table: PublishedTable) -> list[Snippet]:
             {"title": f"Sum and mean of {sensitive}", "text": text, "code": _MEAN.format(name=repr(sensitive))}
         )
     return found
+
+
+def _with_undercover(reading: PerturbedReading) -> Snippet:
+    table = reading.main
+    (sensitive,) = table.names("sensitive")
+    number = is_number(table, sensitive)
+    if not reading.channel.p:
+        text = "It checks the files against release.json and recomputes what is promised."
+        return again_with_undercover(text, ["print(uc.verify(release))"])
+    lines = [
+        "counts = uc.PerturbedCounts(release)",
+        f"print(counts.count({{{sensitive!r}: {'value.item()' if number else 'value'}}}))",
+    ]
+    if number:
+        lines.append("print(counts.mean())")
+    text = (
+        "It takes predicates on any column, weighs cells that lie partly in the query, and has marginals, means and "
+        "sums with standard errors. undercover.fit_release learns a decision tree from the release (with the extra "
+        "undercover[analysis])."
+    )
+    return again_with_undercover(text, lines)
 
 
 def _number(value: Any) -> str:

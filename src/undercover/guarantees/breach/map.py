@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.exact import Number, exact
+from undercover.forms import read
 from undercover.guarantees.breach.bounds import Bound, guarantee_grid
 from undercover.guarantees.finding import shown
-from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.release import Release
 from undercover.pages.svg import BEFORE, Chart
 
@@ -27,9 +27,9 @@ def guarantee_facts(release: Release) -> dict[str, Any] | None:
     >>> guarantee_facts(Release("mondrian", {}, (), True)) is None
     True
     """
-    if not is_perturbed(release):
+    noise = read(release).channel
+    if noise is None:
         return None
-    noise = channel_of(release)
     given = release.parameters
     bound: Bound = "paper" if given.get("bound") == "paper" else "tight"
     skew, p = float(exact(given.get("skew", 1))), float(noise.p)

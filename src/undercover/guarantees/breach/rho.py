@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from undercover.errors import ParameterError, unknown
 from undercover.exact import Number, checked, exact, plain
+from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.guarantees.breach.bounds import BOUNDS, Bound, checked_rho, rho2_bound
 from undercover.guarantees.finding import Finding
-from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.release import Release
 
 NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
@@ -108,17 +108,17 @@ def noise_is_given(owner: str, p: Number | None, domain: int | None, skew: Numbe
 
 def stated_noise(release: Release, p: Number | None, domain: int | None, k: int | None) -> dict[str, Any]:
     """What a release says of how its values were drawn; nothing where they were not. Something else is an error."""
-    if not is_perturbed(release):
+    noise = read(release).channel
+    if noise is None:
         return {}
-    noise = channel_of(release)
     if p is not None and (float(exact(p)), domain) != (float(noise.p), noise.size):
         raise ParameterError(
-            f"The release states p = {release.parameters['used']['p']} and a domain of {noise.size} values. "
+            f"The release states p = {noise.stated} and a domain of {noise.size} values. "
             f"Got p = {p} and {domain} instead. Leave both out."
         )
     # Cells that were cut by labels protect nobody better than one person alone.
     driven = release.parameters.get("labels", "free") != "free"
-    stated = {} if p is not None else {"p": release.parameters["used"]["p"], "domain": noise.size}
+    stated = {} if p is not None else {"p": noise.stated, "domain": noise.size}
     return {**stated, "k": 1 if driven else k}
 
 

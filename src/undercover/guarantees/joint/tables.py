@@ -20,12 +20,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
-from undercover.forms.classes import BUCKET, COUNT, Classes, classes_of, classes_of_table
+from undercover.forms import read
+from undercover.forms.classes import Classes, classes_of_table
 from undercover.forms.written import Written, written
 from undercover.model.cells import CellForm
+from undercover.model.form import BUCKET, COUNT
 from undercover.model.release import Release
-
-PERTURBED = ("mutual-cover", "perturbed-generalization")
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +112,13 @@ def released_table(
     suppressed
         Whether rows that were suppressed count as one more class.
     """
-    if release.method in PERTURBED or any(table.names("structure") == ("G",) for table in release.tables):
+    reading = read(release)
+    if not (reading.covers and reading.true_values):
         raise DataError(
             f"`{name}` was made by {release.method}, which publishes drawn values: its classes cannot be joined with "
             "those of other tables."
         )
-    classes = classes_of(release)
+    classes = reading.classes
     if classes.problems:
         raise DataError([f"`{name}`: {problem}" for problem in classes.problems])
     known = tuple(classes.sensitive)

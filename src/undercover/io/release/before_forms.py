@@ -19,7 +19,7 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
     >>> form_by_old_rules("mutual-cover", {"keep_order": True}, ())
     Drawn(order='input')
     >>> form_by_old_rules("mondrian", {}, ())
-    Generalized()
+    Generalized(one_level=False)
     """
     names = {table.name for table in tables}
     if {"qit", "sat"} <= names:
@@ -30,5 +30,5 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
         used = parameters.get("used", {})
         if "p" not in used or "domain" not in used:
             raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
-        return Perturbed(keep=str(used["p"]), domain=tuple(str(value) for value in used["domain"]))
-    return Generalized()
+        return Perturbed(keep=used["p"], domain=tuple(str(value) for value in used["domain"]))
+    return Generalized(one_level=method in ("incognito", "noncentralized"))

@@ -24,9 +24,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import InternalError, ParameterError
-from undercover.forms.classes import BUCKET
 from undercover.guarantees import LDiversity
-from undercover.model.form import Buckets
+from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable

@@ -125,7 +125,7 @@ class Incognito:
         kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
         published = generalized_table(kept, recoded.groups, recoded.cells, randomness)
         return Draft(
-            form=Generalized(),
+            form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
             kept=recoded.rows if kept is not table else None,

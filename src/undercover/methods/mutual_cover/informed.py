@@ -24,8 +24,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError
+from undercover.forms.case import Case
 from undercover.forms.written import written
-from undercover.model.drawn import is_drawn, own_rows
+from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
@@ -128,6 +129,8 @@ class Informed:
     """
 
     name: ClassVar[str] = "informed"
+    effort: ClassVar[Effort] = "report"
+    slow: ClassVar[bool] = True
 
     most_sets: int = MOST_SETS
 
@@ -137,11 +140,19 @@ class Informed:
                 f"The 'most_sets' of Informed must be an int in [0, inf). Got {self.most_sets!r} instead."
             )
 
-    def run(self, original: Table, run: Run, *, threads: int = 1) -> InformedResult:
-        """Attack every row of ``original`` through a run of mutual cover, all of which he knows but the draws."""
-        own, frame = own_rows(run), run.frames.get(FRAME)
-        if not is_drawn(run.release) or own is None or frame is None:
-            raise DataError(f"The informed adversary needs the private run of mutual-cover, with its `{FRAME}`.")
+    def applies(self, case: Case) -> str | None:
+        """The run keeps the output tables that values were drawn from."""
+        if case.run is None or FRAME not in case.run.frames or case.reading.covers or case.own is None:
+            return f"The informed adversary needs the private run of mutual-cover, with its `{FRAME}`."
+        return None
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> InformedResult:
+        """Attack every row of the original through a run of mutual cover, all of which he knows but the draws."""
+        why_not = self.applies(case)
+        if why_not is not None or case.run is None or case.own is None:
+            raise DataError(why_not or "")
+        original, run, own, threads = case.original, case.run, case.own, case.threads
+        frame = run.frames[FRAME]
         from undercover.methods.mutual_cover.kernels.likelihood import group_beliefs
         from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE
 

@@ -144,7 +144,7 @@ class NonCentralized:
                 "tables could otherwise subtract them from each other."
             )
         return Draft(
-            form=Generalized(),
+            form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
             dropped=found.dropped,

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, SchemaError, listed, unknown
 from undercover.exact import Number, exact, plain
-from undercover.forms.classes import PEOPLE
 from undercover.guarantees import DeltaGrowth, DisjointCells, KAnonymity, RhoBreach
 from undercover.guarantees.breach.bounds import (
     BOUNDS,
@@ -46,7 +45,7 @@ from undercover.guarantees.breach.bounds import (
 from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
 from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
 from undercover.model.channel import Channel
-from undercover.model.form import Perturbed
+from undercover.model.form import PEOPLE, Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
@@ -220,7 +219,7 @@ class PerturbedGeneralization:
         cells = box_cells(table, parts.groups) if self.cells == "boxes" else region_cells(table, parts)
         noise = Channel(keep, noise_free.domain)
         return Draft(
-            form=Perturbed(keep=str(plain(self._stated(keep))), domain=noise.domain),
+            form=Perturbed(keep=plain(self._stated(keep)), domain=noise.domain),
             tables=(_published(table, sensitive, parts.groups, cells, published, noise),),
             groups=parts.groups,
             diagnostics={

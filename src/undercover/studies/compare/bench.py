@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover import api
 from undercover.attacks import Corruption, Linkage
 from undercover.attacks.corruption.true_values import full_corruption
-from undercover.attacks.linkage import Disclosure
 from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.engines.local import LocalEngine
 from undercover.errors import SchemaError, UndercoverError
-from undercover.forms.estimates import Estimates, estimates_of, estimates_of_rows
+from undercover.forms import read
+from undercover.forms.case import Case, as_release
+from undercover.forms.disclosure import Disclosure
+from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.io.source import Input
 from undercover.methods.mutual_cover.informed import Informed
 from undercover.methods.registry import method_from_mapping
-from undercover.model.drawn import is_drawn, is_perturbed, own_rows
 from undercover.model.protocols import Progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -35,6 +35,8 @@ from undercover.studies.compare.plan import Planned
 from undercover.utility import QueryError, SumError, losses
 from undercover.utility.classification import Classification
 from undercover.utility.kept import distances_of
+from undercover.verbs.joint import with_published
+from undercover.verbs.publish import publish
 
 Figures = dict[str, Any]
 WHY = "why."
@@ -75,7 +77,7 @@ class Bench:
         }.values():
             progress(f"compiling: {label}", 0.0)
             try:
-                made = api.with_published(method_from_mapping(method, parameters), self.schema)
+                made = with_published(method_from_mapping(method, parameters), self.schema)
                 made.anonymize(few, engine=LocalEngine(), randomness=Randomness(self.seed))
             except UndercoverError:
                 continue  # refused here, it may be refused there: then with its reason
@@ -112,20 +114,18 @@ class Bench:
         return found
 
     def _published(self, method: str, parameters: Mapping[str, Any]) -> Run:
-        return api.publish(self.given, self.schema, method_from_mapping(method, parameters), seed=self.seed)
+        return publish(self.given, self.schema, method_from_mapping(method, parameters), seed=self.seed)
 
     def _attack(self, made: Run, found: Figures) -> None:
-        table, threads = self.table, LocalEngine().threads
-        known = _known(self.schema, made)
+        case, known = Case(self.table, made.release, made), _known(self.schema, made)
 
         def linkage() -> Figures:
-            result = Linkage(known=known).run(table, made.release, own=own_rows(made), threads=threads)
-            return _disclosed("linkage", result.after)
+            return _disclosed("linkage", Linkage(known=known).run(case).after)
 
         def partly() -> Figures:
             if len(known) > MOST_SUBSETS:
                 raise SchemaError(f"An attacker who knows {len(known)} columns has too many subsets to match on.")
-            found_at = profile(table, made.release, known, own=own_rows(made), threads=threads)
+            found_at = profile(case.reading, self.table, known, own=case.own, threads=case.threads)
             sweep = [found_at.at(p) for p in PAPERS]
             values = _strongest("identity.partial-linkage", [[identity] for identity, _, _, _ in sweep])
             if self.schema.sensitive:
@@ -138,23 +138,23 @@ class Bench:
                     f"The groups are too large (up to {int(made.groups.sizes.max()):,} people) to work out for "
                     "everybody who of his group released which row. The figures are those of outsiders."
                 )
-            result = Informed().run(table, made, threads=threads)
+            result = Informed().run(case)
             values = {f"identity.informed.{name}": value for name, value in _spread_of([result.identity]).items()}
             return values | {f"attribute.informed.{n}": value for n, value in _spread_of([result.attribute]).items()}
 
         _add(found, "linkage", linkage)
-        if is_drawn(made.release):
+        if not case.reading.covers:
             _add(found, "partial-linkage", partly)
             _add(found, "informed", informed)
         if self.schema.sensitive:
-            _add(found, "corruption", lambda: self._corrupted(made, threads))
+            _add(found, "corruption", lambda: self._corrupted(case, made))
 
-    def _corrupted(self, made: Run, threads: int) -> Figures:
-        if not is_perturbed(made.release):
+    def _corrupted(self, case: Case, made: Run) -> Figures:
+        if case.reading.true_values:
             inside = np.isin(self.table.rows, made.rows)
-            sure = full_corruption(self.table, made.release, published=inside)
+            sure = full_corruption(self.table, case.reading, published=inside)
             return {f"corruption.{name}": value for name, value in _spread_of(sure.values()).items()}
-        result = Corruption(shares=(1.0,)).run(self.table, made.release, threads=threads)
+        result = Corruption(shares=(1.0,)).run(case)
         overall = next(entry for entry in result.sweep if entry["prior"] == "overall")
         return {
             "corruption.mean": overall["confidence"]["mean"],
@@ -163,16 +163,17 @@ class Bench:
         }
 
     def _measure(self, made: Run, found: Figures) -> None:
-        if is_drawn(made.release):
+        reading = read(made.release)
+        if not reading.covers:
             found[f"{WHY}iloss"] = _DRAWN
         else:
-            _add(found, "iloss", lambda: {"iloss": losses(self.table, made.release)["iloss"].arithmetic})
+            _add(found, "iloss", lambda: {"iloss": losses(self.table, reading)["iloss"].arithmetic})
         _add(found, "count", lambda: self._counts(made))
         _add(found, "sum", lambda: self._sums(made))
         shown: list[Estimates] = []
 
         def apart() -> Figures:
-            shown.append(estimates_of(self.table, made.release))
+            shown.append(reading.estimates(self.table))
             far = distances_of(self.table, shown[0]).to_dict()
             values = {"marginal.mean": far["columns"]["mean"], "marginal.worst": far["columns"]["worst"]}
             if far["pairs"]["each"]:
@@ -237,12 +238,7 @@ class _AsItIs:
     table: Table
 
     def linkage(self) -> Disclosure:
-        from undercover.forms.boxes import original_as_release
-
-        schema = self.table.schema
-        known = schema.quasi_identifiers + schema.insensitive
-        raw = original_as_release(self.table, known, schema.sensitive)
-        return Linkage(known=known).run(self.table, raw, threads=LocalEngine().threads).after
+        return Linkage().run(Case(self.table, as_release(self.table))).after
 
 
 def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

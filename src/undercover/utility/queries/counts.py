@@ -9,7 +9,7 @@ with n the rows of the original table. The error of a workload is the mean; the 
 
 Deviations: sizes are counted in values that occur (leaves where the column has a hierarchy), so a published range
 counts what the original has between its ends, not all whole numbers. A suppressed row is in no box and counts towards
-no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.spread`.
+no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.corrected`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, SchemaError, unknown
+from undercover.forms import read
 from undercover.forms.meaning import leaf_values
-from undercover.forms.perturbed.spread import perturbed_spreads
-from undercover.forms.spread import Spread, spread_of_release
+from undercover.forms.spread import Spread
 from undercover.forms.spreads import spread_of_groups, spread_of_rows
-from undercover.model.drawn import channel_of, is_perturbed
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -177,12 +176,13 @@ class QueryError:
         def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
             values = {name: leaf_values(original[name]) for name in names}
             labels = original[sensitive].domain.labels
-            if not is_perturbed(release):
-                return self._answers(original, spread_of_release(release, values, sensitive, labels), workloads)
-            seen, evenly = perturbed_spreads(release, values, sensitive, labels)
+            seen, *alike = read(release).spreads(values, sensitive, labels)
+            counted = self._answers(original, seen, workloads)
             of_any = [replace(workload, values=np.zeros_like(workload.values)) for workload in workloads]
-            parts = zip(self._answers(original, seen, workloads), self._answers(original, evenly, of_any), strict=True)
-            return [counted + taken_off for counted, taken_off in parts]
+            for spread in alike:
+                parts = zip(counted, self._answers(original, spread, of_any), strict=True)
+                counted = [found + taken_off for found, taken_off in parts]
+            return counted
 
         return self._errors(original, sets, sensitive, estimate, Randomness(seed=self.seed))
 
@@ -250,8 +250,8 @@ def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
     >>> [measure.quasi_identifiers for measure in about_each(run.release)]
     [(('age',), ('sex',), ('age', 'sex'))]
     """
-    if is_perturbed(release) and not channel_of(release).p:
-        return ()  # no value was kept, so none can be counted
+    if not read(release).told:
+        return ()
     columns = [column for table in release.tables for column in table.columns]
     # A column may stand in several tables (cross-bucket's joined view).
     names = list(dict.fromkeys(column.name for column in columns if column.role == "quasi-identifier"))

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import DataError, ParameterError, SchemaError, unknown
+from undercover.forms import read
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.forms.predicates import ListedColumn, Match
-from undercover.forms.written import written
-from undercover.model.drawn import is_drawn, is_perturbed
+from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers
@@ -148,10 +148,11 @@ class SumError:
         """Ask ``release`` what ``original`` knows."""
         sensitive = self._sensitive(original)
         asked, exact = self._drawn(original, sensitive)
-        if is_drawn(release):
-            sums = Sums(release, sensitive, _known_values(original, release))
+        reading = read(release)
+        if not reading.covers:
+            sums = Sums(release, sensitive, _known_values(original, reading))
             answers = [sums.answer({name: predicate for name, (predicate, _) in where.items()}) for where in asked]
-        elif is_perturbed(release):
+        elif reading.channel is not None:
             counts = PerturbedCounts(release, original)
             plainly = ({name: predicate for name, (predicate, _) in where.items()} for where in asked)
             answers = [SumAnswer(counts.sum(where).value) for where in plainly]
@@ -209,31 +210,31 @@ class SumError:
         return sensitive
 
 
-def _known_values(original: Table, release: Release) -> dict[str, Values | list[str]]:
+def _known_values(original: Table, reading: Reading) -> dict[str, Values | list[str]]:
     """The values of every quasi-identifier; a number may have been drawn that nobody has."""
-    published = release.published().data
     known: dict[str, Values | list[str]] = {}
     for name in original.schema.quasi_identifiers:
         values = leaf_values(original[name])
         known[name] = values
         if values.kind in ("numeric", "date"):
-            known[name] = [*dict.fromkeys((*values.labels, *written(published.column(name)).labels))]
+            known[name] = [*dict.fromkeys((*values.labels, *reading.column(name).labels))]
     return known
 
 
 def _answered(sums: Sums, original: Table, where: Mapping[str, Asked]) -> SumAnswer:
     """As :meth:`Sums.answer`; where the values of a column are those of the original, its codes say what is asked."""
-    recipient = sums.recipient
-    everything = np.ones(recipient.main.rows, dtype=bool)
+    asking = sums.asking
+    main = asking.reading.main
+    everything = np.ones(main.rows, dtype=bool)
     rows = Match(everything, everything.astype(np.float64), everything)
     for name, (predicate, codes) in where.items():
-        column = recipient._column(recipient.main, name)
+        column = asking.column(main, name)
         assert isinstance(column, ListedColumn)
         asked = codes if original[name].settings.hierarchy is None else column.asked(predicate)
         covered, sizes = column.coverage.covered(asked), column.coverage.sizes
         cells = Match(covered == sizes, covered / sizes, covered > 0)
-        rows = rows.both(cells.of_rows(recipient._cells(recipient.main, name).codes))
-    return sums.of_rows(rows) if recipient.sensitive_table is None else sums.of_buckets(rows)
+        rows = rows.both(cells.of_rows(asking.reading.column(name).codes))
+    return sums.of_rows(rows) if asking.reading.buckets is None else sums.of_buckets(rows)
 
 
 def numbers_of(column: EncodedColumn) -> Floats:

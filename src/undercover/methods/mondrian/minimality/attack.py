@@ -27,12 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, unknown
+from undercover.forms.case import Case as Holder
 from undercover.guarantees import LDiversity
 from undercover.methods.mondrian.following import Followable
 from undercover.methods.mondrian.minimality.beliefs import believe
 from undercover.methods.mondrian.minimality.cases import JOINT, Case, Evidence, cases
 from undercover.model.groups import Groups
-from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 
@@ -207,6 +208,8 @@ class Minimality:
     """
 
     name: ClassVar[str] = "minimality"
+    effort: ClassVar[Effort] = "asked"
+    slow: ClassVar[bool] = False
 
     evidence: Evidence = "all"
     draws: int = 2_000
@@ -231,7 +234,23 @@ class Minimality:
         if problems:
             raise ParameterError(problems)
 
-    def run(
+    def applies(self, case: Holder) -> str | None:
+        """Groups have true values, and the cuts of the method can be followed."""
+        if case.run is None or case.made_by is None:
+            return "Which row is in which group stays in the private run. Attack the run."
+        if not (case.reading.covers and case.reading.true_values):
+            return "The minimality attack reads groups with their true values; here values were drawn."
+        return self._refused(case.original, case.method)
+
+    def run(self, case: Holder, *, progress: Progress = no_progress) -> MinimalityResult:
+        """Attack every row of the original through the groups of its run."""
+        why_not = self.applies(case)
+        if why_not is not None or case.run is None:
+            raise ParameterError(why_not or "")
+        run = case.run
+        return self.on(case.original, case.method, run.groups, rows=run.rows, threads=case.threads, progress=progress)
+
+    def on(
         self,
         original: Table,
         method: Method,
@@ -251,18 +270,24 @@ class Minimality:
             original = original.take(np.searchsorted(original.rows, rows))
         if len(groups.labels) != original.n_rows:
             raise DataError(f"The release groups {len(groups.labels):,} rows, the table has {original.n_rows:,}.")
-        if len(original.schema.sensitive) != 1:
-            raise ParameterError("The minimality attack needs exactly one sensitive column.")
-        if not method.algorithm_safe and not isinstance(method, Followable):
-            raise ParameterError(
-                f"The minimality attack follows the cuts of Mondrian; {method.name} groups rows in another way. "
-                "On at most 8 people the algorithm-aware attack goes through everything: AlgorithmAware()."
-            )
+        refused = self._refused(original, method)
+        if refused is not None:
+            raise ParameterError(refused)
         codes = original[original.schema.sensitive[0]].codes.astype(np.int64)
         beliefs: list[_Told] = []
         if not method.algorithm_safe and isinstance(method, Followable):
             beliefs = self._beliefs(original, method, groups, codes, randomness or Randomness(), threads, progress)
         return self._result(original, method, groups, codes, beliefs)
+
+    def _refused(self, original: Table, method: Method) -> str | None:
+        if len(original.schema.sensitive) != 1:
+            return "The minimality attack needs exactly one sensitive column."
+        if not method.algorithm_safe and not isinstance(method, Followable):
+            return (
+                f"The minimality attack follows the cuts of Mondrian; {method.name} groups rows in another way. "
+                "On at most 8 people the algorithm-aware attack goes through everything: AlgorithmAware()."
+            )
+        return None
 
     def _beliefs(
         self,

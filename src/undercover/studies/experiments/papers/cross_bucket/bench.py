@@ -9,6 +9,7 @@ import numpy as np
 from undercover.attacks import BucketMatching
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError
+from undercover.forms.case import Case
 from undercover.guarantees import Checkable, verify
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
@@ -38,9 +39,9 @@ class Bench(TableBench):
         (sensitive,) = table.schema.sensitive
         engine = LocalEngine()
         draft = made.anonymize(table, engine=engine, randomness=Randomness(seed))
-        release = Release(made.name, {}, draft.tables, made.algorithm_safe)
+        release = Release(made.name, {}, draft.tables, made.algorithm_safe, form=draft.form)
         checked = verify(release, [claim for claim in made.claims(table) if isinstance(claim, Checkable)])
-        found = BucketMatching().run(table, release, threads=engine.threads)
+        found = BucketMatching().run(Case(table, release, engine=engine))
         if (found.matches < 1).any():
             raise InternalError(f"A row of the table fits no row of the release by {method}.")
         breach = found.breach[sensitive]

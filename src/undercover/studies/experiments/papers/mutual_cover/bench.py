@@ -10,6 +10,7 @@ import numpy as np
 from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError
+from undercover.forms.case import Case
 from undercover.forms.drawn.displacement import papers_iloss
 from undercover.forms.written import written
 from undercover.guarantees import Checkable, verify, verify_private
@@ -17,7 +18,6 @@ from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.mutual_cover.informed import Informed
-from undercover.model.drawn import own_rows
 from undercover.model.protocols import Method
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -53,10 +53,10 @@ class Bench(TableBench):
 
     def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""
-        table, made, engine = self.table, method_of(method, delta, l), LocalEngine()
+        table, made = self.table, method_of(method, delta, l)
         run = self._published(made, seed)
-        own = own_rows(run)
-        found = profile(table, run.release, table.schema.quasi_identifiers, own=own, threads=engine.threads)
+        case = Case(table, run.release, run)
+        found = profile(case.reading, table, table.schema.quasi_identifiers, own=case.own, threads=case.threads)
         (sensitive,) = table.schema.sensitive
         figures: dict[str, float] = {}
         for p in PAPERS:
@@ -64,13 +64,13 @@ class Bench(TableBench):
             figures[identity_at(p)] = means["identity"]["mean"]
             figures[attribute_at(p)] = means["attribute"][sensitive]["mean"]
         if method != ANATOMY:
-            figures[ILOSS] = papers_iloss(table, run.release, own)
+            figures[ILOSS] = papers_iloss(table, case.reading, case.own)
             figures[ILOSS_CELL] = figures[ILOSS] / table.n_rows / len(table.schema.quasi_identifiers)
         if table[sensitive].domain.kind == "numeric":
             errors = SumError(queries=self.queries, seed=seed).of_release(table, run.release)
             figures |= {ERROR: errors.mean, MEDIAN: errors.median}
         if isinstance(made, MutualCover):
-            informed = Informed().run(table, run, threads=engine.threads)
+            informed = Informed().run(case)
             figures |= {
                 KNOWS_ROW: float(informed.identity.mean()),
                 KNOWS_VALUE: float(informed.attribute.mean()),
@@ -85,7 +85,7 @@ class Bench(TableBench):
         """A run of the encoded table, whose promises were recomputed."""
         table = self.table
         draft = made.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
-        release = Release(made.name, _parameters(made), draft.tables, made.algorithm_safe)
+        release = Release(made.name, _parameters(made), draft.tables, made.algorithm_safe, form=draft.form)
         run = Run(
             release=release,
             schema=table.schema,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from undercover.attacks import Corruption
 from undercover.engines.local import LocalEngine
+from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
 from undercover.methods.registry import method_parameters
@@ -102,14 +103,14 @@ class Bench:
     def loss(self, k: int, recoding: Way) -> dict[str, float]:
         """How wide cells are: the mean share of a column's range, and how many cells there are."""
         release = self.release(k, 0.3, 0, recoding)
-        found = measure(self.table, release).loss["ncp"]
+        found = measure(Case(self.table, release)).loss["ncp"]
         return {"loss": found.arithmetic, "cells": release.published().rows}
 
     def corruption(self, k: int, p: float, share: float, seed: int) -> dict[str, float]:
         """The worst rise of confidence over everybody, the bound, and who is certain where true values are "
         "published."""
         release = self.release(k, p, seed)
-        found = Corruption(shares=(share,)).run(self.table, release, threads=LocalEngine().threads)
+        found = Corruption(shares=(share,)).run(Case(self.table, release))
         return {
             "largest growth": found.worst_growth,
             "bound": max(entry["bound"] for entry in found.sweep),
@@ -125,7 +126,9 @@ class Bench:
             draft = method.anonymize(self.table, engine=LocalEngine(), randomness=Randomness(seed))
             claims = tuple({"name": claim.name, **claim.parameters()} for claim in draft.claims)
             parameters = {**method_parameters(method), "used": dict(draft.used)}
-            self._kept["release"] = Release(method.name, parameters, draft.tables, True, guarantees=claims)
+            self._kept["release"] = Release(
+                method.name, parameters, draft.tables, True, guarantees=claims, form=draft.form
+            )
             self._kept["key"] = key
         found: Release = self._kept["release"]
         return found

@@ -15,16 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.boxes import Boxes, boxes_of
-from undercover.forms.classes import BUCKET
 from undercover.forms.distribution import Distribution
-from undercover.forms.written import combine, first_rows, written
-from undercover.model.release import Release
+from undercover.forms.written import combine, first_rows
 from undercover.model.table import Table
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 _LARGEST = 1 << 62
 
@@ -39,20 +41,19 @@ class MergedBoxes:
     n_buckets: int
 
 
-def merged_boxes(release: Release, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> MergedBoxes:
+def merged_boxes(reading: Reading, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> MergedBoxes:
     """The boxes of a release as :func:`undercover.forms.boxes.boxes_of` reads them, one for all its buckets."""
-    boxes = boxes_of(release, original, known, sensitive)
+    boxes = boxes_of(reading, original, known, sensitive)
     count = len(boxes.weights)
     n_buckets = int(boxes.bucket_of.max(initial=-1)) + 1
     separate = MergedBoxes(boxes, np.arange(count + 1), boxes.bucket_of, n_buckets)
-    if len(release.tables) == 1 or boxes.exact is not None:
+    if reading.buckets is None or boxes.exact is not None:
         return separate
     whole = math.lcm(*(size for column in boxes.sensitive.values() for size in np.unique(column.sizes).tolist()))
     if whole * int(boxes.weights.sum()) >= _LARGEST:
         return separate  # no whole number would hold the counts
-    qit = release.published("qit")
-    columns = [written(qit.data.column(name)) for name in known]
-    entry_of, _ = combine([*columns, written(qit.data.column(BUCKET))])
+    columns = [reading.column(name) for name in known]
+    entry_of, _ = combine([*columns, reading.buckets.rows])
     box_of, n_boxes = combine(columns)
     owner = np.empty(count, dtype=np.int64)  # the box of each pair of a box and a bucket
     owner[entry_of] = box_of

@@ -14,15 +14,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import listed
-from undercover.forms.classes import Classes, classes_of
+from undercover.forms import read
+from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.distribution import Distribution
-from undercover.forms.drawn.against import verify_drawn
 from undercover.forms.meaning import NOTHING, domain_values
-from undercover.forms.perturbed.against import verify_sampled
+from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine, written
 from undercover.guarantees.finding import Finding
-from undercover.model.drawn import is_drawn
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 
@@ -44,13 +43,13 @@ def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
     >>> [(finding.name, finding.holds) for finding in verify_against(release, original)]
     [('rows-preserved', True), ('sensitive-values-preserved', True), ('rows-covered', True)]
     """
-    classes = classes_of(release)
-    table = release.tables[0] if classes.boxes is None else release.published("qit")
-    if is_drawn(release):
-        return verify_drawn(release, original)
-    if classes.sampled:
-        return verify_sampled(table, classes, original, release.suppressed_rows)
-    expected = original.n_rows - release.suppressed_rows
+    return read(release).against(original)
+
+
+def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
+    """The same where cells cover the truth and values are true."""
+    classes, table, suppressed = reading.classes, reading.main, reading.release.suppressed_rows
+    expected = original.n_rows - suppressed
     findings = [Finding("rows-preserved", {}, expected, table.rows, table.rows == expected)]
     if classes.problems:
         return (*findings, Finding("sensitive-values-preserved", {}, holds=False, note=" ".join(classes.problems)))
@@ -58,11 +57,11 @@ def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
     if absent:
         note = f"The original has no column {listed(absent)}."
         return (*findings, Finding("rows-covered", {}, expected, 0, False, note=note))
-    findings += [_same_values(column, original, release.suppressed_rows) for column in classes.sensitive.values()]
+    findings += [_same_values(column, original, suppressed) for column in classes.sensitive.values()]
     boxes = _boxes(table, classes, original)
     if classes.boxes is not None and all(cover.is_exact for cover in boxes.covers):
-        findings.append(_same_people(classes.boxes, boxes, original, release.suppressed_rows))
-    findings.append(_all_covered(table, classes, boxes, original, release.suppressed_rows))
+        findings.append(_same_people(classes.boxes, boxes, original, suppressed))
+    findings.append(_all_covered(table, classes, boxes, original, suppressed))
     return tuple(findings)
 
 

@@ -18,7 +18,7 @@ all totals lie between 0 and 1 and do not grow with the table.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,10 +27,11 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
 from undercover.forms.written import written
-from undercover.guarantees import Classes, classes_of
 from undercover.model.cells import EVERYTHING, CellForm
-from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
+
+if TYPE_CHECKING:
+    from undercover.forms.reading import Reading
 
 Losses = NDArray[np.float64]
 
@@ -67,25 +68,25 @@ class CellLoss:
     ncp: Losses
 
 
-def losses(original: Table, release: Release, classes: Classes | None = None) -> dict[str, Loss]:
+def losses(original: Table, reading: Reading) -> dict[str, Loss]:
     """The three measures of a release, by name: ``arx``, ``iloss`` and ``ncp``.
 
     Examples
     --------
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
+    >>> from undercover.forms import read
+    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> from undercover.model.schema import Schema
     >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30, 40]}), Schema(quasi_identifiers=["age"]))
     >>> data = pa.table({"age": ["[20, 25]", "[20, 25]", "30", "40"]})
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> found = losses(original, Release("mondrian", {}, (PublishedTable("table", columns, data),), True))
+    >>> found = losses(original, read(Release("mondrian", {}, (PublishedTable("table", columns, data),), True)))
     >>> found["arx"].arithmetic  # two cells of (2 - 1)/(4 - 1), two of 0
     0.16666666666666666
     >>> found["ncp"].arithmetic, found["iloss"].arithmetic  # (25 - 20)/(40 - 20) and (2 - 1)/4, for half of the rows
     (0.125, 0.125)
     """
-    classes = classes_of(release) if classes is None else classes
+    classes, table = reading.classes, reading.main
     boxes = classes.boxes or classes
-    table = release.tables[0] if classes.boxes is None else release.published("qit")
     names = classes.quasi_identifiers
     absent = [name for name in names if name not in original.columns]
     if absent:

@@ -1,4 +1,4 @@
-"""Worked code for the recipient: how to read the tables and answer questions with them.
+"""Worked code for the recipient of one generalised table: how to read it and answer questions with it.
 
 The snippets need pandas; the last of them needs undercover. They name the tables and columns of the release at hand and
 contain no cell of it; whoever saves them beside the files can run them one after the other.
@@ -6,15 +6,22 @@ contain no cell of it; whoever saves them beside the files can run them one afte
 
 from __future__ import annotations
 
-from undercover.forms.buckets.words import two_tables
-from undercover.forms.drawn import words as cover_wording
-from undercover.forms.perturbed import words as perturbed_wording
-from undercover.forms.snippets import Snippet, cells_of, counting, is_number, reading, scale, telling
-from undercover.model.drawn import is_drawn, is_perturbed
-from undercover.model.release import PublishedTable, Release
-from undercover.pages.own_snippets import with_undercover
+from typing import TYPE_CHECKING
 
-_ONE_LEVEL = ("incognito", "noncentralized")
+from undercover.forms.snippets import (
+    Snippet,
+    cells_of,
+    counting,
+    is_number,
+    reading_tables,
+    scale,
+    telling,
+    with_undercover,
+)
+from undercover.model.release import PublishedTable
+
+if TYPE_CHECKING:
+    from undercover.forms.generalized.reading import GeneralizedReading
 
 _SHARE = """\
 found = table[{name}].value_counts().to_frame("rows")
@@ -67,16 +74,17 @@ print("per unit of", {by}, "about", slope)
 """
 
 
-def snippets(release: Release, *, file_format: str = "csv") -> list[Snippet]:
+def snippets(reading: GeneralizedReading, file_format: str) -> list[Snippet]:
     """Titles, explanations and code, in the order in which they are to be run.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn
+    >>> from undercover.forms import read
+    >>> from undercover.model.release import PublishedColumn, Release
     >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
     >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-    >>> for part in snippets(Release("mondrian", {"k": 2}, (table,), True)):
+    >>> for part in read(Release("mondrian", {"k": 2}, (table,), True)).snippets("csv"):
     ...     print(part["title"])
     Read the table
     Count with ranges: age
@@ -84,22 +92,14 @@ def snippets(release: Release, *, file_format: str = "csv") -> list[Snippet]:
     Classes by size
     The same with undercover
     """
-    if is_drawn(release):
-        found = cover_wording.snippets(release.published(), file_format)
-    elif {"qit", "sat"} <= {table.name for table in release.tables}:
-        found = two_tables(release.published("qit"), release.published("sat"), file_format)
-    elif is_perturbed(release):
-        table = release.published()
-        found = [reading([table], file_format, "table"), *perturbed_wording.snippets(release, table)]
-    else:
-        found = _one_table(release.tables[0], file_format, one_level=release.method in _ONE_LEVEL)
-    return [*found, with_undercover(release)]
+    one_level = reading.form.one_level
+    return [*_one_table(reading.main, file_format, one_level=one_level), with_undercover(reading)]
 
 
 def _one_table(table: PublishedTable, file_format: str, *, one_level: bool) -> list[Snippet]:
     """A generalised table: rows carry their sensitive values beside widened quasi-identifiers."""
     ways = counting(table, one_level=one_level)
-    found = [reading([table], file_format, "table"), *ways]
+    found = [reading_tables([table], file_format, ["table"]), *ways]
     if not table.names("sensitive"):
         return [*found, _classes(table)]
     sensitive, quasi = table.names("sensitive")[0], telling(table)

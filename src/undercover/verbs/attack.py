@@ -1,0 +1,99 @@
+"""Attack: one verb for every attack there is."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, TypeVar, cast, overload
+
+from undercover import plugins
+from undercover.attacks.linkage import Linkage, LinkageResult
+from undercover.errors import ParameterError
+from undercover.forms.case import Case
+from undercover.model.protocols import Attack, Progress, no_progress
+from undercover.model.run import Run
+from undercover.verbs.joint import method_of
+from undercover.verbs.store import load, original_of
+
+R = TypeVar("R")
+
+
+@overload
+def attack(
+    target: Run | Case | str | os.PathLike[str],
+    attacker: None = None,
+    *,
+    original: Any = None,
+    progress: Progress = no_progress,
+) -> LinkageResult: ...
+
+
+@overload
+def attack(
+    target: Run | Case | str | os.PathLike[str],
+    attacker: Attack[R],
+    *,
+    original: Any = None,
+    progress: Progress = no_progress,
+) -> R: ...
+
+
+def attack(
+    target: Run | Case | str | os.PathLike[str],
+    attacker: Attack[R] | None = None,
+    *,
+    original: Any = None,
+    progress: Progress = no_progress,
+) -> R | LinkageResult:
+    """Attack a release with what the holder knows: the original table.
+
+    Parameters
+    ----------
+    target
+        A run, the folder it was saved to, or a case made of one before.
+    attacker
+        By default :class:`undercover.Linkage` with every quasi-identifier known. :class:`undercover.AlgorithmAware`
+        goes through everything the method could have published of a table of a few people,
+        :class:`undercover.Minimality` asks of a Mondrian release of any size why its groups were not cut further.
+    original
+        Where the run does not know it: the original table or its path.
+    progress
+        Called with a stage and the share of it that is done, by attacks that take long.
+
+    Raises
+    ------
+    ParameterError
+        If the attack does not apply to this release; the message says why.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> bool(uc.attack(run).after.identity.max() <= 1 / 10)
+    True
+    """
+    case = target if isinstance(target, Case) else case_of(target, original)
+    asked: Attack[Any] = Linkage() if attacker is None else attacker
+    why_not = asked.applies(case)
+    if why_not is not None:
+        raise ParameterError(why_not)
+    return cast(R, asked.run(case, progress=progress))
+
+
+def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:
+    """The case of a run or of the folder it was saved to; the original is read once, for all attacks on it."""
+    run = target if isinstance(target, Run) else load(target)
+    return Case(original_of(run, original), run.release, run, made_by=lambda: method_of(run))
+
+
+def attacks_of(case: Case) -> list[Attack[Any]]:
+    """Every attack that a report runs unasked and that applies to a case, in the order of the plug-ins.
+
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> [attacker.name for attacker in attacks_of(case_of(run))]
+    ['linkage', 'partial-knowledge', 'ordinary-corruption']
+    """
+    made: list[Attack[Any]] = [plugins.load("attacks", name)() for name in plugins.names("attacks")]
+    return [attacker for attacker in made if attacker.effort == "report" and attacker.applies(case) is None]

@@ -1,0 +1,102 @@
+"""Tables of several holders: read, and attacked together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from undercover.attacks import JointRelease, JointRisk
+from undercover.guarantees import Published, released_table
+from undercover.io.published import read_published
+from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.registry import method_from_mapping
+from undercover.model.protocols import Method
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+
+
+def published(
+    source: Release | Run | Published | str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    sensitive: str | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    suppressed: bool = False,
+) -> Published:
+    """A table somebody has published, ready to be joined with others.
+
+    Parameters
+    ----------
+    source
+        A release or run, a public folder, or a file with named columns.
+    name
+        What it is called in messages; by default its folder or file.
+    sensitive, quasi_identifiers
+        Of a file: its columns; by default all but the sensitive one are quasi-identifiers.
+    suppressed
+        Whether suppressed rows count as one more class.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> published(run, name="census").quasi_identifiers
+    ('age',)
+    """
+    if isinstance(source, Published):
+        found = source
+    elif isinstance(source, Release | Run):
+        release = source.release if isinstance(source, Run) else source
+        found = released_table(release, name or release.method, sensitive=sensitive, suppressed=suppressed)
+    else:
+        found = read_published(source, sensitive=sensitive, quasi_identifiers=quasi_identifiers, suppressed=suppressed)
+    return found if name is None else replace(found, name=name)
+
+
+def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **options: Any) -> JointRisk:
+    """What published tables say together, whoever made them.
+
+    Parameters
+    ----------
+    tables
+        Whatever :func:`published` takes, at least one.
+    attacker
+        By default :class:`undercover.JointRelease`, who knows every quasi-identifier.
+    options
+        Of :func:`published`, for all tables.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> first = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="income"), uc.Mondrian(k=50))
+    >>> second = uc.publish(people, uc.Schema(quasi_identifiers=["sex"], sensitive="income"), uc.Mondrian(k=50))
+    >>> found = joint_risk([first, second])
+    >>> found.l <= min(found.alone)
+    True
+    """
+    read_tables = [
+        published(table, name=None if not isinstance(table, Release | Run) else f"table {number}", **options)
+        for number, table in enumerate(tables, 1)
+    ]
+    return (attacker or JointRelease()).run(read_tables)
+
+
+def method_of(run: Run) -> Method:
+    """The method that made a run, with its parameters."""
+    asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
+    if run.release.method == NonCentralized.name:
+        asked["others"] = run.diagnostics.get("others", [])
+    return with_published(method_from_mapping(run.release.method, asked), run.schema)
+
+
+def with_published(method: Method, schema: Schema) -> Method:
+    """The same method, with the tables of others read that it names by their path."""
+    if not isinstance(method, NonCentralized):
+        return method
+    sensitive = schema.sensitive[0] if schema.sensitive else None
+    return replace(method, others=tuple(published(other, sensitive=sensitive) for other in method.others))

@@ -1,0 +1,48 @@
+"""Measure: what a release costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from undercover.forms.case import Case
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.utility import Measures, QueryError
+from undercover.utility import measure as measure_case
+from undercover.verbs.store import original_of, table_of
+
+
+def measure(
+    original: Any,
+    release: Release | Run,
+    *,
+    schema: Schema | None = None,
+    query_error: QueryError | Sequence[QueryError] = (),
+) -> Measures:
+    """What the release costs: discernibility, class sizes, loss per column, distributions before and after.
+
+    Parameters
+    ----------
+    original
+        The original table, as a frame, a path or an encoded table.
+    release
+        A release or a run.
+    schema
+        Kinds and hierarchies of the columns; taken from a run where one is given.
+    query_error
+        Also ask random COUNT queries, one workload or several, and measure how far off the answers are.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people = uc.datasets.census(1000)
+    >>> run = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="income"), uc.Mondrian(k=10))
+    >>> 0 < uc.measure(people, run.release).to_dict()["loss"]["arx"]["arithmetic"] < 1
+    True
+    """
+    if not isinstance(release, Run):
+        return measure_case(Case(table_of(original, schema, release), release), query_error=query_error)
+    table = original_of(release, original) if schema is None else table_of(original, schema, release.release)
+    return measure_case(Case(table, release.release, release), query_error=query_error)

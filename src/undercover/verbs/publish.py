@@ -1,0 +1,251 @@
+"""Publish: read, encode, anonymise, verify. What follows encoding is :func:`publish_table`, for whoever has a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar
+
+from undercover import plugins
+from undercover.engines.local import LocalEngine
+from undercover.errors import InternalError, ParameterError, UnreachableError, listed
+from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_private
+from undercover.guarantees import verify as verify_release
+from undercover.guarantees.finding import shown
+from undercover.io.source import Input, ReadOptions, read
+from undercover.io.spec.load import schema_to_mapping
+from undercover.methods.registry import method_parameters
+from undercover.model.protocols import Engine, Method, Progress, no_progress
+from undercover.model.release import Release
+from undercover.model.run import Draft, Run
+from undercover.model.schema import Schema
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.verbs.joint import with_published
+from undercover.version import VERSION
+
+T = TypeVar("T")
+
+NOT_SAFE = (
+    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and "
+    "every quasi-identifier may infer more than the release alone shows."
+)
+PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
+
+
+@dataclass
+class Stages:
+    """Named steps, each told when it begins and timed when it ends.
+
+    >>> at = Stages()
+    >>> at("counting", len, "abc"), list(at.seconds)
+    (3, ['counting'])
+    """
+
+    progress: Progress = no_progress
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __call__(self, stage: str, work: Callable[..., T], *arguments: Any, told: str = "", **options: Any) -> T:
+        """Do one step; ``told`` is what is said of it, by default its name."""
+        self.progress(told or stage, 0.0)
+        started = time.perf_counter()
+        done = work(*arguments, **options)
+        self.seconds[stage] = time.perf_counter() - started
+        return done
+
+
+def publish(
+    data: Any,
+    schema: Schema,
+    method: Method,
+    *,
+    require: Sequence[Checkable | Mapping[str, Any]] = (),
+    seed: int | None = None,
+    engine: str | Engine = "local",
+    options: ReadOptions | None = None,
+    progress: Progress = no_progress,
+) -> Run:
+    """Anonymise a table and verify the result.
+
+    Parameters
+    ----------
+    data
+        A pandas, polars or pyarrow frame, a path, a database URL, or an input read before.
+    schema
+        Which column plays which part.
+    method
+        For example :class:`undercover.Mondrian`.
+    require
+        What must hold beyond the method's own claims, as guarantee objects or as mappings with a ``name``.
+    seed
+        For experiments: makes the run reproducible, and therefore unfit for publication.
+    engine
+        Where the work runs.
+    options
+        How to read a file.
+    progress
+        Called with a stage and the share of it that is done.
+
+    Returns
+    -------
+    The private run; ``run.release`` is what may leave the house.
+
+    Raises
+    ------
+    UnreachableError
+        If the method's promise or a requirement cannot be kept on this table.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> run.release.guarantees[0]["actual"] >= 10
+    True
+    """
+    requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
+    at = Stages(progress)
+    method = with_published(method, schema)
+    given = at("read", read_input, data, options, told="reading")
+    table = at("encode", Table.from_arrow, given.data, schema, told="encoding")
+    run = publish_table(
+        table, method, require=requirements, engine=engine_of(engine), randomness=Randomness(seed), at=at
+    )
+    source = {**given.source, "columns": given.data.column_names, **run.source}
+    source["options"] = asdict(options or ReadOptions())
+    if run.schema is not table.schema:
+        source["asked"] = schema_to_mapping(schema)
+    release = run.release.changed(frame=given.frame)
+    return replace(run, release=release, source=source, warnings=(*run.warnings, *_of_input(table, given, run)))
+
+
+def publish_table(
+    table: Table,
+    method: Method,
+    *,
+    require: Sequence[Checkable] = (),
+    engine: Engine | None = None,
+    randomness: Randomness | None = None,
+    at: Stages | None = None,
+) -> Run:
+    """Anonymise a table that is encoded already, and verify the result: every claim once.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> table = Table.from_arrow(uc.datasets.census(1000), schema)
+    >>> publish_table(table, uc.Mondrian(k=10)).verification.holds
+    True
+    """
+    at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
+    doing = f"anonymising with {method.name}"
+    draft = at(
+        "anonymize", method.anonymize, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
+    )
+    run = _run(table, method, draft, randomness, require)
+    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
+    found = at("verify", _verified, run, [*claims, *require], told="verifying")
+    _must_hold(found, len(claims))
+    release = run.release.with_guarantees(found.manifest_entries())
+    return replace(run, release=release, verification=found, timings=dict(at.seconds))
+
+
+def read_input(data: Any, options: ReadOptions | None = None) -> Input:
+    """Data as one input, unless it was read before."""
+    return data if isinstance(data, Input) else read(data, options=options)
+
+
+def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, require: Sequence[Checkable]) -> Run:
+    """The release and everything around it; the one place that makes either."""
+    release = Release(
+        method=method.name,
+        parameters={**method_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
+        tables=draft.tables,
+        algorithm_safe=method.algorithm_safe,
+        suppressed_rows=draft.suppressed,
+        warnings=() if method.algorithm_safe else (NOT_SAFE,),
+        version=VERSION,
+        form=draft.form,
+    )
+    original = _without(table, draft.dropped) if draft.dropped else table
+    return Run(
+        release=release,
+        schema=original.schema,
+        groups=draft.groups,
+        rows=table.rows if draft.kept is None else table.rows[draft.kept],
+        source={"kinds": {name: column.settings.kind or column.domain.kind for name, column in table.columns.items()}},
+        randomness={"source": "seed", "seed": randomness.seed} if randomness.reproducible else {"source": "os"},
+        timings={},
+        buckets=draft.buckets,
+        diagnostics=draft.diagnostics,
+        frames=draft.frames,
+        warnings=(*release.warnings, *draft.warnings),
+        requirements=tuple({"name": asked.name, **asked.parameters()} for asked in require),
+        original=original,
+    )
+
+
+def _verified(run: Run, claims: Sequence[Checkable]) -> Verification:
+    return verify_private(verify_release(run.release, also=claims), run)
+
+
+def engine_of(engine: str | Engine) -> Engine:
+    """An engine by its name."""
+    if not isinstance(engine, str):
+        return engine
+    if engine == "spark":
+        raise ParameterError("The spark engine is not part of this version. Use --engine local.")
+    made: Engine = plugins.load("engines", engine)()
+    return made
+
+
+def _must_hold(verification: Verification, n_claims: int) -> None:
+    """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
+    for finding in verification.findings[:n_claims]:
+        if finding.holds is False:
+            raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
+    failed = [finding for finding in verification.findings[n_claims:] if finding.holds is False]
+    if failed:
+        asked = "; ".join(
+            f"{finding.name} asks for {shown(finding.required, None)}, the release reaches {finding.shown()}"
+            for finding in failed
+        )
+        raise UnreachableError(
+            f"What was required does not hold: {asked}. Ask the method for it, or require less.",
+            best={finding.name: finding.actual for finding in failed},
+        )
+
+
+def _without(table: Table, dropped: Sequence[str]) -> Table:
+    """The table without quasi-identifiers that were not published: they are neither attacked nor measured."""
+    schema = table.schema
+    kept = Schema(
+        quasi_identifiers=[name for name in schema.quasi_identifiers if name not in dropped],
+        sensitive=schema.sensitive,
+        identifiers=schema.identifiers,
+        insensitive=schema.insensitive,
+        columns={name: column for name, column in schema.columns.items() if name not in dropped},
+        missing=schema.missing,
+    )
+    columns = {name: column for name, column in table.columns.items() if name not in dropped}
+    return replace(table, schema=kept, columns=columns)
+
+
+def _of_input(table: Table, given: Input, run: Run) -> list[str]:
+    """What the holder should know of the input."""
+    warnings = []
+    repeated = {name: rows for name, rows in table.repeated.items() if rows}
+    for name, rows in repeated.items():
+        warnings.append(f"Identifier `{name}` repeats: {rows:,} of {table.n_input:,} rows share theirs. {PER_ROW}")
+    dropped = table.n_input - table.n_rows
+    if dropped:
+        warnings.append(f"{dropped:,} of {table.n_input:,} rows have a missing value and were left out.")
+    named = {*table.schema.identifiers, *table.schema.published}
+    unnamed = [name for name in given.data.column_names if name not in named]
+    if unnamed:
+        warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    if run.randomness["source"] == "seed":
+        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
+    return warnings

@@ -1,0 +1,85 @@
+"""Report: verify, attack and measure a run, as one mapping and as one page."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from undercover.attacks.linkage import Linkage
+from undercover.attacks.partial.attack import PartialKnowledge
+from undercover.attacks.partial.profile import MOST_COLUMNS
+from undercover.forms.case import Case
+from undercover.guarantees import verify as verify_release
+from undercover.guarantees import verify_private
+from undercover.model.protocols import Progress, no_progress
+from undercover.model.run import Run
+from undercover.utility import measure
+from undercover.utility.queries.counts import about_each
+
+MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
+QUERIES = 1000  # of each set of columns in the report; a quarter of them where there are more rows than that
+
+
+def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
+    """Verify, attack and measure a run: everything its report says, as one private mapping.
+
+    What was verified when the run was made is not verified again.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> summarize(run)["private"]
+    True
+    """
+    from undercover.pages.summary import summarize as summarize_run
+
+    verification = run.verification
+    if verification is None:
+        progress("verifying", 0.0)
+        verification = verify_private(verify_release(run.release), run)
+    attacks: list[dict[str, Any]] = []
+    measures = None
+    if run.original is not None:
+        progress("attacking and measuring", 0.0)
+        queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
+        case = Case.of(run)
+        with ThreadPoolExecutor(1) as beside:
+            measured = beside.submit(measure, case, query_error=about_each(run.release, queries))
+            attacks = attacked(case)
+            measures = measured.result().to_dict()
+    return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
+
+
+def attacked(case: Case) -> list[dict[str, Any]]:
+    """What every attack of a report found, in the order of the plug-ins.
+
+    Where cells do not cover the truth, matching on everything is not the best choice, so the attacker who matches on a
+    part of the columns stands in for the one who knows a part of them.
+    """
+    from undercover.verbs.attack import attacks_of
+
+    few = case.original.n_rows <= MOST_ROWS_ATTACKED_TWICE
+    matching = few and not case.reading.covers and len(case.original.schema.quasi_identifiers) <= MOST_COLUMNS
+    found = []
+    for attacker in attacks_of(case):
+        if attacker.slow and not few:
+            continue
+        if isinstance(attacker, PartialKnowledge) and matching:
+            found.append(Linkage(p_match=0.7).run(case).to_dict() | {"attack": "p-match"})
+            continue
+        result = attacker.run(case)
+        found.append(result if isinstance(result, dict) else result.to_dict())
+    return found
+
+
+def report(run: Run, path: str | os.PathLike[str]) -> Path:
+    """Write the holder's report of a run: one self-contained HTML page, private."""
+    from undercover.pages.render import report_html
+
+    place = Path(path)
+    place.write_text(report_html(summarize(run)), encoding="utf-8")
+    return place

@@ -1,0 +1,107 @@
+"""Save a run, load it back, and find the table it was made from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from undercover.errors import DataError, SchemaError
+from undercover.io.release import folder
+from undercover.io.release.manifest import Format
+from undercover.io.source import Input, ReadOptions, read
+from undercover.model.protocols import Progress, no_progress
+from undercover.model.release import Release
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.model.table import Table
+from undercover.verbs.report import summarize
+
+
+def save(
+    run: Run,
+    directory: str | os.PathLike[str],
+    *,
+    format: Format = "csv",  # noqa: A002
+    force: bool = False,
+    summary: Mapping[str, Any] | None = None,
+    progress: Progress = no_progress,
+) -> Path:
+    """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
+
+    ``summary`` is what :func:`summarize` returned, where it was called before.
+
+    Examples
+    --------
+    >>> import tempfile, undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     sorted(path.name for path in (uc.save(run, Path(place, "out")) / "public").iterdir())
+    ['datasheet.html', 'release.json', 'table.csv']
+    """
+    from undercover.pages.again import again
+    from undercover.pages.datasheet import datasheet_summary
+    from undercover.pages.render import datasheet_html, report_html
+
+    facts = summarize(run, progress=progress) if summary is None else summary
+    facts = {**facts, "again": again(run, folder=directory, file_format=format)}
+    progress("writing", 0.0)
+    return folder.save(
+        run,
+        directory,
+        format=format,
+        force=force,
+        report=report_html(facts),
+        summary=facts,
+        datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+    )
+
+
+def load(directory: str | os.PathLike[str]) -> Run:
+    """Read a run back from the folder it was saved to; the original table is not part of it."""
+    return folder.load_run(directory)
+
+
+def original_of(run: Run, original: Any = None) -> Table:
+    """The original table of a run: in memory, as given, or where it was read from."""
+    options = ReadOptions(**run.source.get("options", {}))
+    if original is not None:
+        return table_of(original, run.schema, run.release, options)
+    if run.original is not None:
+        return run.original
+    path = run.source.get("path")
+    if path is None:
+        raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
+    if "://" not in path and not Path(path).is_file():
+        raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
+    given = read(path, options=options)
+    if run.source.get("sha256") != given.source.get("sha256"):
+        raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
+    return Table.from_arrow(given.data, run.schema)
+
+
+def schema_of(release: Release) -> Schema:
+    """The roles of a release's columns, for a table nobody has said more about."""
+    columns = [column for table in release.tables for column in table.columns]
+    roles: dict[str, list[str]] = {"quasi-identifier": [], "sensitive": [], "insensitive": []}
+    for column in columns:
+        if column.role in roles and column.name not in roles[column.role]:
+            roles[column.role].append(column.name)
+    if any(column.form == "node" for column in columns):
+        raise SchemaError("This release publishes hierarchy nodes; their meaning is in the schema. Give schema=….")
+    return Schema(
+        quasi_identifiers=roles["quasi-identifier"],
+        sensitive=roles["sensitive"],
+        insensitive=roles["insensitive"],
+        missing="category",
+    )
+
+
+def table_of(original: Any, schema: Schema | None, release: Release, options: ReadOptions | None = None) -> Table:
+    """The original table, encoded, whatever it was given as."""
+    if isinstance(original, Table):
+        return original
+    given = original if isinstance(original, Input) else read(original, options=options)
+    return Table.from_arrow(given.data, schema or schema_of(release))
