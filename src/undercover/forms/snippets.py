@@ -270,7 +270,7 @@ def telling(table: PublishedTable) -> str:
 
 _LOAD = """\
 import undercover as uc
-from undercover.io.release.manifest import load_release
+from undercover.io.manifest import load_release
 
 release, problems = load_release(".")
 print(problems or "the tables are those of release.json")
