@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
-from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.run import Run
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill", identifiers=["name"])
@@ -215,9 +215,9 @@ def test_one_sensitive_column() -> None:
 
 
 def test_from_text_and_back() -> None:
-    method = method_from_mapping("mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
+    method = make("methods", "mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
     assert method == uc.MutualCover(delta=Fraction(1, 5), l=10, keep_order=True)
-    assert method_from_mapping("mutual-cover", method_parameters(method)) == method
+    assert make("methods", "mutual-cover", to_mapping(method)) == method
 
 
 def test_groups_dealt_as_the_streamliner_does() -> None:
