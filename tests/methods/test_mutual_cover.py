@@ -195,7 +195,7 @@ def test_not_eligible_is_refused_before_anything_is_cut() -> None:
         ({"delta": "1/2", "l": 2, "perturb": 0}, "'perturb' parameter"),
         ({"delta": "1/2", "l": 2, "columns": "all"}, "'columns' of MutualCover"),
         ({"delta": "1/2", "l": 2, "unchanged": "on"}, "'unchanged' of MutualCover"),
-        ({"delta": "1/2", "l": 2, "t": 2}, "TCloseness"),
+        ({"delta": "1/2", "l": 2, "t": 2}, "'t' parameter of MutualCover"),
         ({"delta": "1/20", "l": 10}, "needs groups of 20 rows"),
     ],
 )
