@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from undercover.methods.registry import METHODS
+from undercover import plugins
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -58,7 +58,7 @@ def test_the_index_lists_every_page() -> None:
     assert {path.name for path in guide.glob("*.md")} - {"index.md"} <= linked
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", plugins.names("methods"))
 def test_the_page_of_a_method_leads_to_its_theory_and_notebook(method: str) -> None:
     name = method.replace("-", "_")
     linked = LINK.findall((ROOT / "docs" / "guide" / f"{name}.md").read_text("utf-8"))

@@ -15,7 +15,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from undercover.methods.registry import METHODS
+from undercover import plugins
 
 FOLDER = Path(__file__).parent.parent / "examples" / "notebooks"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
@@ -66,7 +66,7 @@ def differences(one: Any, other: Any) -> list[str]:
 
 
 def test_every_method_has_a_notebook() -> None:
-    assert sorted(name.replace("-", "_") for name in METHODS) == NAMES
+    assert sorted(name.replace("-", "_") for name in plugins.names("methods")) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -44,22 +44,17 @@ def checked(owner: str, name: str, value: Any, expected: str) -> int | float | F
         try:
             value = Fraction(value)
         except (ValueError, ZeroDivisionError):
-            raise out_of_range(owner, name, value, expected) from None
+            raise ParameterError(_wrong(owner, name, value, expected)) from None
         return int(value) if value.denominator == 1 else value
     if isinstance(value, np.integer | np.floating):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | Fraction) or not math.isfinite(value):
-        raise out_of_range(owner, name, value, expected)
+        raise ParameterError(_wrong(owner, name, value, expected))
     return value
 
 
-def out_of_range(owner: str, name: str, value: object, expected: str) -> ParameterError:
-    """The error for a parameter that is not what it should be.
-
-    >>> print(out_of_range("KAnonymity", "k", 0, "an int in [1, inf)"))
-    The 'k' parameter of KAnonymity must be an int in [1, inf). Got 0 instead.
-    """
-    return ParameterError(f"The '{name}' parameter of {owner} must be {expected}. Got {value!r} instead.")
+def _wrong(owner: str, name: str, value: object, expected: str) -> str:
+    return f"The '{name}' parameter of {owner} must be {expected}. Got {value!r} instead."
 
 
 def plain(value: Number) -> int | float | str:

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover import plugins
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
 from undercover.errors import ParameterError, UnreachableError
-from undercover.methods.registry import METHODS
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -72,11 +72,11 @@ UNSAFE = {
 
 
 def both_ways(cases: dict[str, list[dict[str, Any]]]) -> list[Any]:
-    return [METHODS[name](**parameters) for name, list_of in cases.items() for parameters in list_of]
+    return [plugins.load("methods", name)(**parameters) for name, list_of in cases.items() for parameters in list_of]
 
 
 def test_every_method_of_the_project_is_attacked() -> None:
-    assert set(METHODS) == set(SAFE) | set(UNSAFE)
+    assert set(plugins.names("methods")) == set(SAFE) | set(UNSAFE)
 
 
 @pytest.mark.parametrize("method", both_ways(SAFE), ids=repr)

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import undercover as uc
+from undercover import plugins
 from undercover.errors import InputError
-from undercover.methods.registry import METHODS
 from undercover.verbs.apply import recipe_of
 
 Command = Callable[..., Any]
@@ -85,7 +85,7 @@ RECIPES = {
 
 
 def test_every_method_has_a_recipe_here() -> None:
-    assert set(RECIPES) == set(METHODS)
+    assert set(RECIPES) == set(plugins.names("methods"))
 
 
 @pytest.mark.parametrize("method", RECIPES)

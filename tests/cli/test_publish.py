@@ -63,7 +63,7 @@ def test_a_seed_is_warned_about(undercover: Command, people: Path, roles: list[s
 Case = tuple[list[str], int, str]
 WRONG: dict[str, Case] = {
     "k of nothing": (["--method", "mondrian", "--set", "k=0"], 2, "must be an int in [1, inf). Got 0"),
-    "k that is no number": (["--method", "mondrian", "--set", "k=five"], 2, "must be a whole number. Got 'five'"),
+    "k that is no number": (["--method", "mondrian", "--set", "k=five"], 2, "must be an int in [1, inf). Got 'five'"),
     "no parameter": (["--method", "mondrian"], 2, "mondrian needs `k`"),
     "an unknown parameter": ([*MONDRIAN, "--set", "kk=5"], 2, "Did you mean `k`?"),
     "a setting without a value": ([*MONDRIAN, "--set", "l"], 2, "--set takes NAME=VALUE. Got 'l'"),

@@ -10,8 +10,8 @@ from undercover.io.release.folder import save
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import load_spec, resolve
 from undercover.io.spec.write import spec_files
-from undercover.methods.registry import method_from_mapping
 from undercover.model.hierarchy import Hierarchy
+from undercover.parameters import make
 
 DOMAIN = ("angina", "cold", "flu", "gout", "rash, dry")
 AGES = Hierarchy([(str(age), f"{age // 10}0s", "*") for age in range(20, 60)])
@@ -56,7 +56,7 @@ def again(folder, data, seed):
     return uc.publish(
         given,
         resolve(spec, given.data),
-        method_from_mapping(spec.method_name, spec.method_parameters),
+        make("methods", spec.method_name, spec.method_parameters),
         require=spec.requirements,
         options=spec.options,
         seed=seed,

@@ -13,8 +13,8 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.forms.against import verify_against
 from undercover.guarantees import LDiversity, TCloseness
 from undercover.methods.incognito import Incognito
-from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.table import Table
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
 ZIP = uc.Hierarchy(
@@ -176,10 +176,10 @@ def test_parameters_are_checked_together() -> None:
         draft_of(Incognito(k=2, choose="weights", weights={"zipp": 1}))
     with pytest.raises(ParameterError, match="needs a sensitive column"):
         draft_of(Incognito(k=2, l=2), PATIENTS, uc.Schema(quasi_identifiers=["sex"]))
-    made = method_from_mapping(
-        "incognito", {"k": "5", "suppression": "1/20", "choose": "weights", "weights": "age:2,sex:1"}
+    made = make(
+        "methods", "incognito", {"k": "5", "suppression": "1/20", "choose": "weights", "weights": "age:2,sex:1"}
     )
-    assert method_parameters(made)["weights"] == {"age": 2.0, "sex": 1.0}
+    assert to_mapping(made)["weights"] == {"age": 2.0, "sex": 1.0}
 
 
 def test_ties_go_to_the_smaller_loss_then_to_the_first_node() -> None:

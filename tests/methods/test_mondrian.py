@@ -15,7 +15,7 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
 from undercover.guarantees import KAnonymity, LDiversity, TCloseness
 from undercover.methods.mondrian import Mondrian
-from undercover.methods.registry import method_from_mapping, method_parameters
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
 Uniform = Callable[[Sequence[int]], bool]
@@ -210,14 +210,14 @@ def test_what_cannot_be_reached_says_what_can(parameters: dict[str, Any], best: 
 
 
 def test_parameters_from_text_and_back() -> None:
-    method = method_from_mapping("mondrian", {"k": "5", "l": "5/2", "t": "0.25", "cut": "median"})
+    method = make("methods", "mondrian", {"k": "5", "l": "5/2", "t": "0.25", "cut": "median"})
     assert method == Mondrian(k=5, l=Fraction(5, 2), t=0.25, cut="median")
-    again = method_from_mapping("mondrian", method_parameters(method))
+    again = make("methods", "mondrian", to_mapping(method))
     assert again == method
     with pytest.raises(ParameterError, match="mondrian needs `k`"):
-        method_from_mapping("mondrian", {"cut": "median"})
-    with pytest.raises(ParameterError, match=r"must be a whole number\. Got 'many'"):
-        method_from_mapping("mondrian", {"k": "many"})
+        make("methods", "mondrian", {"cut": "median"})
+    with pytest.raises(ParameterError, match=r"'k' parameter of Mondrian must be an int in \[1, inf\). Got 'many'"):
+        make("methods", "mondrian", {"k": "many"})
 
 
 def test_algorithm_safe_with_k_alone() -> None:
@@ -248,9 +248,9 @@ def test_rows_are_moved_after_cutting_where_there_are_hierarchies() -> None:
 
 
 def test_the_choice_to_move_rows_is_written_down_and_read_back() -> None:
-    assert method_from_mapping("mondrian", {"k": "5", "refine": "true"}) == Mondrian(k=5, refine=True)
-    assert method_parameters(Mondrian(k=5, refine=False))["refine"] is False
-    assert "refine" not in method_parameters(Mondrian(k=5))
+    assert make("methods", "mondrian", {"k": "5", "refine": "true"}) == Mondrian(k=5, refine=True)
+    assert to_mapping(Mondrian(k=5, refine=False))["refine"] is False
+    assert "refine" not in to_mapping(Mondrian(k=5))
     with pytest.raises(ParameterError, match="must be true or false"):
         Mondrian(k=5, refine="yes")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="Give recoding='boxes'"):

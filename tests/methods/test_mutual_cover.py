@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
-from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.run import Run
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill", identifiers=["name"])
@@ -195,7 +195,7 @@ def test_not_eligible_is_refused_before_anything_is_cut() -> None:
         ({"delta": "1/2", "l": 2, "perturb": 0}, "'perturb' parameter"),
         ({"delta": "1/2", "l": 2, "columns": "all"}, "'columns' of MutualCover"),
         ({"delta": "1/2", "l": 2, "unchanged": "on"}, "'unchanged' of MutualCover"),
-        ({"delta": "1/2", "l": 2, "t": 2}, "TCloseness"),
+        ({"delta": "1/2", "l": 2, "t": 2}, "'t' parameter of MutualCover"),
         ({"delta": "1/20", "l": 10}, "needs groups of 20 rows"),
     ],
 )
@@ -215,9 +215,9 @@ def test_one_sensitive_column() -> None:
 
 
 def test_from_text_and_back() -> None:
-    method = method_from_mapping("mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
+    method = make("methods", "mutual-cover", {"delta": "1/5", "l": "10", "keep_order": "true"})
     assert method == uc.MutualCover(delta=Fraction(1, 5), l=10, keep_order=True)
-    assert method_from_mapping("mutual-cover", method_parameters(method)) == method
+    assert make("methods", "mutual-cover", to_mapping(method)) == method
 
 
 def test_groups_dealt_as_the_streamliner_does() -> None:

@@ -16,8 +16,8 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees import Published, foreign_table, released_table
 from undercover.methods.noncentralized import NonCentralized
-from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.table import Table
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
 AGES = uc.Hierarchy([(str(age), ">= 40" if age >= 40 else "< 40") for age in range(18, 61)])
@@ -290,8 +290,8 @@ def test_parameters() -> None:
     assert len(caught.value.problems) == 4
     with pytest.raises(ParameterError, match="are read by"):
         draft_of(Table.from_arrow(*CENSUS), NonCentralized(l=2, others=["elsewhere/public"]))
-    made = method_from_mapping("noncentralized", {"l": "2", "others": "/home/me/../revenue/public, tax.csv"})
-    assert method_parameters(made)["others"] == ["revenue", "tax.csv"]
+    made = make("methods", "noncentralized", {"l": "2", "others": "/home/me/../revenue/public, tax.csv"})
+    assert to_mapping(made)["others"] == ["revenue", "tax.csv"]
     two = uc.Schema(quasi_identifiers=["zip_code"], sensitive=["salary_class", "name"])
     with pytest.raises(ParameterError, match="exactly one sensitive column"):
         draft_of(Table.from_arrow(CENSUS[0], two), NonCentralized(l=2))

@@ -16,10 +16,10 @@ import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees.breach.bounds import growth_bound, rho2_bound
-from undercover.methods.registry import method_from_mapping
 from undercover.model.channel import Perturbation
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import Table
+from undercover.parameters import make
 from undercover.randomness import Randomness
 
 EXAMPLE = uc.datasets.hospital("perturbed-generalization")
@@ -225,8 +225,8 @@ def test_label_driven_cells_claim_what_holds_for_one() -> None:
         ({"k": 5, "p": 0.3, "skew": 1.1}, "'skew' parameter"),
         ({"k": 5, "rho": (0.5, 0.4)}, "0 <= rho1 < rho2 <= 1"),
         ({"k": 5, "rho": 0.4}, "0 <= rho1 < rho2 <= 1"),
-        ({"k": 5, "growth": 0}, r"'growth' of PerturbedGeneralization must be a number in \(0, 1\]"),
-        ({"sample": 1.5, "p": 0.3}, r"'sample' must be a number in \(0, 1\]"),
+        ({"k": 5, "growth": 0}, r"'growth' parameter of PerturbedGeneralization must be a number in \(0, 1\]"),
+        ({"sample": 1.5, "p": 0.3}, r"'sample' parameter of PerturbedGeneralization must be a number in \(0, 1\]"),
         ({"k": 5, "p": 0.3, "recoding": "local"}, "There are: `mondrian`, `specialize`"),
         ({"k": 5, "p": 0.3, "bound": "loose"}, "'bound' of PerturbedGeneralization"),
         ({"k": 5, "p": 0.3, "labels": "driven", "allow_unsafe": True}, "specialize"),
@@ -239,10 +239,10 @@ def test_bad_parameters(parameters: dict[str, Any], message: str) -> None:
 
 
 def test_parameters_from_text() -> None:
-    method = method_from_mapping("perturbed-generalization", {"k": "6", "rho": "0.2,0.45", "skew": "1/10"})
+    method = make("methods", "perturbed-generalization", {"k": "6", "rho": "0.2,0.45", "skew": "1/10"})
     assert method == uc.PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=Fraction(1, 10))
     with pytest.raises(ParameterError, match="rho"):
-        method_from_mapping("perturbed-generalization", {"k": "6", "rho": "0.2,often"})
+        make("methods", "perturbed-generalization", {"k": "6", "rho": "0.2,often"})
 
 
 def test_a_public_domain_is_needed() -> None:

@@ -14,9 +14,9 @@ from plain_streamliner import gda_groups, rda_group_count
 
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
-from undercover.methods.registry import method_from_mapping, method_parameters
 from undercover.model.groups import Groups
 from undercover.model.table import Table
+from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 from undercover.steps.dealing import deal as dealing
 from undercover.steps.dealing import groups as streamlining
@@ -272,8 +272,8 @@ def test_not_eligible_names_what_is_feasible() -> None:
         ({"l": 2, "algorithm": "warp"}, "Did you mean `wrap`"),
         ({"l": 2, "strata": ("x",)}, "`wrap` of Streamliner has no strata"),
         ({"l": 2, "algorithm": "rda", "weights": {"x": 1}}, "has no weights"),
-        ({"l": 2, "algorithm": "guided", "weights": {"x": -1}}, "whole numbers"),
-        ({"l": 2, "algorithm": "guided", "weights": "x"}, "whole numbers"),
+        ({"l": 2, "algorithm": "guided", "weights": {"x": -1}}, r"must be an int in \[0, inf\) by column"),
+        ({"l": 2, "algorithm": "guided", "weights": "x"}, r"must be an int in \[0, inf\) by column"),
         ({"l": 2, "algorithm": "gda"}, "allow_unsafe=True"),
     ],
 )
@@ -294,8 +294,8 @@ def test_weights_too_large_for_exact_ranks() -> None:
 
 
 def test_from_text_and_back() -> None:
-    method = method_from_mapping(
-        "streamliner", {"l": "4", "algorithm": "guided", "strata": "sex,age:1", "weights": "age:1,sex:10"}
+    method = make(
+        "methods", "streamliner", {"l": "4", "algorithm": "guided", "strata": "sex,age:1", "weights": "age:1,sex:10"}
     )
     assert method == uc.Streamliner(l=4, algorithm="guided", strata=("sex", "age:1"), weights={"age": 1, "sex": 10})
-    assert method_from_mapping("streamliner", method_parameters(method)) == method
+    assert make("methods", "streamliner", to_mapping(method)) == method

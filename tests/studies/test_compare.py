@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover import plugins
 from undercover.errors import InternalError, OutputError, ParameterError
-from undercover.methods.registry import METHODS
 from undercover.model.table import Table
 from undercover.pages.charts.compare import frontier_charts
 from undercover.pages.compare import compare_html
@@ -43,14 +43,14 @@ def numbers(content):
 
 
 def test_every_method_of_the_registry_has_a_sweep():
-    assert without_sweep(METHODS) == []
-    assert {sweep.method for sweep in SWEEPS} == set(METHODS)
+    assert without_sweep(plugins.names("methods")) == []
+    assert {sweep.method for sweep in SWEEPS} == set(plugins.names("methods"))
 
 
 def test_every_method_is_there_or_has_a_reason(whole):
     _, results = whole
     present = {release["method"] for release in results["releases"]} | {entry["method"] for entry in results["refused"]}
-    assert present == set(METHODS)
+    assert present == set(plugins.names("methods"))
     assert all(entry["reason"] and entry["titles"] for entry in results["refused"])
     assert results["counts"]["releases"] == len(results["releases"])
 

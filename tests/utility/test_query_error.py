@@ -341,7 +341,7 @@ def test_wrong_input():
             query_errors(table, groups, quasi_identifiers=wrong)
     with pytest.raises(ParameterError, match="'queries'"):
         query_errors(table, groups, quasi_identifiers=[["age"]], queries=0)
-    with pytest.raises(ParameterError, match="Evaluator `cubes`"):
+    with pytest.raises(ParameterError, match="The 'evaluator' of QueryError `cubes`"):
         query_errors(table, groups, quasi_identifiers=[["age"]], evaluator="cubes")
     with pytest.raises(ParameterError, match="3 problems"):
         QueryError(queries=True, seed=-1, evaluator="fast")

@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from undercover.forms.case import Case
 from undercover.model.groups import DrawnCells, Seen, distinct_orders, seen_groups
 from undercover.model.protocols import Effort, Enumerable, Method, Progress, Weighing, no_progress
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 
 MOST_PEOPLE = 8
@@ -128,19 +129,11 @@ class AlgorithmAware:
     effort: ClassVar[Effort] = "asked"
     slow: ClassVar[bool] = False
 
-    trials: int = 20_000
-    confidence: float = 0.999
+    trials: Annotated[int, AtLeast(1)] = 20_000
+    confidence: Annotated[float, Within(0, 1, "()")] = 0.999
 
     def __post_init__(self) -> None:
-        problems = []
-        if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
-            problems.append(f"The 'trials' of AlgorithmAware must be an int in [1, inf). Got {self.trials!r} instead.")
-        if not 0 < self.confidence < 1:
-            problems.append(
-                f"The 'confidence' of AlgorithmAware must be a number in (0, 1). Got {self.confidence!r} instead."
-            )
-        if problems:
-            raise ParameterError(problems)
+        check(self)
 
     def applies(self, case: Case) -> str | None:
         """There are few people, one sensitive column, and a method to look at."""

@@ -16,16 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
-from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.parameters import Within, check
 
 SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100)
 WORST = 20
@@ -135,7 +135,7 @@ class Linkage:
     ('age',)
     >>> Linkage(p_match=1.5)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'p_match' of Linkage must be a number in [0, 1]. Got 1.5 instead.
+    undercover.errors.ParameterError: The 'p_match' parameter of Linkage must be a number in [0, 1]. Got 1.5 instead.
     """
 
     name: ClassVar[str] = "linkage"
@@ -143,12 +143,10 @@ class Linkage:
     slow: ClassVar[bool] = False
 
     known: tuple[str, ...] | None = None
-    p_match: float | None = None
+    p_match: Annotated[float, Within(0, 1)] | None = None
 
     def __post_init__(self) -> None:
-        p = self.p_match
-        if p is not None and (isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1):
-            raise ParameterError(f"The 'p_match' of Linkage must be a number in [0, 1]. Got {p!r} instead.")
+        check(self)
 
     def applies(self, case: Case) -> str | None:
         """Everybody can be looked for in any release; on some columns only, where a row is one person."""

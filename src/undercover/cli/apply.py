@@ -7,11 +7,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from undercover import plugins
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.cli.publish import check_output
 from undercover.errors import ParameterError
 from undercover.guarantees.finding import shown
-from undercover.methods.registry import METHODS
 from undercover.model.run import Run
 from undercover.verbs.apply import Changes, apply, changes, load_recipe
 from undercover.verbs.store import save
@@ -89,6 +89,6 @@ def _recipe(method: str, parameters: Mapping[str, Any]) -> str:
     >>> _recipe("mondrian", {"k": 5, "recoding": "boxes", "cut": "median", "used": {}})
     'mondrian, k=5, cut=median'
     """
-    usual = {field.name: field.default for field in fields(METHODS[method])}
+    usual = {field.name: field.default for field in fields(plugins.load("methods", method))}
     said = [f"{name}={value}" for name, value in parameters.items() if name in usual and value != usual[name]]
     return ", ".join([method, *said])

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
+from undercover import plugins
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
@@ -14,9 +15,9 @@ from undercover.guarantees import guarantees_from_entries, guarantees_from_requi
 from undercover.guarantees.finding import shown
 from undercover.io.release.manifest import Format
 from undercover.io.spec.load import Spec
-from undercover.methods.registry import METHODS, method_from_mapping
 from undercover.model.protocols import Method
 from undercover.model.run import Run
+from undercover.parameters import make
 from undercover.verbs.publish import publish
 from undercover.verbs.store import save
 from undercover.verbs.verify import verify
@@ -85,12 +86,15 @@ def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
 def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow_unsafe: bool) -> Method:
     named = name or (spec.method_name if spec else None)
     if named is None:
-        raise ParameterError(f"Name a method: --method NAME or [method] in the spec. There are: {listed(METHODS)}.")
+        raise ParameterError(
+            f"Name a method: --method NAME or [method] in the spec. There are: {listed(plugins.names('methods'))}."
+        )
     parameters = {} if spec is None or (name and name != spec.method_name) else parameters_of(spec)
     parameters |= settings
-    if allow_unsafe and named in METHODS and "allow_unsafe" in {field.name for field in fields(METHODS[named])}:
+    if allow_unsafe and "allow_unsafe" in {field.name for field in fields(plugins.load("methods", named))}:
         parameters["allow_unsafe"] = True
-    return method_from_mapping(named, parameters)
+    method: Method = make("methods", named, parameters)
+    return method
 
 
 def parameters_of(spec: Spec) -> dict[str, Any]:

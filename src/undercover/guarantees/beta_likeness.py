@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from undercover.exact import checked, compare, exact, out_of_range, plain
+from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.parameters import Above, check
 
 _TOLERANCE = 1e-12
 
@@ -43,18 +44,12 @@ class BetaLikeness:
 
     name: ClassVar[str] = "beta-likeness"
 
-    beta: int | float | Fraction
+    beta: Annotated[int | float | Fraction, Above(0)]
     enhanced: bool = False
     column: str | None = None
 
     def __post_init__(self) -> None:
-        expected = "a number in (0, inf)"
-        number = checked("BetaLikeness", "beta", self.beta, expected)
-        if number <= 0:
-            raise out_of_range("BetaLikeness", "beta", self.beta, expected)
-        if not isinstance(self.enhanced, bool):
-            raise out_of_range("BetaLikeness", "enhanced", self.enhanced, "true or false")
-        object.__setattr__(self, "beta", number)
+        check(self)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""

@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from undercover.exact import checked, exact, out_of_range, plain
+from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.parameters import Above, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,15 +39,11 @@ class DeltaDisclosure:
 
     name: ClassVar[str] = "delta-disclosure"
 
-    delta: int | float | Fraction
+    delta: Annotated[int | float | Fraction, Above(0)]
     column: str | None = None
 
     def __post_init__(self) -> None:
-        expected = "a number in (0, inf)"
-        number = checked("DeltaDisclosure", "delta", self.delta, expected)
-        if number <= 0:
-            raise out_of_range("DeltaDisclosure", "delta", self.delta, expected)
-        object.__setattr__(self, "delta", number)
+        check(self)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""

@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.exact import Number, checked, exact, out_of_range, plain
+from undercover.exact import Number, exact, plain
 from undercover.forms.classes import Classes
 from undercover.guarantees.finding import Finding
 from undercover.model.run import Run
+from undercover.parameters import EXACT, Within, check
 
 FRAME = "output_tables"
 _ROUNDING = 1e-12
@@ -39,14 +40,10 @@ class DeltaProbability:
 
     name: ClassVar[str] = "delta-probability"
 
-    delta: Number
+    delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
 
     def __post_init__(self) -> None:
-        expected = "a number in (0, 1]"
-        number = exact(checked("DeltaProbability", "delta", self.delta, expected))
-        if not 0 < number <= 1:
-            raise out_of_range("DeltaProbability", "delta", self.delta, expected)
-        object.__setattr__(self, "delta", number)
+        check(self)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-import numpy as np
-
-from undercover.exact import out_of_range
 from undercover.forms.classes import Classes
 from undercover.guarantees.finding import Finding, Outcome, conclude
+from undercover.parameters import AtLeast, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,12 +33,10 @@ class KAnonymity:
 
     name: ClassVar[str] = "k-anonymity"
 
-    k: int
+    k: Annotated[int, AtLeast(1)]
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            raise out_of_range("KAnonymity", "k", self.k, "an int in [1, inf)")
-        object.__setattr__(self, "k", int(self.k))
+        check(self)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""

@@ -22,16 +22,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import ParameterError
-from undercover.exact import checked, exact, out_of_range, plain
+from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.parameters import AtLeast, check
 
 _CLOSE = 1e-9
 _LARGEST = 1 << 62
@@ -70,25 +70,13 @@ class KLAnonymity:
 
     name: ClassVar[str] = "kl-anonymity"
 
-    k: int
-    l: int | float | Fraction  # noqa: E741
+    k: Annotated[int, AtLeast(1)]
+    l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     column: str | None = None
 
     def __post_init__(self) -> None:
-        problems: list[str] = []
-        if isinstance(self.k, bool) or not isinstance(self.k, int | np.integer) or self.k < 1:
-            problems += out_of_range("KLAnonymity", "k", self.k, "an int in [1, inf)").problems
-        else:
-            object.__setattr__(self, "k", int(self.k))
-        try:
-            number = checked("KLAnonymity", "l", self.l, "a number in [1, inf)")
-            if number < 1:
-                problems += out_of_range("KLAnonymity", "l", self.l, "a number in [1, inf)").problems
-            object.__setattr__(self, "l", int(number) if number == int(number) else number)
-        except ParameterError as error:
-            problems += error.problems
-        if problems:
-            raise ParameterError(problems)
+        check(self)
+        object.__setattr__(self, "l", int(self.l) if self.l == int(self.l) else self.l)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""

@@ -15,22 +15,21 @@ and counts are compared as whole numbers; only the entropy needs a tolerance (1e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import ParameterError, unknown
-from undercover.exact import Number, checked, compare, exact, out_of_range, plain
+from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.parameters import Above, AtLeast, check
 
 DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
-FORMS: tuple[DiversityForm, ...] = get_args(DiversityForm)
 
 _TOLERANCE = 1e-12
 
@@ -64,30 +63,26 @@ class LDiversity:
 
     name: ClassVar[str] = "l-diversity"
 
-    l: int | float | Fraction  # noqa: E741
+    l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"
-    c: int | float | Fraction | None = None
+    c: Annotated[int | float | Fraction, Above(0)] | None = None
     column: str | None = None
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.form not in FORMS:
-            problems.append(unknown("Form of l-diversity", str(self.form), FORMS))
-        whole = self.form in ("distinct", "recursive")
-        expected = "an int in [1, inf)" if whole else "a number in [1, inf)"
-        try:
-            object.__setattr__(self, "l", _at_least_one(self.l, expected, whole))
-        except ParameterError as error:
-            problems += error.problems
-        if self.form == "recursive":
-            try:
-                object.__setattr__(self, "c", _positive(self.c))
-            except ParameterError as error:
-                problems += error.problems
-        elif self.c is not None:
-            problems.append(f"The 'c' parameter of LDiversity belongs to form = \"recursive\". Got {self.c!r} instead.")
-        if problems:
-            raise ParameterError(problems)
+        check(self, self._unfit())
+        object.__setattr__(self, "l", int(self.l) if self.l == int(self.l) else self.l)
+
+    def _unfit(self) -> Iterator[str]:
+        finite = isinstance(self.l, int | float | Fraction) and 1 <= self.l < math.inf
+        if finite and self.form in ("distinct", "recursive") and self.l % 1:
+            yield f"The 'l' parameter of LDiversity must be an int in [1, inf). Got {self.l!r} instead."
+        if self.form == "recursive" and self.c is None:
+            yield (
+                "The 'c' parameter of LDiversity must be a number in (0, inf) with form = \"recursive\". "
+                "Got None instead."
+            )
+        if self.form != "recursive" and self.c is not None:
+            yield f"The 'c' parameter of LDiversity belongs to form = \"recursive\". Got {self.c!r} instead."
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
@@ -137,20 +132,3 @@ def _largest_recursive(column: Distribution, c: Fraction) -> NDArray[np.int64]:
     tails = column.sizes[column.class_index] - (before - before[column.starts[:-1]][column.class_index])
     holds = compare(column.largest[column.class_index], tails, c) < 0
     return column.sums(holds.astype(np.int64))
-
-
-def _at_least_one(value: Number, expected: str, whole: bool) -> int | float | Fraction:
-    number = checked("LDiversity", "l", value, expected)
-    if isinstance(number, float) and number.is_integer():
-        number = int(number)
-    if number < 1 or (whole and not isinstance(number, int)):
-        raise out_of_range("LDiversity", "l", value, expected)
-    return number
-
-
-def _positive(value: Number | None) -> int | float | Fraction:
-    expected = 'a number in (0, inf) with form = "recursive"'
-    number = checked("LDiversity", "c", value, expected)
-    if number <= 0:
-        raise out_of_range("LDiversity", "c", value, expected)
-    return number

@@ -23,21 +23,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InputError, ParameterError, listed, unknown
-from undercover.exact import checked, compare, exact, out_of_range, plain
+from undercover.errors import InputError, ParameterError, listed
+from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.finding import Finding, Outcome, assess, conclude, failed
 from undercover.model.hierarchy import Hierarchy
+from undercover.parameters import Within, check
 
 Distance = Literal["equal", "ordered", "hierarchical"]
-DISTANCES: tuple[Distance, ...] = get_args(Distance)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +70,7 @@ class TCloseness:
 
     name: ClassVar[str] = "t-closeness"
 
-    t: int | float | Fraction | str
+    t: Annotated[int | float | Fraction | str, Within(0, 1)]
     distance: Distance = "equal"
     hierarchy: Hierarchy | None = None
     order: tuple[str, ...] | None = None
@@ -89,9 +89,7 @@ class TCloseness:
         object.__setattr__(self, "distance", distance)
         object.__setattr__(self, "column", column)
         object.__setattr__(self, "order", None if order is None else tuple(str(value) for value in order))
-        problems = self._check_t()
-        if distance not in DISTANCES:
-            problems.append(unknown("Distance", str(distance), DISTANCES))
+        problems = []
         if (distance == "hierarchical") != (hierarchy is not None):
             problems.append(
                 "The 'hierarchy' parameter of TCloseness is needed for distance = \"hierarchical\" and only there. "
@@ -107,19 +105,7 @@ class TCloseness:
             object.__setattr__(self, "hierarchy", tree)
         except InputError as error:
             problems += error.problems
-        if problems:
-            raise ParameterError(problems)
-
-    def _check_t(self) -> list[str]:
-        expected = "a number in [0, 1]"
-        try:
-            number = checked("TCloseness", "t", self.t, expected)
-            if not 0 <= number <= 1:
-                raise out_of_range("TCloseness", "t", self.t, expected)
-        except ParameterError as error:
-            return list(error.problems)
-        object.__setattr__(self, "t", number)
-        return []
+        check(self, problems)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec; order and tree included, so that a manifest is enough to check."""

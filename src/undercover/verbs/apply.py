@@ -33,11 +33,11 @@ from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
-from undercover.methods.registry import method_from_mapping
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import encode
+from undercover.parameters import make
 from undercover.verbs.publish import publish
 from undercover.verbs.same_people import SamePeople, as_written, same_people
 from undercover.verbs.verify import verify
@@ -81,7 +81,7 @@ def recipe_of(run: Run) -> Recipe:
     if run.release.method == NonCentralized.name:
         asked["others"] = run.diagnostics.get("others", [])  # with their paths, which are not published
     return Recipe(
-        method=method_from_mapping(run.release.method, asked),
+        method=make("methods", run.release.method, asked),
         schema=Schema(
             quasi_identifiers=schema.quasi_identifiers,
             sensitive=schema.sensitive,

@@ -11,11 +11,11 @@ from undercover.attacks import JointRelease, JointRisk
 from undercover.guarantees import Published, released_table
 from undercover.io.published import read_published
 from undercover.methods.noncentralized import NonCentralized
-from undercover.methods.registry import method_from_mapping
 from undercover.model.protocols import Method
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
+from undercover.parameters import make
 
 
 def published(
@@ -91,7 +91,7 @@ def method_of(run: Run) -> Method:
     asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
     if run.release.method == NonCentralized.name:
         asked["others"] = run.diagnostics.get("others", [])
-    return with_published(method_from_mapping(run.release.method, asked), run.schema)
+    return with_published(make("methods", run.release.method, asked), run.schema)
 
 
 def with_published(method: Method, schema: Schema) -> Method:

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
-from undercover.errors import DataError, ParameterError, unknown
+from undercover.errors import DataError, ParameterError
 from undercover.exact import Number, exact
 from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
@@ -33,6 +33,7 @@ from undercover.model.channel import Channel
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.parameters import Within, check
 from undercover.randomness import Randomness
 
 PriorName = Literal["uniform", "overall", "worst"]
@@ -119,19 +120,11 @@ class Corruption:
     slow: ClassVar[bool] = False
 
     priors: tuple[PriorName, ...] = PRIORS
-    shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
+    shares: tuple[Annotated[float, Within(0, 1)], ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 
     def __post_init__(self) -> None:
-        problems = [unknown("Prior", prior, PRIORS) for prior in self.priors if prior not in PRIORS]
-        problems += [
-            f"The 'shares' of Corruption must be numbers in [0, 1]. Got {share!r} instead."
-            for share in self.shares
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1
-        ]
-        if not self.priors or not self.shares:
-            problems.append("Corruption needs at least one prior and one share.")
-        if problems:
-            raise ParameterError(problems)
+        needed = "Corruption needs at least one prior and one share."
+        check(self, () if self.priors and self.shares else (needed,))
 
     def applies(self, case: Case) -> str | None:
         """Values went through a public channel."""

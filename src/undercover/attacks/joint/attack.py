@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,7 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint.sets import least_intersection
 from undercover.guarantees.joint.shared import SharedCells, shared_cells
 from undercover.guarantees.joint.tables import Published, Together, set_bits, together
+from undercover.parameters import AtLeast, check
 
 STORY = (
     "The attacker has every one of these tables and knows the quasi-identifiers of a person who is in all of them. He "
@@ -177,21 +178,11 @@ class JointRelease:
 
     known: tuple[str, ...] | None = None
     shared: Literal["refuse", "nested"] = "refuse"
-    worst: int = 10
-    size: int | None = None
+    worst: Annotated[int, AtLeast(1)] = 10
+    size: Annotated[int, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
-        problems = []
-        if self.shared not in ("refuse", "nested"):
-            problems.append(unknown("The 'shared' of JointRelease", str(self.shared), ("refuse", "nested")))
-        for name in ("worst", "size"):
-            value = getattr(self, name)
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                problems.append(f"The '{name}' of JointRelease must be an int in [1, inf). Got {value!r} instead.")
-        if self.known is not None:
-            object.__setattr__(self, "known", (self.known,) if isinstance(self.known, str) else tuple(self.known))
-        if problems:
-            raise ParameterError(problems)
+        check(self)
 
     def run(self, tables: Sequence[Published]) -> JointRisk:
         """Join the tables."""

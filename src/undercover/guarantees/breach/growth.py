@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from undercover.exact import Number, exact, plain
 from undercover.forms.classes import Classes
-from undercover.guarantees.breach.bounds import Bound, checked_growth, growth_bound
-from undercover.guarantees.breach.rho import noise_is_given, smallest_cell, stated_noise
+from undercover.guarantees.breach.bounds import Bound, growth_bound
+from undercover.guarantees.breach.rho import half_said, smallest_cell, stated_noise
 from undercover.guarantees.finding import Finding
 from undercover.model.release import Release
+from undercover.parameters import AtLeast, Within, check
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,22 +39,21 @@ class DeltaGrowth:
     0.24
     >>> DeltaGrowth(growth=2, p=0.3, domain=50)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'growth' of DeltaGrowth must be a number in (0, 1]. Got 2 instead.
+    undercover.errors.ParameterError: The 'growth' parameter of DeltaGrowth must be a number in [0, 1]. Got 2 ...
     """
 
     name: ClassVar[str] = "delta-growth"
 
-    growth: Number
-    p: Number | None = None
-    domain: int | None = None
-    skew: Number = 1
+    growth: Annotated[Number, Within(0, 1)]
+    p: Annotated[Number, Within(0, 1)] | None = None
+    domain: Annotated[int, AtLeast(1)] | None = None
+    skew: Annotated[Number, Within(0, 1, "(]")] = 1
     bound: Bound = "tight"
-    k: int | None = None
+    k: Annotated[int, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
-        if self.growth != 0:  # nothing is learnt where nothing is kept
-            checked_growth("DeltaGrowth", self.growth)
-        if noise_is_given("DeltaGrowth", self.p, self.domain, self.skew, self.bound):
+        check(self, half_said("DeltaGrowth", self.p, self.domain))
+        if self.p is not None:
             self._reached(1 if self.k is None else self.k)
 
     def parameters(self) -> Mapping[str, Any]:

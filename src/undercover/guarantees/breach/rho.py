@@ -14,15 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from undercover.errors import ParameterError, unknown
-from undercover.exact import Number, checked, exact, plain
+from undercover.errors import ParameterError
+from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.guarantees.breach.bounds import BOUNDS, Bound, checked_rho, rho2_bound
+from undercover.guarantees.breach.bounds import Bound, checked_rho, rho2_bound
 from undercover.guarantees.finding import Finding
 from undercover.model.release import Release
+from undercover.parameters import AtLeast, Within, check
 
 NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
 
@@ -58,15 +59,16 @@ class RhoBreach:
 
     rho1: Number
     rho2: Number
-    p: Number | None = None
-    domain: int | None = None
-    skew: Number = 1
+    p: Annotated[Number, Within(0, 1)] | None = None
+    domain: Annotated[int, AtLeast(1)] | None = None
+    skew: Annotated[Number, Within(0, 1, "(]")] = 1
     bound: Bound = "tight"
-    k: int | None = None
+    k: Annotated[int, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
+        check(self, half_said("RhoBreach", self.p, self.domain))
         checked_rho("RhoBreach", (self.rho1, self.rho2))
-        if noise_is_given("RhoBreach", self.p, self.domain, self.skew, self.bound):
+        if self.p is not None:
             self._reached(1 if self.k is None else self.k)
 
     def parameters(self) -> Mapping[str, Any]:
@@ -91,19 +93,11 @@ class RhoBreach:
         return rho2_bound(rho1=self.rho1, p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
 
 
-def noise_is_given(owner: str, p: Number | None, domain: int | None, skew: Number, bound: str) -> bool:
-    """Whether p and the size of the domain are said; one without the other is an error."""
-    if (p is None) != (domain is None):
-        raise ParameterError(f"{owner} needs both `p` and `domain`, or neither: then the release says them.")
-    if p is not None:
-        return True
-    problems = [unknown(f"The 'bound' of {owner}", str(bound), BOUNDS)] if bound not in BOUNDS else []
-    expected = "a number in (0, 1]"
-    if not 0 < checked(owner, "skew", skew, expected) <= 1:
-        problems.append(f"The 'skew' parameter of {owner} must be {expected}. Got {skew!r} instead.")
-    if problems:
-        raise ParameterError(problems)
-    return False
+def half_said(owner: str, p: Number | None, domain: int | None) -> list[str]:
+    """p and the size of the domain are said together."""
+    if (p is None) == (domain is None):
+        return []
+    return [f"{owner} needs both `p` and `domain`, or neither: then the release says them."]
 
 
 def stated_noise(release: Release, p: Number | None, domain: int | None, k: int | None) -> dict[str, Any]:

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import ParameterError, listed
-from undercover.exact import out_of_range
+from undercover.errors import listed
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import Values
 from undercover.forms.written import written
@@ -28,6 +27,7 @@ from undercover.guarantees.finding import Finding, Outcome, conclude
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import Published, set_bits, together
 from undercover.model.hierarchy import Hierarchy
+from undercover.parameters import AtLeast, check
 
 Evidence = Mapping[str, Any]
 """``name``, ``columns``, ``sha256``, ``rows`` by value, and ``sets``: hexadecimal numbers with bit v for the v-th value
@@ -61,24 +61,24 @@ class JointDiversity:
 
     name: ClassVar[str] = "joint-diversity"
 
-    l: int  # noqa: E741
+    l: Annotated[int, AtLeast(1)]  # noqa: E741
     others: Sequence[Published | Evidence] = ()
     trees: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 1:
-            raise out_of_range("JointDiversity", "l", self.l, "an int in [1, inf)")
         shared = tuple(self.trees)
         object.__setattr__(
             self, "others", tuple(evidence_of(o, shared) if isinstance(o, Published) else dict(o) for o in self.others)
         )
-        problems = [
-            f"The 'others' of JointDiversity are published tables or what was recorded of them. Got {other!r} instead."
-            for other in self.others
-            if not _is_evidence(other)
-        ]
-        if problems:
-            raise ParameterError(problems)
+        check(
+            self,
+            (
+                "The 'others' of JointDiversity are published tables or what was recorded of them. "
+                f"Got {other!r} instead."
+                for other in self.others
+                if not _is_evidence(other)
+            ),
+        )
 
     @property
     def evidence(self) -> tuple[Evidence, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import lcm
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +31,7 @@ from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.bucket_tables import require_free_names, sensitive_table
 from undercover.steps.dealing.deal import Deal, require_eligible
@@ -59,11 +60,10 @@ class Anatomy:
 
     name: ClassVar[str] = "anatomy"
 
-    l: int  # noqa: E741
+    l: Annotated[int, AtLeast(2)]  # noqa: E741
 
     def __post_init__(self) -> None:
-        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
-            raise ParameterError(f"The 'l' parameter of Anatomy must be an int in [2, inf). Got {self.l!r} instead.")
+        check(self)
 
     @property
     def algorithm_safe(self) -> bool:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations, product
 from math import prod
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.bucket_tables import generalized_buckets, joined_view, require_free_names, sensitive_table
 from undercover.steps.recoding import box_cells
@@ -66,22 +67,12 @@ class CrossBucket:
 
     name: ClassVar[str] = "cross-bucket"
 
-    k: int
-    l: int  # noqa: E741
+    k: Annotated[int, AtLeast(1)]
+    l: Annotated[int, AtLeast(1)]  # noqa: E741
     joined: bool = False
 
     def __post_init__(self) -> None:
-        problems = [
-            f"The '{name}' parameter of CrossBucket must be an int in [1, inf). Got {value!r} instead."
-            for name, value in (("k", self.k), ("l", self.l))
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1
-        ]
-        if not isinstance(self.joined, bool):
-            problems.append(
-                f"The 'joined' parameter of CrossBucket must be true or false. Got {self.joined!r} instead."
-            )
-        if problems:
-            raise ParameterError(problems)
+        check(self)
 
     @property
     def algorithm_safe(self) -> bool:

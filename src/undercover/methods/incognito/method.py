@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -28,6 +28,7 @@ from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.asked import Asked, Distance, Diversity
 from undercover.steps.cutting.checks import require_whole_table
@@ -67,43 +68,26 @@ class Incognito:
     (True, False)
     >>> Incognito(k=5, suppression=1)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'suppression' of Incognito must be a number in [0, 1). Got 1 instead.
+    undercover.errors.ParameterError: The 'suppression' parameter of Incognito must be a number in [0, 1). Got ...
     """
 
     name: ClassVar[str] = "incognito"
 
-    k: int
-    l: float | None = None  # noqa: E741
+    k: Annotated[int, AtLeast(1)]
+    l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741
     diversity: Diversity = "frequency"
-    c: float | None = None
-    t: float | None = None
+    c: Annotated[float | Fraction, Above(0)] | None = None
+    t: Annotated[float | Fraction, Within(0, 1)] | None = None
     distance: Distance = "equal"
-    suppression: float = 0
+    suppression: Annotated[float | Fraction, Within(0, 1, "[)")] = 0
     choose: Choice = "loss"
-    weights: Mapping[str, float] | None = None
+    weights: Mapping[str, Annotated[float, Above(0)]] | None = None
 
     def __post_init__(self) -> None:
-        problems = []
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            problems.append(f"The 'k' parameter of Incognito must be an int in [1, inf). Got {self.k!r} instead.")
-        problems += self._asked.problems()
-        if not _is_share(self.suppression):
-            problems.append(
-                f"The 'suppression' of Incognito must be a number in [0, 1). Got {self.suppression!r} instead."
-            )
-        if self.choose not in get_args(Choice):
-            problems.append(unknown("The 'choose' of Incognito", str(self.choose), get_args(Choice)))
-        try:
-            object.__setattr__(self, "weights", _weights(self.weights))
-        except (TypeError, ValueError, ZeroDivisionError):
-            problems.append(
-                "The 'weights' of Incognito are numbers in (0, inf) by column, such as age:2,sex:1. "
-                f"Got {self.weights!r} instead."
-            )
+        problems = self._asked.problems()
         if self.weights is not None and self.choose != "weights":
             problems.append("The 'weights' of Incognito belong to choose = \"weights\".")
-        if problems:
-            raise ParameterError(problems)
+        check(self, problems)
 
     @property
     def algorithm_safe(self) -> bool:
@@ -248,21 +232,3 @@ def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, re
 def _first(nodes: NodeSet, most: int = 100) -> list[Levels]:
     """The first of many nodes; all of them are in the frame of candidates."""
     return listed_nodes(nodes)[:most]
-
-
-def _is_share(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and 0 <= exact(value) < 1
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        return False
-
-
-def _weights(given: Any) -> dict[str, float] | None:
-    """Weights from a mapping or from text: ``age:2,sex:1``."""
-    if given is None:
-        return None
-    pairs = [item.rpartition(":")[::2] for item in given.split(",")] if isinstance(given, str) else given.items()
-    weights = {str(name).strip(): float(exact(weight)) for name, weight in pairs}
-    if not all(0 < weight < float("inf") for weight in weights.values()):
-        raise ValueError(given)
-    return weights

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, get_args
+from typing import Annotated, ClassVar
 
-from undercover.errors import ParameterError, unknown
+from undercover.errors import ParameterError
 from undercover.guarantees import KAnonymity
 from undercover.methods.mondrian.following import Node, follow
 from undercover.methods.mondrian.regrouping import regrouped
@@ -27,6 +27,7 @@ from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.asked import Asked, Distance, Diversity
 from undercover.steps.cutting.checks import Check
@@ -68,34 +69,24 @@ class Mondrian:
 
     name: ClassVar[str] = "mondrian"
 
-    k: int
-    l: float | None = None  # noqa: E741
+    k: Annotated[int, AtLeast(1)]
+    l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741
     diversity: Diversity = "frequency"
-    c: float | None = None
-    t: float | None = None
+    c: Annotated[float | Fraction, Above(0)] | None = None
+    t: Annotated[float | Fraction, Within(0, 1)] | None = None
     distance: Distance = "equal"
     recoding: Recoding = "boxes"
     cut: Cut = "loss"
     refine: bool | None = None
 
     def __post_init__(self) -> None:
-        problems = []
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
-            problems.append(f"The 'k' parameter of Mondrian must be an int in [1, inf). Got {self.k!r} instead.")
-        problems += self._asked.problems()
-        for parameter, choices in (("recoding", get_args(Recoding)), ("cut", get_args(Cut))):
-            value = getattr(self, parameter)
-            if value not in choices:
-                problems.append(unknown(f"The '{parameter}' of Mondrian", str(value), choices))
-        if self.refine not in (None, True, False):
-            problems.append(f"The 'refine' parameter of Mondrian must be true or false. Got {self.refine!r} instead.")
-        elif self.refine and self.recoding == "regions":
+        problems = self._asked.problems()
+        if self.refine is True and self.recoding == "regions":
             problems.append(
                 "The 'refine' parameter of Mondrian moves rows to other boxes; a region is where its rows were cut to. "
                 "Give recoding='boxes', or leave refine out."
             )
-        if problems:
-            raise ParameterError(problems)
+        check(self, problems)
 
     @property
     def algorithm_safe(self) -> bool:

@@ -17,19 +17,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError
+from undercover.errors import DataError
 from undercover.forms.case import Case
 from undercover.forms.written import written
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
+from undercover.parameters import AtLeast, check
 
 FRAME = "output_tables"
 WORST = 20
@@ -132,13 +133,10 @@ class Informed:
     effort: ClassVar[Effort] = "report"
     slow: ClassVar[bool] = True
 
-    most_sets: int = MOST_SETS
+    most_sets: Annotated[int, AtLeast(0)] = MOST_SETS
 
     def __post_init__(self) -> None:
-        if isinstance(self.most_sets, bool) or not isinstance(self.most_sets, int) or self.most_sets < 0:
-            raise ParameterError(
-                f"The 'most_sets' of Informed must be an int in [0, inf). Got {self.most_sets!r} instead."
-            )
+        check(self)
 
     def applies(self, case: Case) -> str | None:
         """The run keeps the output tables that values were drawn from."""

@@ -29,14 +29,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 
-from undercover.errors import ParameterError, unknown
-from undercover.exact import Number, checked, exact
-from undercover.guarantees import DeltaProbability, TCloseness
+from undercover.errors import ParameterError
+from undercover.exact import Number, exact
+from undercover.guarantees import DeltaProbability
 from undercover.methods.mutual_cover.carriers import found_among_all
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, sample
 from undercover.methods.mutual_cover.private import certificates_frame, positions_frame, tables_frame
@@ -49,12 +49,13 @@ from undercover.model.run import Draft
 from undercover.model.schema import Role
 from undercover.model.table import Table
 from undercover.model.value_distance import Columns
+from undercover.parameters import EXACT, AtLeast, Within, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.deal import Deal, require_eligible
-from undercover.steps.dealing.strata import named_strata, strata_of
+from undercover.steps.dealing.strata import strata_of
 from undercover.steps.shuffling import shuffle_within
 
 MedianRule = Literal["fallback", "paper"]
@@ -99,72 +100,36 @@ class MutualCover:
 
     name: ClassVar[str] = "mutual-cover"
 
-    delta: Number
-    l: int  # noqa: E741
-    k: int | None = None
-    t: float | None = None
+    delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
+    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    k: Annotated[int, AtLeast(1)] | None = None
+    t: Annotated[float | Fraction, Within(0, 1)] | None = None
     columns: Columns = "observed"
     tables: Tables = "optimal"
     unchanged: Unchanged = "resample"
-    perturb: int = 1
+    perturb: Annotated[int, AtLeast(1)] = 1
     median_rule: MedianRule = "fallback"
     keep_order: bool = False
     partition: Grouping = "mondrian"
     strata: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        problems = []
-        try:
-            delta = exact(checked("MutualCover", "delta", self.delta, "a number in (0, 1]"))
-            object.__setattr__(self, "delta", delta)
-            if not 0 < delta <= 1:
-                problems.append(f"The 'delta' of MutualCover must be a number in (0, 1]. Got {delta} instead.")
-        except ParameterError as error:
-            delta = None
-            problems += error.problems
-        for parameter, least in (("l", 2), ("k", 1), ("perturb", 1)):
-            value = getattr(self, parameter)
-            if value is None and parameter == "k":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                expected = f"an int in [{least}, inf)"
-                problems.append(
-                    f"The '{parameter}' parameter of MutualCover must be {expected}. Got {value!r} instead."
-                )
-        for parameter, choices in (
-            ("columns", get_args(Columns)),
-            ("tables", get_args(Tables)),
-            ("unchanged", get_args(Unchanged)),
-            ("median_rule", get_args(MedianRule)),
-            ("partition", get_args(Grouping)),
-        ):
-            if getattr(self, parameter) not in choices:
-                problems.append(unknown(f"The '{parameter}' of MutualCover", str(getattr(self, parameter)), choices))
-        object.__setattr__(self, "strata", named_strata(self.strata))
+        check(self, self._unfit())
+        delta, least = exact(self.delta), max(self.l, self.k or 1)
+        if delta * least < 1:
+            needed = -(-delta.denominator // delta.numerator)
+            raise ParameterError(
+                f"MutualCover with delta={delta} needs groups of {needed} rows, but l={self.l} promises only {least}. "
+                f"Raise l or k to {needed}, or delta to 1/{least}."
+            )
+
+    def _unfit(self) -> Iterator[str]:
         if self.strata is not None and self.partition != "guided":
-            problems.append(f"The partition `{self.partition}` of MutualCover has no strata; `guided` has.")
+            yield f"The partition `{self.partition}` of MutualCover has no strata; `guided` has."
         if self.partition == "guided":
             mondrian = {"k": self.k is not None, "t": self.t is not None, "median_rule": self.median_rule == "paper"}
-            problems += [
-                f"The partition `guided` of MutualCover takes no {name}; `mondrian` does."
-                for name, given in mondrian.items()
-                if given
-            ]
-        if self.t is not None:
-            try:
-                TCloseness(t=self.t, distance="equal")
-            except ParameterError as error:
-                problems += error.problems
-        if not problems and delta is not None:
-            least_rows = max(self.l, self.k or 1)
-            if delta * least_rows < 1:
-                needed = -(-delta.denominator // delta.numerator)
-                problems.append(
-                    f"MutualCover with delta={delta} needs groups of {needed} rows, but l={self.l} promises only "
-                    f"{least_rows}. Raise l or k to {needed}, or delta to 1/{least_rows}."
-                )
-        if problems:
-            raise ParameterError(problems)
+            for name in (name for name, given in mondrian.items() if given):
+                yield f"The partition `guided` of MutualCover takes no {name}; `mondrian` does."
 
     @property
     def algorithm_safe(self) -> bool:

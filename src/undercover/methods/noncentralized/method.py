@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import PurePath
-from typing import Any, ClassVar, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from undercover.errors import ParameterError, UnreachableError, listed, unknown
+from undercover.errors import ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.guarantees.joint.tables import Published
 from undercover.methods.noncentralized.figures import JointFigures, joint_figures
@@ -39,14 +39,13 @@ from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.lattice.choice import Choice, Chooser, Chosen, search
+from undercover.steps.lattice.choice import Chooser, Chosen, search
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
 from undercover.steps.recoding import generalized_table
-
-_CHOICES = tuple(choice for choice in get_args(Choice) if choice != "weights")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,28 +78,22 @@ class NonCentralized:
 
     name: ClassVar[str] = "noncentralized"
 
-    l: int  # noqa: E741
+    l: Annotated[int, AtLeast(1)]  # noqa: E741
     others: tuple[Any, ...] = ()
     shared: Shared = "discard"
-    choose: Choice = "level"
+    choose: Literal["loss", "dm", "level"] = "level"
     strict: bool = False
 
     def __post_init__(self) -> None:
-        problems = []
-        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 1:
-            problems.append(f"The 'l' parameter of NonCentralized must be an int in [1, inf). Got {self.l!r} instead.")
-        for parameter, choices in (("shared", get_args(Shared)), ("choose", _CHOICES)):
-            value = getattr(self, parameter)
-            if value not in choices:
-                problems.append(unknown(f"The '{parameter}' of NonCentralized", str(value), choices))
         object.__setattr__(self, "others", _listed(self.others))
-        problems += [
-            f"The 'others' of NonCentralized are paths or published tables. Got {other!r} instead."
-            for other in self.others
-            if not isinstance(other, str | os.PathLike | Published)
-        ]
-        if problems:
-            raise ParameterError(problems)
+        check(
+            self,
+            (
+                f"The 'others' of NonCentralized are paths or published tables. Got {other!r} instead."
+                for other in self.others
+                if not isinstance(other, str | os.PathLike | Published)
+            ),
+        )
 
     @property
     def algorithm_safe(self) -> bool:

@@ -19,25 +19,23 @@ Deviations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError, SchemaError, listed, unknown
+from undercover.errors import DataError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
 from undercover.guarantees import DeltaGrowth, DisjointCells, KAnonymity, RhoBreach
 from undercover.guarantees.breach.bounds import (
-    BOUNDS,
     Bound,
     cell_size,
-    checked_growth,
     checked_rho,
     growth_bound,
     largest_p,
@@ -51,6 +49,7 @@ from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.table import Table, write_values
+from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.recoding import Cells, box_cells, region_cells
@@ -106,12 +105,14 @@ class PerturbedGeneralization:
 
     name: ClassVar[str] = "perturbed-generalization"
 
-    k: int | None = None
-    sample: float | None = None
-    p: float | None = None
+    exactly_one: ClassVar = (("k", "sample"), ("p", "rho", "growth"))
+
+    k: Annotated[int, AtLeast(1)] | None = None
+    sample: Annotated[float | Fraction, Within(0, 1, "(]")] | None = None
+    p: Annotated[float | Fraction, Within(0, 1)] | None = None
     rho: tuple[Number, Number] | None = None
-    growth: float | None = None
-    skew: float = 1
+    growth: Annotated[float | Fraction, Within(0, 1, "(]")] | None = None
+    skew: Annotated[float | Fraction, Within(0, 1, "(]")] = 1
     recoding: Way = "mondrian"
     bound: Bound = "tight"
     labels: Labels = "free"
@@ -120,65 +121,26 @@ class PerturbedGeneralization:
     allow_unsafe: bool = False
 
     def __post_init__(self) -> None:
-        problems = [*self._number_problems(), *self._choice_problems()]
-        if problems:
-            raise ParameterError(problems)
         if self.rho is not None:
             object.__setattr__(self, "rho", _pair(self.rho))
+        check(self, self._unfit())
 
-    def _number_problems(self) -> list[str]:
-        problems = []
-        owner = "PerturbedGeneralization"
-        for names in (("k", "sample"), ("p", "rho", "growth")):
-            given = [name for name in names if getattr(self, name) is not None]
-            if len(given) != 1:
-                wanted = f"{', '.join(names[:-1])} and {names[-1]}"
-                problems.append(f"{owner} needs exactly one of {wanted}. Got {' and '.join(given) or 'none'}.")
-        if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1):
-            problems.append(f"The 'k' parameter of {owner} must be an int in [1, inf). Got {self.k!r} instead.")
-        checks: tuple[tuple[Any, Callable[[Any], object]], ...] = (
-            (self.sample, cell_size),
-            (self.rho, lambda value: checked_rho(owner, _pair(value))),
-            (self.growth, partial(checked_growth, owner)),
-        )
-        for value, check in checks:
+    def _unfit(self) -> Iterator[str]:
+        if self.rho is not None:
             try:
-                if value is not None:
-                    check(value)
+                checked_rho("PerturbedGeneralization", self.rho)
             except ParameterError as error:
-                problems += error.problems
-        for name, low in (("p", "["), ("skew", "(")):
-            value = getattr(self, name)
-            if value is not None and not _in_unit(value, closed=low == "["):
-                problems.append(
-                    f"The '{name}' parameter of {owner} must be a number in {low}0, 1]. Got {value!r} instead."
-                )
-        return problems
-
-    def _choice_problems(self) -> list[str]:
-        problems = [
-            unknown(f"The '{name}' of PerturbedGeneralization", str(getattr(self, name)), choices)
-            for name, choices in (
-                ("recoding", get_args(Way)),
-                ("bound", BOUNDS),
-                ("labels", get_args(Labels)),
-                ("cells", get_args(CellShape)),
-            )
-            if getattr(self, name) not in choices
-        ]
+                yield from error.problems
         if self.labels == "driven" and self.recoding != "specialize":
-            problems.append('Cells driven by labels are made by recoding="specialize" only.')
+            yield 'Cells driven by labels are made by recoding="specialize" only.'
         if self.labels == "driven" and self.allow_unsafe is not True:
-            problems.append(
+            yield (
                 'labels="driven" of PerturbedGeneralization is not safe: where cells are cut tells something about '
                 'sensitive values. Use labels="free", or say allow_unsafe=True (--allow-unsafe) to publish it all the '
                 "same, with the promise for k = 1."
             )
         if self.cells == "boxes" and self.recoding != "mondrian":
-            problems.append(
-                f'recoding="{self.recoding}" publishes nodes and regions; cells="boxes" belongs to mondrian.'
-            )
-        return problems
+            yield f'recoding="{self.recoding}" publishes nodes and regions; cells="boxes" belongs to mondrian.'
 
     @property
     def least(self) -> int:
@@ -444,13 +406,3 @@ def _number(text: str) -> Number:
         return float(text)
     except ValueError:
         return text
-
-
-def _in_unit(value: Any, *, closed: bool) -> bool:
-    if isinstance(value, bool):
-        return False
-    try:
-        number = exact(value)
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
-        return False
-    return 0 <= number <= 1 if closed else 0 < number <= 1

@@ -21,22 +21,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from undercover.errors import ParameterError, unknown
-from undercover.exact import exact
+from undercover.errors import ParameterError
 from undercover.guarantees import LDiversity
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.deal import Deal, require_eligible
-from undercover.steps.dealing.strata import named_strata, strata_of
+from undercover.steps.dealing.strata import strata_of
 from undercover.steps.recoding import box_cells, generalized_table
 
 Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]
@@ -74,37 +74,25 @@ class Streamliner:
 
     name: ClassVar[str] = "streamliner"
 
-    l: int  # noqa: E741
+    l: Annotated[int, AtLeast(2)]  # noqa: E741
     algorithm: Algorithm = "wrap"
     strata: tuple[str, ...] | None = None
-    weights: Mapping[str, int] | None = None
+    weights: Mapping[str, Annotated[int, AtLeast(0)]] | None = None
     allow_unsafe: bool = False
 
     def __post_init__(self) -> None:
-        problems = []
-        if isinstance(self.l, bool) or not isinstance(self.l, int) or self.l < 2:
-            problems.append(f"The 'l' parameter of Streamliner must be an int in [2, inf). Got {self.l!r} instead.")
-        if self.algorithm not in get_args(Algorithm):
-            problems.append(unknown("The algorithm of Streamliner", str(self.algorithm), get_args(Algorithm)))
-        object.__setattr__(self, "strata", named_strata(self.strata))
-        try:
-            object.__setattr__(self, "weights", _weights(self.weights))
-        except (TypeError, ValueError):
-            problems.append(
-                "The 'weights' of Streamliner are whole numbers in [0, inf) by column, such as age:1,sex:100. "
-                f"Got {self.weights!r} instead."
-            )
+        check(self, self._unfit())
+
+    def _unfit(self) -> Iterator[str]:
         if self.strata is not None and self.algorithm != "guided":
-            problems.append(f"The algorithm `{self.algorithm}` of Streamliner has no strata; `guided` has.")
+            yield f"The algorithm `{self.algorithm}` of Streamliner has no strata; `guided` has."
         if self.weights is not None and self.algorithm not in ("guided", "gda"):
-            problems.append(f"The algorithm `{self.algorithm}` of Streamliner has no weights; `guided` and `gda` have.")
+            yield f"The algorithm `{self.algorithm}` of Streamliner has no weights; `guided` and `gda` have."
         if self.algorithm == "gda" and self.allow_unsafe is not True:
-            problems.append(
+            yield (
                 "The algorithm `gda` of Streamliner is not safe: somebody who knows it can infer sensitive values. "
                 "Use `guided`, or say allow_unsafe=True (--allow-unsafe) to publish it all the same."
             )
-        if problems:
-            raise ParameterError(problems)
 
     @property
     def algorithm_safe(self) -> bool:
@@ -177,14 +165,3 @@ class Streamliner:
     def _column_weights(self, table: Table) -> list[int]:
         """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
         return streamlining.rank_weights(table, self.weights)
-
-
-def _weights(given: Any) -> dict[str, int] | None:
-    """Weights from a mapping or from text: ``age:1,sex:100``."""
-    if given is None:
-        return None
-    pairs = [item.rpartition(":")[::2] for item in given.split(",")] if isinstance(given, str) else given.items()
-    weights = {str(name).strip(): exact(weight) for name, weight in pairs}
-    if any(weight.denominator != 1 or weight < 0 for weight in weights.values()):
-        raise ValueError(given)
-    return {name: int(weight) for name, weight in weights.items()}

@@ -5,12 +5,11 @@ Shared by the methods that take l and t beside k (Mondrian, Incognito).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from fractions import Fraction
 from typing import Literal, get_args
 
-from undercover.errors import ParameterError, unknown
+from undercover.errors import ParameterError
 from undercover.exact import exact
 from undercover.guarantees import LDiversity, TCloseness
 from undercover.model.protocols import Guarantee
@@ -23,7 +22,7 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The parameters of a method beyond k; ``method`` is its name in messages.
+    """The parameters of a method beyond k, checked one by one; ``method`` is its name in messages.
 
     Examples
     --------
@@ -34,28 +33,24 @@ class Asked:
     """
 
     method: str
-    l: float | None = None  # noqa: E741
+    l: float | Fraction | None = None  # noqa: E741
     diversity: Diversity = "frequency"
-    c: float | None = None
-    t: float | None = None
+    c: float | Fraction | None = None
+    t: float | Fraction | None = None
     distance: Distance = "equal"
 
     def problems(self) -> list[str]:
-        """What is wrong with the parameters."""
-        problems = []
-        for parameter, choices in (("diversity", get_args(Diversity)), ("distance", get_args(Distance))):
-            value = getattr(self, parameter)
-            if value not in choices:
-                problems.append(unknown(f"The '{parameter}' of {self.method}", str(value), choices))
-        problems += [
+        """What is wrong with the parameters taken together."""
+        problems = [
             f"The '{parameter}' parameter of {self.method} says what {other} means. Give {other} too."
             for parameter, other in (("diversity", "l"), ("c", "l"), ("distance", "t"))
             if getattr(self, other) is None and getattr(self, parameter) not in (None, "frequency", "equal")
         ]
         if self.l is not None and self.diversity in get_args(Diversity):
-            problems += _problems_of(partial(LDiversity, l=self.l, form=self.diversity, c=self.c))
-        if self.t is not None:
-            problems += _problems_of(partial(TCloseness, t=self.t))
+            try:
+                LDiversity(l=self.l, form=self.diversity, c=self.c)
+            except ParameterError as error:
+                problems += [problem.replace("LDiversity", self.method) for problem in error.problems]
         return problems
 
     def require_sensitive(self, table: Table) -> None:
@@ -104,12 +99,3 @@ class Asked:
     def _require_hierarchy(table: Table, column: str) -> None:
         if table.schema.column(column).hierarchy is None:
             raise ParameterError(f"t-closeness by hierarchical distance needs a hierarchy of `{column}`.")
-
-
-def _problems_of(guarantee: Callable[[], object]) -> tuple[str, ...]:
-    """What a guarantee finds wrong with its parameters."""
-    try:
-        guarantee()
-    except ParameterError as error:
-        return error.problems
-    return ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +26,6 @@ class StratumNames:
             return "the whole table"
         row = self.rows[stratum]
         return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in self.columns)
-
-
-def named_strata(given: Any) -> tuple[str, ...] | None:
-    """Strata as a list or in one text.
-
-    >>> named_strata("sex, region:1"), named_strata(["sex"]), named_strata(None)
-    (('sex', 'region:1'), ('sex',), None)
-    """
-    if given is None:
-        return None
-    items = given.split(",") if isinstance(given, str) else given
-    return tuple(str(item).strip() for item in items)
 
 
 def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], StratumNames]:

@@ -24,11 +24,11 @@ from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.io.source import Input
 from undercover.methods.mutual_cover.informed import Informed
-from undercover.methods.registry import method_from_mapping
 from undercover.model.protocols import Progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.parameters import make
 from undercover.randomness import Randomness
 from undercover.studies.compare.memory import peak_growth
 from undercover.studies.compare.plan import Planned
@@ -77,7 +77,7 @@ class Bench:
         }.values():
             progress(f"compiling: {label}", 0.0)
             try:
-                made = with_published(method_from_mapping(method, parameters), self.schema)
+                made = with_published(make("methods", method, parameters), self.schema)
                 made.anonymize(few, engine=LocalEngine(), randomness=Randomness(self.seed))
             except UndercoverError:
                 continue  # refused here, it may be refused there: then with its reason
@@ -114,7 +114,7 @@ class Bench:
         return found
 
     def _published(self, method: str, parameters: Mapping[str, Any]) -> Run:
-        return publish(self.given, self.schema, method_from_mapping(method, parameters), seed=self.seed)
+        return publish(self.given, self.schema, make("methods", method, parameters), seed=self.seed)
 
     def _attack(self, made: Run, found: Figures) -> None:
         case, known = Case(self.table, made.release, made), _known(self.schema, made)

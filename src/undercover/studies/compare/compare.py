@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
+from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
 from undercover.io.source import Input, read
-from undercover.methods.registry import METHODS, method_from_mapping
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.pages.compare import compare_html
+from undercover.parameters import make
 from undercover.studies.compare.bench import Bench
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.compare.results import compare_csv, frontiers, grouped_refusals, references, release_entry
@@ -96,7 +97,7 @@ def compare(
     given = data if isinstance(data, Input) else read(data)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed)
-    wanted = list(METHODS if methods is None else dict.fromkeys(methods))
+    wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
     finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=progress)
@@ -148,7 +149,7 @@ def _results(
     known = references(finished[0].values)
     pairs = list(zip(planned, finished[1:], strict=True))
     releases = [
-        release_entry(one, method_from_mapping(one.method, one.parameters).algorithm_safe, outcome.values)
+        release_entry(one, make("methods", one.method, one.parameters).algorithm_safe, outcome.values)
         for one, outcome in pairs
         if outcome.refused is None
     ]

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from undercover import plugins
 from undercover.errors import ParameterError, unknown
-from undercover.methods.registry import METHODS
 from undercover.model.table import Table
 
 DISTINCT_L = ("noncentralized",)  # methods whose l counts different values
@@ -25,7 +25,7 @@ class Sweep:
     Parameters
     ----------
     method
-        Its name in the registry.
+        Its name.
     label
         What the releases are called on the page.
     parameter, values
@@ -95,7 +95,7 @@ def plan(
     table
         What bounds k (its rows) and l (the share of the most frequent sensitive value).
     methods
-        Only these; all of the registry by default.
+        Only these; all there are by default.
     own
         A further method with its parameters: that of the spec.
 
@@ -108,8 +108,9 @@ def plan(
     >>> [planned.title for planned in plan(table, ["mondrian", "anatomy"])]
     ['Mondrian, k=5', 'Mondrian, k=9', 'Mondrian, k=5, l=2', 'Mondrian, k=5, l=3', 'Anatomy, l=2', 'Anatomy, l=3']
     """
-    wanted = list(METHODS) if methods is None else list(methods)
-    problems = [unknown("Method", name, METHODS) for name in wanted if name not in METHODS]
+    known = plugins.names("methods")
+    wanted = known if methods is None else list(methods)
+    problems = [unknown("Method", name, known) for name in wanted if name not in known]
     if problems:
         raise ParameterError(problems)
     planned: list[Planned] = []

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +30,9 @@ from undercover.forms.spreads import spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.utility.queries.evaluation import EVALUATORS, Evaluator, evaluate
+from undercover.utility.queries.evaluation import Evaluator, evaluate
 from undercover.utility.queries.workload import Workload, asks_for_ranges, draw_workload
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
@@ -149,25 +150,18 @@ class QueryError:
 
     quasi_identifiers: tuple[tuple[str, ...], ...] | None = None
     sensitive: str | None = None
-    queries: int = 1000
-    seed: int = 0
+    queries: Annotated[int, AtLeast(1)] = 1000
+    seed: Annotated[int, AtLeast(0)] = 0
     evaluator: Evaluator = "auto"
 
     def __post_init__(self) -> None:
-        problems = [
-            f"The '{name}' parameter of QueryError must be an int in [{least}, inf). Got {value!r} instead."
-            for name, value, least in (("queries", self.queries, 1), ("seed", self.seed, 0))
-            if isinstance(value, bool) or not isinstance(value, int) or value < least
-        ]
-        if self.evaluator not in EVALUATORS:
-            problems.append(unknown("Evaluator", str(self.evaluator), EVALUATORS))
+        problems: tuple[str, ...] = ()
         try:
             if self.quasi_identifiers is not None:
                 object.__setattr__(self, "quasi_identifiers", _as_sets(self.quasi_identifiers))
         except ParameterError as error:
-            problems += error.problems
-        if problems:
-            raise ParameterError(problems)
+            problems = error.problems
+        check(self, problems)
 
     def of_release(self, original: Table, release: Release) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of a release, read from its published tables."""

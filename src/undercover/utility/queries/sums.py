@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.analysis.sums import SumAnswer, Sums
-from undercover.errors import DataError, ParameterError, SchemaError, unknown
+from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.perturbed.counts import PerturbedCounts
@@ -30,6 +30,7 @@ from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers
+from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 
 COLUMNS = 4  # quasi-identifiers a query asks about
@@ -126,23 +127,13 @@ class SumError:
     undercover.errors.ParameterError: The 'queries' parameter of SumError must be an int in [1, inf). Got 0 instead.
     """
 
-    queries: int = 1000
-    columns: int = COLUMNS
+    queries: Annotated[int, AtLeast(1)] = 1000
+    columns: Annotated[int, AtLeast(1)] = COLUMNS
     sensitive: str | None = None
-    seed: int = 0
+    seed: Annotated[int, AtLeast(0)] = 0
 
     def __post_init__(self) -> None:
-        problems = [
-            f"The '{name}' parameter of SumError must be an int in [{least}, inf). Got {value!r} instead."
-            for name, value, least in (
-                ("queries", self.queries, 1),
-                ("columns", self.columns, 1),
-                ("seed", self.seed, 0),
-            )
-            if isinstance(value, bool) or not isinstance(value, int) or value < least
-        ]
-        if problems:
-            raise ParameterError(problems)
+        check(self)
 
     def of_release(self, original: Table, release: Release) -> SumErrorResult:
         """Ask ``release`` what ``original`` knows."""

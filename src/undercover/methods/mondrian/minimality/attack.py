@@ -21,12 +21,12 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError, unknown
+from undercover.errors import DataError, ParameterError
 from undercover.forms.case import Case as Holder
 from undercover.guarantees import LDiversity
 from undercover.methods.mondrian.following import Followable
@@ -35,6 +35,7 @@ from undercover.methods.mondrian.minimality.cases import JOINT, Case, Evidence, 
 from undercover.model.groups import Groups
 from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 
 WORST = 20
@@ -212,27 +213,13 @@ class Minimality:
     slow: ClassVar[bool] = False
 
     evidence: Evidence = "all"
-    draws: int = 2_000
-    most_draws: int = 200_000
-    most_steps: int = 100_000
-    confidence: float = 0.999
+    draws: Annotated[int, AtLeast(1)] = 2_000
+    most_draws: Annotated[int, AtLeast(1)] = 200_000
+    most_steps: Annotated[int, AtLeast(0)] = 100_000
+    confidence: Annotated[float, Within(0, 1, "()")] = 0.999
 
     def __post_init__(self) -> None:
-        problems = []
-        for parameter, least in (("draws", 1), ("most_draws", 1), ("most_steps", 0)):
-            value = getattr(self, parameter)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                problems.append(
-                    f"The '{parameter}' of Minimality must be an int in [{least}, inf). Got {value!r} instead."
-                )
-        if self.evidence not in get_args(Evidence):
-            problems.append(unknown("The 'evidence' of Minimality", str(self.evidence), get_args(Evidence)))
-        if not 0 < self.confidence < 1:
-            problems.append(
-                f"The 'confidence' of Minimality must be a number in (0, 1). Got {self.confidence!r} instead."
-            )
-        if problems:
-            raise ParameterError(problems)
+        check(self)
 
     def applies(self, case: Holder) -> str | None:
         """Groups have true values, and the cuts of the method can be followed."""

@@ -14,10 +14,10 @@ from undercover.engines.local import LocalEngine
 from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
-from undercover.methods.registry import method_parameters
 from undercover.model.protocols import Progress
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
 from undercover.utility import measure
 
@@ -125,7 +125,7 @@ class Bench:
             method = PerturbedGeneralization(k=k, p=p, skew=SKEW, recoding=recoding)
             draft = method.anonymize(self.table, engine=LocalEngine(), randomness=Randomness(seed))
             claims = tuple({"name": claim.name, **claim.parameters()} for claim in draft.claims)
-            parameters = {**method_parameters(method), "used": dict(draft.used)}
+            parameters = {**to_mapping(method), "used": dict(draft.used)}
             self._kept["release"] = Release(
                 method.name, parameters, draft.tables, True, guarantees=claims, form=draft.form
             )
