@@ -7,6 +7,8 @@ import numpy as np
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory
 from undercover.engines.local import LocalEngine
+from undercover.forms import read
+from undercover.forms.case import Case
 from undercover.forms.loss import losses
 from undercover.methods.cross_bucket.groups import cross_buckets
 from undercover.methods.cross_bucket.kernels.division import divide_rows
@@ -55,9 +57,9 @@ def cross_bucket(book: Book, rows: int, threads: int) -> None:
     book.add("cross-bucket: DM / optimum", found / least, "x", 1.0 if rare else None, note=f"{found:,}")
     run = uc.publish(uc.datasets.census(PAPER_ROWS, seed=0), table.schema, uc.CrossBucket(k=K, l=L))
     attack = uc.BucketMatching()
-    seconds = best(lambda: attack.run(table, run.release, threads=threads), 5)
+    seconds = best(lambda: attack.run(Case(table, run.release, engine=LocalEngine(threads=threads))), 5)
     book.add(f"bucket matching on {PAPER_ROWS:,} people", seconds, "s", 0.2)
-    worst = attack.run(table, run.release, threads=threads).breach["salary"].max()
+    worst = attack.run(Case(table, run.release, engine=LocalEngine(threads=threads))).breach["salary"].max()
     book.add("cross-bucket: worst breach times l", float(worst) * L, "x", 1.0)
 
     book.section(f"Cross-bucket generalization, k={K}, l={L}, {rows:,} rows, published tables included")
@@ -74,7 +76,7 @@ def cross_bucket(book: Book, rows: int, threads: int) -> None:
 def ncp(table: Table, groups: Groups) -> float:
     """The loss of groups published as their tightest boxes."""
     published = generalized_table(table, groups, box_cells(table, groups), Randomness(1))
-    return losses(table, Release("cross-bucket", {}, (published,), False))["ncp"].arithmetic
+    return losses(table, read(Release("cross-bucket", {}, (published,), False)))["ncp"].arithmetic
 
 
 def rescan(table: Table, plan: Plan) -> Groups:

@@ -22,7 +22,7 @@ def minimality(book: Book, threads: int) -> None:
 
         def attack(evidence: str, method: uc.Mondrian = method, groups: object = groups) -> object:
             attacker = uc.Minimality(evidence=evidence)
-            return attacker.run(table, method, groups, randomness=Randomness(1), threads=threads)
+            return attacker.on(table, method, groups, randomness=Randomness(1), threads=threads)
 
         attack("all")
         for evidence in ("groups", "all"):

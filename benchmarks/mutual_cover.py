@@ -8,9 +8,9 @@ import undercover as uc
 from benchmarks.cover import PAPER_ROWS, QUASI_IDENTIFIERS, cover
 from benchmarks.measure import Book, best, peak_memory
 from undercover.attacks.partial.profile import profile
+from undercover.forms import read
 from undercover.methods.mutual_cover.carriers import picked_among
 from undercover.methods.mutual_cover.kernels.assignments import assignment_marginals
-from undercover.model.drawn import own_rows
 
 METHOD = uc.MutualCover(delta="1/5", l=10)
 
@@ -47,7 +47,13 @@ def _attacks(book: Book, threads: int) -> None:
 
         def attack(made: uc.Run = run) -> None:
             assert made.original is not None
-            profile(made.original, made.release, QUASI_IDENTIFIERS, own=own_rows(made), threads=threads)
+            profile(
+                read(made.release),
+                made.original,
+                QUASI_IDENTIFIERS,
+                own=read(made.release).own_rows(made),
+                threads=threads,
+            )
 
         attack()
         book.add(f"P_match, all 128 subsets, {method.name}", best(attack, 2), "s")

@@ -27,6 +27,7 @@ from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
 from undercover.engines.local import LocalEngine
+from undercover.forms import read as reading_of
 from undercover.forms.boxes import boxes_of, match
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.source import read
@@ -126,7 +127,7 @@ def kernels(book: Book) -> None:
     parts = partition(table, k=10)
     published = generalized_table(table, parts.groups, box_cells(table, parts.groups), Randomness(seed=1))
     release = uc.Release("mondrian", {}, (published,), True)
-    boxes = boxes_of(release, table, names, ("income",))
+    boxes = boxes_of(reading_of(release), table, names, ("income",))
     targets = codes[:2000]
     starts = parts.groups.offsets[:-1]
     ordered = codes[parts.groups.order]

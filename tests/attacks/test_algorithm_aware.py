@@ -34,7 +34,7 @@ def replace_quasi_identifiers(more: tuple[str, ...]) -> uc.Schema:
 
 
 def attacked(method: Any, x: Sequence[int], counts: Sequence[int]) -> AlgorithmAwareResult:
-    return AlgorithmAware().run(people(x, counts), method)
+    return AlgorithmAware().on(people(x, counts), method)
 
 
 def eligible_counts(n: int, l: int) -> Iterator[tuple[int, ...]]:  # noqa: E741
@@ -169,7 +169,7 @@ def test_retrying_until_the_utility_is_good_leaks() -> None:
 
 def test_guided_is_safe_with_strata_and_ties() -> None:
     method = uc.Streamliner(l=2, algorithm="guided", strata=("sex",), weights={"x": 3, "sex": 1})
-    found = AlgorithmAware().run(people((5, 1, 1, 2, 7, 3), (2, 2, 2), sex=list("MMFFMF")), method)
+    found = AlgorithmAware().on(people((5, 1, 1, 2, 7, 3), (2, 2, 2), sex=list("MMFFMF")), method)
     assert found.safe
     assert found.refused  # some tables leave a stratum that is not eligible
     assert found.worst.posterior <= Fraction(1, 2)
@@ -229,13 +229,13 @@ def anatomy_labels(table: Table, seed: int) -> Any:
 def test_sampling_agrees_with_listing() -> None:
     table = people((0, 1, 2, 3), (2, 1, 1))
     attack = AlgorithmAware(trials=3_000)
-    safe = attack.run(table, uc.Streamliner(l=2), sample=True, randomness=Randomness(4))
+    safe = attack.on(table, uc.Streamliner(l=2), sample=True, randomness=Randomness(4))
     assert not safe.exact
     assert safe.safe
-    assert safe.releases == attack.run(table, uc.Streamliner(l=2)).releases
+    assert safe.releases == attack.on(table, uc.Streamliner(l=2)).releases
     low, high = safe.worst.interval
     assert low <= 0.5 <= high
-    caught = attack.run(
+    caught = attack.on(
         table, uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True), sample=True, randomness=Randomness(4)
     )
     assert not caught.safe
@@ -255,7 +255,7 @@ def test_a_method_that_lists_nothing_is_sampled() -> None:
         def anonymize(self, table: Table, **given: Any) -> Any:
             return self.inner.anonymize(table, **given)
 
-    found = AlgorithmAware(trials=200).run(people((0, 1, 2, 3), (2, 1, 1)), Silent(), randomness=Randomness(1))
+    found = AlgorithmAware(trials=200).on(people((0, 1, 2, 3), (2, 1, 1)), Silent(), randomness=Randomness(1))
     assert not found.exact
     assert found.safe
 
@@ -268,11 +268,11 @@ def test_bad_input() -> None:
     table = people((0, 1, 2, 3), (2, 1, 1), t=list("abcd"))
     twice = replace(table, schema=uc.Schema(quasi_identifiers=["x"], sensitive=["s", "t"]))
     with pytest.raises(ParameterError, match="exactly one sensitive column"):
-        AlgorithmAware().run(twice, uc.Mondrian(k=2))
+        AlgorithmAware().on(twice, uc.Mondrian(k=2))
     drawn = uc.PerturbedGeneralization(k=2, p=0.5)
     with pytest.raises(ParameterError, match="at most 6 people"):
         attacked(drawn, range(7), (3, 2, 2))
     with pytest.raises(ParameterError, match="without sampling"):
-        AlgorithmAware().run(people(range(4), (2, 1, 1)), drawn, sample=True)
+        AlgorithmAware().on(people(range(4), (2, 1, 1)), drawn, sample=True)
     with pytest.raises(UnreachableError, match="publishes nothing"):
         attacked(uc.Mondrian(k=5), (0, 1, 2, 3), (2, 1, 1))

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 import undercover as uc
 from undercover.forms import boxes as boxes_module
-from undercover.forms.boxes import Boxes, boxes_of, match, original_as_release, value_codes
+from undercover.forms import read
+from undercover.forms.boxes import Boxes, boxes_of, match, value_codes
+from undercover.forms.case import as_release
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category")
 DATA = pa.table(
@@ -22,7 +24,7 @@ def covered(boxes: Boxes, box: int, column: int, size: int) -> list[int]:
 
 def test_the_original_as_it_is_has_a_box_for_every_combination() -> None:
     table = uc.Table.from_arrow(DATA, SCHEMA)
-    raw = boxes_of(original_as_release(table, ["age", "sex"], ["ill"]), table, ["age", "sex"], ["ill"])
+    raw = boxes_of(read(as_release(table)), table, ["age", "sex"], ["ill"])
     assert raw.exact is not None
     assert sorted(raw.exact.tolist()) == [[0, 0], [1, 0], [1, 1], [2, 1], [3, 1]]
     assert raw.weights.tolist() == [1] * 5
@@ -32,7 +34,7 @@ def test_the_original_as_it_is_has_a_box_for_every_combination() -> None:
 def test_a_generalised_table_by_hand() -> None:
     table = uc.Table.from_arrow(DATA, SCHEMA)
     run = uc.publish(DATA, SCHEMA, uc.Mondrian(k=5))
-    boxes = boxes_of(run.release, table, ["age", "sex"], ["ill"])
+    boxes = boxes_of(read(run.release), table, ["age", "sex"], ["ill"])
     assert boxes.exact is None
     assert boxes.weights.tolist() == [5]
     assert covered(boxes, 0, 0, 4) == [0, 1, 2, 3]
@@ -44,7 +46,7 @@ def test_rows_of_one_box_in_several_buckets_are_boxes_of_their_own() -> None:
     data = pa.table({"age": [20, 20, 20, 20], "sex": ["F"] * 4, "ill": ["flu", "flu", "cold", "gout"]})
     table = uc.Table.from_arrow(data, SCHEMA)
     run = uc.publish(data, SCHEMA, uc.Anatomy(l=2))
-    boxes = boxes_of(run.release, table, ["age"], ["ill"])
+    boxes = boxes_of(read(run.release), table, ["age"], ["ill"])
     assert boxes.weights.tolist() == [2, 2]
     assert sorted(boxes.bucket_of.tolist()) == [0, 1]
     offsets, members = match(boxes, np.array([[0]]), 1)
@@ -54,7 +56,7 @@ def test_rows_of_one_box_in_several_buckets_are_boxes_of_their_own() -> None:
 def test_values_the_original_does_not_have_come_behind_its_codes() -> None:
     table = uc.Table.from_arrow(DATA, SCHEMA)
     other = uc.Table.from_arrow(DATA.set_column(2, "ill", pa.array(["rash", "cold", "flu", "gout", None])), SCHEMA)
-    published = boxes_of(original_as_release(other, ["age"], ["ill"]), other, ["age"], ["ill"])
+    published = boxes_of(read(as_release(other)), other, ["age"], ["ill"])
     codes, count = value_codes(published.sensitive["ill"], table["ill"])
     place = dict(zip(published.sensitive["ill"].labels, codes.tolist(), strict=True))
     assert {label: place[label] for label in ("cold", "flu", "gout")} == {"cold": 0, "flu": 1, "gout": 2}

@@ -8,9 +8,10 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.linkage import _disclosure, distinct_rows
 from undercover.errors import ParameterError
+from undercover.forms import read
 from undercover.forms.boxes import boxes_of
+from undercover.forms.disclosure import disclosure_of, distinct_rows
 from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.cells import read_interval, read_set
 
@@ -116,10 +117,10 @@ def test_merged_boxes_say_what_pairs_of_boxes_and_buckets_say(k: int) -> None:
     run = uc.publish(uc.datasets.census(500, seed=8), schema, uc.CrossBucket(k=k, l=6))
     table = run.original
     target_of, targets = distinct_rows(np.stack([table[name].codes for name in names], axis=1).astype(np.int64))
-    merged = merged_boxes(run.release, table, names, ("salary",))
-    one = _disclosure(merged.boxes, table, target_of, targets, 1)
-    other = _disclosure(boxes_of(run.release, table, names, ("salary",)), table, target_of, targets, 1)
+    merged = merged_boxes(read(run.release), table, names, ("salary",))
+    one = disclosure_of(merged.boxes, table, target_of, targets, 1)
+    other = disclosure_of(boxes_of(read(run.release), table, names, ("salary",)), table, target_of, targets, 1)
     assert one.matches.tolist() == other.matches.tolist()
     assert one.attribute["salary"] == pytest.approx(other.attribute["salary"])
     assert one.hits["salary"] == pytest.approx(other.hits["salary"])
-    assert len(merged.boxes.weights) < len(boxes_of(run.release, table, names, ("salary",)).weights)
+    assert len(merged.boxes.weights) < len(boxes_of(read(run.release), table, names, ("salary",)).weights)

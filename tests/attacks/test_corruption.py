@@ -12,13 +12,14 @@ import undercover as uc
 from undercover.attacks.corruption.belief import EXTRANEOUS, generalized_belief, perturbed_belief
 from undercover.attacks.corruption.channel import Corruption
 from undercover.errors import DataError, ParameterError
+from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import growth_bound
-from undercover.model.channel import Perturbation
+from undercover.model.channel import Channel
 from undercover.model.table import Table
 
 DISEASES = ("bronchitis", "pneumonia", "breast cancer", "ovarian cancer", "hypertension", "Alzheimer", "dementia")
 RESPIRATORY = ("bronchitis", "pneumonia")
-NOISE = Perturbation(Fraction(1, 4), DISEASES)
+NOISE = Channel(Fraction(1, 4), DISEASES)
 
 
 @pytest.mark.parametrize(
@@ -70,13 +71,13 @@ def test_lemma_2() -> None:
         belief = generalized_belief(values, domain=["flu", "cold", "gout", "rash"], corrupted=others)
         assert belief.after[values[victim]] == 1
     # One row of the class is published as it is: where nobody else has its value, it is the victim's.
-    sampled = Perturbation(Fraction(1), ("flu", "cold", "gout", "rash"))
+    sampled = Channel(Fraction(1), ("flu", "cold", "gout", "rash"))
     belief = perturbed_belief(sampled, size=4, seen="gout", corrupted=["flu", "flu", "cold"])
     assert (belief.ownership, belief.after["gout"]) == (1, 1)
 
 
 def simulated(
-    values: list[str], victim: int, trials: int, seed: int, noise: Perturbation = NOISE
+    values: list[str], victim: int, trials: int, seed: int, noise: Channel = NOISE
 ) -> dict[str, Counter[str]]:
     """The whole mechanism: the victim's value from a uniform prior, perturbation of all, one row at random."""
     rng = np.random.default_rng(seed)
@@ -92,7 +93,7 @@ def simulated(
     return found
 
 
-def largest_z(found: dict[str, Counter[str]], noise: Perturbation, corrupted: list[str], size: int) -> float:
+def largest_z(found: dict[str, Counter[str]], noise: Channel, corrupted: list[str], size: int) -> float:
     """How many standard errors the frequencies are away from what the attacker believes, at most."""
     worst = 0.0
     for seen, true in found.items():
@@ -110,7 +111,7 @@ def test_beliefs_are_right_about_the_whole_mechanism() -> None:
     found = simulated(["pneumonia", "bronchitis", "pneumonia", "dementia"], 1, 400_000, seed=5)
     assert largest_z(found, NOISE, others, 4) < 4.5
     # Beliefs for another p, or for a forgotten neighbour, are noticed.
-    assert largest_z(found, Perturbation(Fraction(1, 5), DISEASES), others, 4) > 6
+    assert largest_z(found, Channel(Fraction(1, 5), DISEASES), others, 4) > 6
     assert largest_z(found, NOISE, others[:2], 3) > 6
 
 
@@ -137,7 +138,7 @@ def run() -> Any:
 
 def test_the_sweep_agrees_with_single_victims(run: Any) -> None:
     attack = Corruption(priors=("uniform", "overall"), shares=(0, 1))
-    found = attack.run(run.original, run.release)
+    found = attack.run(Case(run.original, run.release))
     counts = Counter(str(value) for value in uc.datasets.census(600, seed=3)["income"].to_pylist())
     overall = {str(value): Fraction(counts[str(value)], 600) for value in range(50)}
     own = [str(code) for code in uc.datasets.census(600, seed=3)["income"].to_pylist()]
@@ -164,7 +165,7 @@ def test_the_sweep_agrees_with_single_victims(run: Any) -> None:
 
 
 def test_promises_hold_and_plain_cells_are_undone(run: Any) -> None:
-    found = Corruption().run(run.original, run.release)
+    found = Corruption().run(Case(run.original, run.release))
     assert found.within_bounds
     worst = [entry for entry in found.sweep if entry["prior"] == "worst" and entry["share"] == 1]
     bound = growth_bound(p=0.3, k=int(run.groups.sizes.min()), domain=50, skew=0.2)
@@ -181,11 +182,11 @@ def test_a_release_that_kept_more_than_it_says_is_caught(run: Any) -> None:
     """p = 0.6 in truth, 0.3 in the claim: the bound of the claim is exceeded."""
     from dataclasses import replace
 
-    honest = Perturbation(Fraction(3, 5), tuple(str(i) for i in range(50)))
+    honest = Channel(Fraction(3, 5), tuple(str(i) for i in range(50)))
     claimed = growth_bound(p=0.3, k=5, domain=50, skew=0.2)
     used = {"p": "3/5", "domain": list(honest.domain)}
     release = replace(run.release, parameters={**run.release.parameters, "used": used})
-    assert Corruption(priors=("worst",), shares=(1,)).run(run.original, release).worst_growth > claimed
+    assert Corruption(priors=("worst",), shares=(1,)).run(Case(run.original, release)).worst_growth > claimed
 
 
 def test_example_1_through_a_release() -> None:
@@ -217,10 +218,10 @@ def test_bad_attacks(run: Any) -> None:
         Corruption().victim(run.original, run.release, 600)
     other = Table.from_arrow(uc.datasets.census(600, seed=9), run.schema)
     with pytest.raises(DataError, match="is this the original table"):
-        Corruption().run(other, run.release)
+        Corruption().run(Case(other, run.release))
     plain = uc.publish(uc.datasets.census(600, seed=3), run.schema, uc.Mondrian(k=5))
     with pytest.raises(ParameterError, match="not by perturbed-generalization"):
-        Corruption().run(run.original, plain.release)
+        Corruption().run(Case(run.original, plain.release))
 
 
 def test_linkage_knows_that_values_were_drawn(run: Any) -> None:

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.attacks import linkage
-from undercover.attacks.linkage import distinct_rows
+from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
+from undercover.forms.disclosure import distinct_rows
 from undercover.forms.kernels import bit_planes, weigh_covering
 from undercover.forms.matching import can_be_counted, counted_matches, pairs_expected
 from undercover.forms.merged_boxes import merged_boxes
@@ -68,14 +69,14 @@ def test_without_a_sensitive_column(monkeypatch):
 
 def test_anatomy_is_listed_because_its_buckets_are_shared(monkeypatch):
     run = uc.publish(uc.datasets.census(300, seed=4), SCHEMA, uc.Anatomy(l=3), seed=3)
-    boxes = merged_boxes(run.release, run.original, SCHEMA.quasi_identifiers, ("income",)).boxes
+    boxes = merged_boxes(read(run.release), run.original, SCHEMA.quasi_identifiers, ("income",)).boxes
     assert not can_be_counted(boxes)
     assert attacked(run, monkeypatch, 0).to_dict() == attacked(run, monkeypatch, 10**9).to_dict()
 
 
 def test_how_many_pairs_to_expect():
     run = uc.publish(uc.datasets.census(200, seed=4), SCHEMA, uc.Streamliner(l=4), seed=3)
-    boxes = boxes_of(run.release, run.original, SCHEMA.quasi_identifiers, ("income",))
+    boxes = boxes_of(read(run.release), run.original, SCHEMA.quasi_identifiers, ("income",))
     codes = np.stack([run.original[name].codes for name in SCHEMA.quasi_identifiers], axis=1).astype(np.int64)
     _, targets = distinct_rows(codes)
     assert pairs_expected(boxes, targets) == match(boxes, targets, 1)[0][-1]  # few targets: all are looked at
@@ -140,7 +141,7 @@ def test_planes_and_lists_against_plain_sums(data):
 
 def test_counted_by_several_threads_is_the_same():
     run = uc.publish(uc.datasets.census(500, seed=4), SCHEMA, uc.Streamliner(l=4), seed=3)
-    boxes = boxes_of(run.release, run.original, SCHEMA.quasi_identifiers, ("income",))
+    boxes = boxes_of(read(run.release), run.original, SCHEMA.quasi_identifiers, ("income",))
     codes = np.stack([run.original[name].codes for name in SCHEMA.quasi_identifiers], axis=1).astype(np.int64)
     target_of, targets = distinct_rows(codes)
     one, many = (counted_matches(boxes, targets, target_of, run.original["income"], threads) for threads in (1, 3))

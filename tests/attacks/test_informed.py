@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError
+from undercover.forms import read
+from undercover.forms.case import Case
 from undercover.methods.mutual_cover.informed import Informed
-from undercover.model.drawn import own_rows
 
 KNOWN = ("age", "town", "job")
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
@@ -86,7 +88,7 @@ def by_permutations(
     rows = [tuple(str(row[name]) for name in KNOWN) for row in people.to_pylist()]
     secrets = people["ill"].to_pylist()
     published = run.release.table().to_pylist()
-    own = own_rows(run)
+    own = read(run.release).own_rows(run)
     assert own is not None
     released = [tuple(str(published[i][name]) for name in KNOWN) for i in own]
     lines = run.frames["output_tables"].to_pylist()
@@ -188,7 +190,10 @@ def test_threads_and_a_saved_run_change_nothing(tmp_path: Any) -> None:
     people = random_people(6, 60)
     run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3))
     assert run.original is not None
-    one, three = (Informed().run(run.original, run, threads=threads).to_dict() for threads in (1, 3))
+    one, three = (
+        Informed().run(Case(run.original, run.release, run, engine=LocalEngine(threads=threads))).to_dict()
+        for threads in (1, 3)
+    )
     assert one == three
     again = uc.load(uc.save(run, tmp_path / "out"))
     assert uc.attack(again, Informed(), original=people).to_dict() == one

@@ -10,7 +10,9 @@ from plain_linkage import PlainLinkage, fits, shares_of_buckets, shares_of_rows
 
 import undercover as uc
 from undercover.attacks.linkage import Disclosure
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError
+from undercover.forms.case import Case
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
@@ -116,7 +118,10 @@ def test_an_attacker_who_knows_less(known: tuple[str, ...]) -> None:
 def test_threads_do_not_change_what_is_found() -> None:
     run = uc.publish(random_people(np.random.default_rng(53), n=200), schema(), uc.Mondrian(k=2))
     assert run.original is not None
-    one, three = (uc.Linkage().run(run.original, run.release, threads=threads).to_dict() for threads in (1, 3))
+    one, three = (
+        uc.Linkage().run(Case(run.original, run.release, engine=LocalEngine(threads=threads))).to_dict()
+        for threads in (1, 3)
+    )
     assert one == three
 
 
@@ -171,7 +176,7 @@ def test_people_who_are_not_in_the_release_fit_nowhere() -> None:
     roles = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
     run = uc.publish(pa.table({"age": [1, 2], "ill": ["flu", "cold"]}), roles, uc.Mondrian(k=2))
     others = uc.Table.from_arrow(pa.table({"age": [2, 9, 1], "ill": ["gout", "flu", "cold"]}), roles)
-    after = uc.Linkage().run(others, run.release).after
+    after = uc.Linkage().run(Case(others, run.release)).after
     assert after.matches.tolist() == [2, 0, 2]
     assert after.identity.tolist() == [0.5, 0.0, 0.5]
     assert after.attribute["ill"].tolist() == [0.0, 0.0, 0.5]
@@ -202,7 +207,7 @@ def test_a_cell_that_means_nothing_is_named() -> None:
         pa.table({"age": [3], "ill": ["flu"]}), uc.Schema(quasi_identifiers=["age"], sensitive="ill")
     )
     with pytest.raises(DataError, match=r"The cell '\[7, 3\]' of `age`"):
-        uc.Linkage().run(original, release)
+        uc.Linkage().run(Case(original, release))
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from undercover.methods.mondrian.method.minimality import beliefs as group_beliefs
 
 import undercover as uc
 from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.errors import DataError, ParameterError, UnreachableError
 from undercover.methods.mondrian.following import Node
+from undercover.methods.mondrian.minimality import beliefs as group_beliefs
 from undercover.methods.mondrian.minimality.attack import (
     DRAWN,
     EXACT,
@@ -28,8 +28,9 @@ from undercover.methods.mondrian.minimality.attack import (
 )
 from undercover.methods.mondrian.minimality.beliefs import Belief, believe, chernoff
 from undercover.methods.mondrian.minimality.cases import cases
-from undercover.model.groups import Groups, distinct_orders, seen_groups
+from undercover.model.groups import Groups, seen_groups
 from undercover.model.table import Table
+from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import kernel_checks
 
@@ -62,7 +63,7 @@ def grouped(table: Table, method: Any) -> Groups:
 
 
 def attacked(table: Table, method: Any, **options: Any) -> MinimalityResult:
-    return Minimality(**options).run(table, method, grouped(table, method), randomness=Randomness(3))
+    return Minimality(**options).on(table, method, grouped(table, method), randomness=Randomness(3))
 
 
 def by_brute_force(table: Table, rows: Sequence[int], method: Any) -> Posterior:
@@ -205,7 +206,7 @@ def test_a_table_in_one_group_equals_exhaustion(method: Any) -> None:
 def test_the_worst_equals_that_of_the_exhaustive_attack() -> None:
     table = people((0, 0, 1, 1, 1, 1), 6 * (0,), "aabcde")
     method = uc.Mondrian(k=2, l=2, cut="median")
-    worst = AlgorithmAware().run(table, method).worst
+    worst = AlgorithmAware().on(table, method).worst
     assert attacked(table, method).to_dict()["attribute"]["max"] == worst.posterior == 1
 
 
@@ -254,7 +255,7 @@ def test_all_evidence_equals_exhaustion(method: Any) -> None:
     for table in telling_tables(method, few=4 if method.cut == "loss" else 2):
         groups = grouped(table, method)
         truth = by_exhaustion(table, method)
-        found = Minimality().run(table, method, groups)
+        found = Minimality().on(table, method, groups)
         expected = [float(truth[person]) for person in enumerate(table["s"].codes.tolist())]
         assert found.informed == pytest.approx(expected, abs=1e-12)
         assert set(found.how.tolist()) <= {NO_EVIDENCE, EXACT}
@@ -283,9 +284,9 @@ def test_the_worst_over_all_releases_is_that_of_the_exhaustive_attack(counts: tu
     method = uc.Mondrian(k=2, l=2)
     worst, gain = 0.0, 0.0
     for codes in distinct_orders(table["s"].codes.tolist()):
-        told = Minimality().run(other := with_values(table, codes), method, grouped(other, method)).to_dict()
+        told = Minimality().on(other := with_values(table, codes), method, grouped(other, method)).to_dict()
         worst, gain = max(worst, told["attribute"]["max"]), max(gain, told["gain"]["max"])
-    exhaustive = AlgorithmAware().run(table, method)
+    exhaustive = AlgorithmAware().on(table, method)
     assert worst == pytest.approx(float(exhaustive.worst.posterior))
     assert (gain > 1e-12) == (not exhaustive.safe)
 
@@ -420,7 +421,7 @@ def test_whoever_is_certain_could_not_have_another_value() -> None:
     table = Table.from_arrow(uc.datasets.census(3_000, seed=1), schema)
     method = uc.Mondrian(k=3, l=2)
     groups = grouped(table, method)
-    found = Minimality(draws=200, most_draws=2_000).run(table, method, groups, randomness=Randomness(2))
+    found = Minimality(draws=200, most_draws=2_000).on(table, method, groups, randomness=Randomness(2))
     codes = table["occupation"].codes
     release = seen_groups(groups.labels, codes)
 
@@ -458,14 +459,14 @@ def test_bad_input() -> None:
     table = people((0, 0, 1, 1, 1, 1), 6 * (0,), "aabcde")
     groups = grouped(table, uc.Mondrian(k=2, l=2))
     with pytest.raises(ParameterError, match="incognito groups rows in another way"):
-        Minimality().run(table, uc.Incognito(k=2, l=2), groups)
+        Minimality().on(table, uc.Incognito(k=2, l=2), groups)
     twice = replace(table, schema=uc.Schema(quasi_identifiers=["x"], sensitive=["s", "y"]))
     with pytest.raises(ParameterError, match="exactly one sensitive column"):
-        Minimality().run(twice, uc.Mondrian(k=2, l=2), groups)
+        Minimality().on(twice, uc.Mondrian(k=2, l=2), groups)
     with pytest.raises(DataError, match="falls into other groups"):
-        Minimality().run(with_values(table, (0, 1, 0, 2, 3, 4)), uc.Mondrian(k=2, l=2), groups)
+        Minimality().on(with_values(table, (0, 1, 0, 2, 3, 4)), uc.Mondrian(k=2, l=2), groups)
     with pytest.raises(DataError, match="groups 6 rows, the table has 4"):
-        Minimality().run(table.take(np.arange(4)), uc.Mondrian(k=2, l=2), groups)
+        Minimality().on(table.take(np.arange(4)), uc.Mondrian(k=2, l=2), groups)
     few = pa.table({"x": [0, 0, 1, 1], "s": ["a", "b", "a", "b"]})
     schema = uc.Schema(quasi_identifiers=["x"], sensitive="s", columns={"s": uc.Column(domain=("a", "b"))})
     drawn = uc.publish(few, schema, uc.PerturbedGeneralization(k=2, p=0.5))

@@ -12,8 +12,10 @@ from plain_linkage import fits, shares_of_buckets, shares_of_rows
 
 import undercover as uc
 from undercover.attacks.partial.profile import profile
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError
-from undercover.model.drawn import own_rows
+from undercover.forms import read
+from undercover.forms.case import Case
 from undercover.model.form import Drawn
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
@@ -76,7 +78,7 @@ def assert_same(run: uc.Run, people: pa.Table, trees: dict[str, uc.Hierarchy]) -
     else:
         published, sat = (run.release.table(name).to_pylist() for name in ("qit", "sat"))
         shares = shares_of_buckets(published, sat, "ill")
-    own = own_rows(run)
+    own = read(run.release).own_rows(run)
     for p in (0.0, 0.25, 1.0):
         found = uc.attack(run, uc.Linkage(p_match=p))
         expected = plain(
@@ -118,7 +120,7 @@ def test_the_brute_force_notices_a_row_that_is_taken_for_the_own() -> None:
     run = uc.publish(people, PLAIN_SCHEMA, uc.MutualCover(delta="1/3", l=3), seed=1)
     published = run.release.table().to_pylist()
     shares = shares_of_rows(published, ["ill"])
-    own = own_rows(run)
+    own = read(run.release).own_rows(run)
     assert own is not None
     right, wrong = (
         plain(people.to_pylist(), published, shares, rows, Fraction(1, 2), {})[0]
@@ -145,7 +147,7 @@ def test_by_hand() -> None:
         False,
         form=Drawn(order="input"),
     )
-    found = uc.Linkage(p_match=0.5).run(people, release)
+    found = uc.Linkage(p_match=0.5).run(Case(people, release))
     # {}: 1/4. {x}: rows 0, 2, own among them: 1/2. {y}: rows 1, 2, not his: 0. {x, y}: row 2, not his: 0.
     assert found.after.identity[0] == (1 / 4 + 1 / 2) / 4
     # Shares of w: 1/2, 1/2, 1/2, 0.
@@ -153,14 +155,15 @@ def test_by_hand() -> None:
     # Person 3 is (2, b), released as (2, b): 1/4, 1/2, 1/2, 1.
     assert found.after.identity[3] == pytest.approx((1 / 4 + 1 / 2 + 1 / 2 + 1) / 4)
     # All values at once: only person 3 is found.
-    assert uc.Linkage().run(people, release).after.identity.tolist() == [0, 0, 0, 1]
+    assert uc.Linkage().run(Case(people, release)).after.identity.tolist() == [0, 0, 0, 1]
 
 
 def test_threads_do_not_change_what_is_found() -> None:
     run = uc.publish(random_people(5, 120), SCHEMA, uc.Mondrian(k=3))
     assert run.original is not None
     one, three = (
-        uc.Linkage(p_match=0.6).run(run.original, run.release, threads=threads).to_dict() for threads in (1, 3)
+        uc.Linkage(p_match=0.6).run(Case(run.original, run.release, engine=LocalEngine(threads=threads))).to_dict()
+        for threads in (1, 3)
     )
     assert one == three
 
@@ -189,7 +192,7 @@ def test_a_release_alone_does_not_tell_whose_row_it_is() -> None:
     assert run.original is not None
     for attacker in (uc.Linkage(), uc.Linkage(p_match=0.5)):
         with pytest.raises(DataError, match="stays in the private run"):
-            attacker.run(run.original, run.release)
+            attacker.run(Case(run.original, run.release))
 
 
 def test_what_cannot_be_asked() -> None:
@@ -200,4 +203,4 @@ def test_what_cannot_be_asked() -> None:
     run = uc.publish(wide, table.schema, uc.Mondrian(k=2))
     with pytest.raises(ParameterError, match="at most 16 known columns"):
         uc.attack(run, uc.Linkage(p_match=0.5))
-    assert profile(table, run.release, ["c0"]).at(1.0)[0].tolist() == [0.5, 0.5]
+    assert profile(read(run.release), table, ["c0"]).at(1.0)[0].tolist() == [0.5, 0.5]

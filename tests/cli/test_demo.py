@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from undercover.io.release.manifest import load_release
+from undercover.studies import tour
 from undercover.studies.tour import COMPILED_AHEAD, OVERVIEW, TOUR
 from undercover.verbs.store import save
 from undercover.verbs.verify import verify
@@ -63,7 +64,7 @@ def test_what_is_no_tour_is_never_replaced(undercover: Command, out: Path) -> No
 def test_a_tour_cut_short_leaves_nothing(
     undercover: Command, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    save, calls = save, []
+    calls: list[Any] = []
 
     def fail_later(*arguments: Any, **options: Any) -> Any:
         calls.append(arguments)
@@ -71,6 +72,6 @@ def test_a_tour_cut_short_leaves_nothing(
             raise KeyboardInterrupt
         return save(*arguments, **options)
 
-    monkeypatch.setattr(api, "save", fail_later)
+    monkeypatch.setattr(tour, "save", fail_later)
     assert undercover("demo", "--out", out, "--rows", 1000).code == 130
     assert os.listdir(tmp_path) == []

@@ -197,7 +197,7 @@ def test_a_bug_of_ours_is_called_one(
     def fail(*arguments: Any, **options: Any) -> None:
         raise RuntimeError("cannot happen")
 
-    monkeypatch.setattr(api, "publish", fail)
+    monkeypatch.setattr("undercover.cli.publish.publish", fail)
     done = undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "out")
     assert done.code == 1
     assert "This is a bug of undercover" in done.err

@@ -16,8 +16,8 @@ from undercover.io.release.manifest import load_release
 DAWDLING = textwrap.dedent(
     """
     import sys, time
-    
     from undercover.io.release import manifest
+    from undercover.verbs import publish
 
     def dawdling(function):
         def wrapped(*arguments, **options):
@@ -30,7 +30,7 @@ DAWDLING = textwrap.dedent(
     if sys.argv.pop(1) == "writing":
         manifest.write_csv = dawdling(manifest.write_csv)
     else:
-        api.verify_release = dawdling(api.verify_release)
+        publish.verify_release = dawdling(publish.verify_release)
     from undercover.cli.main import main
     main()
     """

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from undercover.methods.mutual_cover.method.kernels import programs as cover
 
+from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.methods.mutual_cover.kernels.central_path import LANES
 
 NO_NUMBERS, NO_NODES = np.zeros(0), np.zeros(0, np.int64)

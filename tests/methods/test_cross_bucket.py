@@ -196,7 +196,7 @@ def test_what_is_taken_together_can_be_inverted_and_is_declared_so() -> None:
         uc.Schema(quasi_identifiers=["x"], sensitive="s"),
     )
     method = uc.CrossBucket(k=2, l=2)
-    found = AlgorithmAware().run(table, method)
+    found = AlgorithmAware().on(table, method)
     assert found.exact
     assert not found.safe
     assert found.worst.posterior == 1

@@ -241,12 +241,12 @@ def test_who_is_with_whom_in_guided_groups_tells_nothing(counts: tuple[int, ...]
     values = [f"s{i}" for i, count in enumerate(counts) for _ in range(count)]
     schema = uc.Schema(quasi_identifiers=["x"], sensitive="s")
     table = uc.Table.from_arrow(pa.table({"x": [0, 0, 1, 1, 1, 1], "s": values}), schema)
-    guided = uc.AlgorithmAware().run(table, uc.MutualCover(delta="1/2", l=2, partition="guided"))
+    guided = uc.AlgorithmAware().on(table, uc.MutualCover(delta="1/2", l=2, partition="guided"))
     assert guided.exact
     assert guided.safe
     assert guided.worst.posterior <= Fraction(1, 2)
     if counts == (2, 2, 1, 1):
-        assert not uc.AlgorithmAware().run(table, uc.MutualCover(delta="1/2", l=2)).safe
+        assert not uc.AlgorithmAware().on(table, uc.MutualCover(delta="1/2", l=2)).safe
 
 
 @pytest.mark.parametrize(

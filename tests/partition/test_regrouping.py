@@ -14,7 +14,7 @@ from plain_regrouping import PlainRegrouping
 from random_tables import random_checks, random_table
 
 from undercover.errors import UnreachableError
-from undercover.methods.mondrian.method import regrouping
+from undercover.methods.mondrian import regrouping
 from undercover.methods.mondrian.regrouping import regrouped
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy

@@ -4,9 +4,9 @@ import datetime
 
 import pyarrow as pa
 import pytest
-from undercover.methods.mutual_cover.method.kernels import programs as cover
 
 from undercover.errors import ParameterError
+from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.model import value_distance
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from undercover.pages.snippets import snippets
 
 import undercover as uc
+from undercover.forms import read
 from undercover.io.release.manifest import write_tables
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, report_html
@@ -59,7 +59,7 @@ def test_the_recipients_code_runs(
     write_tables(run.release, tmp_path, format=file_format)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
-    for part in snippets(run.release, file_format=file_format):
+    for part in read(run.release).snippets(file_format):
         exec(compile(part["code"], part["title"], "exec"), names)
     assert names["joined"]["share"].sum() == pytest.approx(500)
     found = re.search(r"between (\d+) and (\d+) rows", capsys.readouterr().out)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.forms import read
 from undercover.io.release.manifest import write_tables
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.pages.snippets import snippets
 
 FORMATS = ("csv", "parquet")
 TREES = {"years": marked.BANDS, "school": marked.SCHOOLS}
@@ -28,7 +28,7 @@ class Ran:
         self.names: dict[str, Any] = {}
         self.printed: dict[str, str] = {}
         capsys.readouterr()
-        for part in snippets(release, file_format=file_format):
+        for part in read(release).snippets(file_format):
             exec(compile(part["code"], part["title"], "exec"), self.names)
             self.printed[part["title"]] = capsys.readouterr().out
 
@@ -190,7 +190,7 @@ def check_perturbed(found: Ran, release: Release, sensitive: str) -> None:
 @pytest.mark.parametrize("name", marked.RECIPES)
 def test_snippets_quote_no_cell(name: str) -> None:
     release = marked.published(name).release
-    written = "\n".join(" ".join(part.values()) for part in snippets(release))
+    written = "\n".join(" ".join(part.values()) for part in read(release).snippets("csv"))
     cells = {
         str(cell)
         for table in release.tables
@@ -203,7 +203,9 @@ def test_snippets_quote_no_cell(name: str) -> None:
 
 @pytest.mark.parametrize("name", marked.RECIPES)
 def test_code_fits_the_page(name: str) -> None:
-    lines = [line for part in snippets(marked.published(name).release) for line in part["code"].splitlines()]
+    lines = [
+        line for part in read(marked.published(name).release).snippets("csv") for line in part["code"].splitlines()
+    ]
     assert [line for line in lines if len(line) > 100] == []
 
 
@@ -273,7 +275,7 @@ def test_a_table_that_says_nothing_but_stars(ran: Any, file_format: str) -> None
         "Mean and sum of pay",
         "The same with undercover",
     ]
-    assert "Nothing is known of age, town" in snippets(release)[0]["text"]
+    assert "Nothing is known of age, town" in read(release).snippets("csv")[0]["text"]
     assert found.numbers("Mean and sum", r"mean # \+/- # and sum #")[::2] == [2.5, 10.0]
     assert found.numbers("The same", "about # rows, surely from # to #") == [2, 2, 2]
 
@@ -300,5 +302,5 @@ def test_where_no_value_was_kept_people_are_all_there_is_to_count(ran: Any, file
 def test_ranges_of_words_are_left_alone() -> None:
     columns = (PublishedColumn("school", "quasi-identifier", "interval"),)
     table = PublishedTable("table", columns, pa.table({"school": ["[none, some]", "[odd]"]}))
-    titles = [part["title"] for part in snippets(Release("mondrian", {}, (table,), True))]
+    titles = [part["title"] for part in read(Release("mondrian", {}, (table,), True)).snippets("csv")]
     assert titles == ["Read the table", "Classes by size", "The same with undercover"]

@@ -13,8 +13,8 @@ from undercover.errors import InternalError, OutputError, ParameterError
 from undercover.model.table import Table
 from undercover.pages.charts.compare import frontier_charts
 from undercover.pages.compare import compare_html
+from undercover.studies.compare import bench as compare_bench
 from undercover.studies.compare.compare import FILES, compare
-from undercover.studies.compare.compare import bench as compare_bench
 from undercover.studies.compare.plan import SWEEPS, Sweep, plan, without_sweep
 from undercover.studies.compare.results import CSV_COLUMNS, compare_csv, frontiers
 

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from undercover.studies.compare.compare import memory
+from undercover.studies.compare import memory
 from undercover.studies.compare.memory import peak_growth
 
 

@@ -3,8 +3,8 @@
 from collections import Counter
 from itertools import combinations
 
+from undercover.forms import read
 from undercover.forms.meaning import leaf_values
-from undercover.model.channel import Perturbation, is_perturbed
 
 
 def covered(original, table, name, cell):
@@ -31,7 +31,7 @@ def shown_people(original, release):
             )
         return
     table = release.published()
-    noise = Perturbation.of(release) if is_perturbed(release) else None
+    noise = read(release).channel
     for row in table.data.to_pylist():
         cells = {name: covered(original, table, name, str(row[name])) for name in names}
         if noise is None:

@@ -7,7 +7,8 @@ import pytest
 import undercover as uc
 from undercover.analysis.learning.classifier import fit_release
 from undercover.errors import MissingExtraError, ParameterError
-from undercover.forms.estimates import estimates_of, estimates_of_rows
+from undercover.forms import read
+from undercover.forms.estimates import estimates_of_rows
 from undercover.model.table import Table
 from undercover.utility.classification import Classification, _random_positions, _spread
 
@@ -52,7 +53,7 @@ def test_labels_that_tell_nothing_are_not_learnt():
     run = uc.publish(data.set_column(2, "value", pa.array(mixed)), schema, uc.Mondrian(k=5), seed=1)
     assert Classification().of_release(run.original, run.release).error > 0.4
     truth = Table.from_arrow(data, schema)
-    assert Classification().error(truth, estimates_of(run.original, run.release)) > 0.4
+    assert Classification().error(truth, read(run.release).estimates(run.original)) > 0.4
 
 
 def test_perturbed_values_are_corrected():
@@ -63,7 +64,7 @@ def test_perturbed_values_are_corrected():
     columns = {"ill": uc.Column(domain=tuple("abcdefghij"))}
     schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill", columns=columns)
     run = uc.publish(pa.table({"age": age, "ill": ill}), schema, uc.PerturbedGeneralization(k=2, p=0.4), seed=1)
-    shown = estimates_of(run.original, run.release)
+    shown = read(run.release).estimates(run.original)
     shares = shown.sensitive["ill"].by_class(np.arange(10), 10).sum(axis=0) / shown.people.sum()
     assert shares[0] == pytest.approx(0.5, abs=0.05)
     task = Classification().task(run.original)

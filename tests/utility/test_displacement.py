@@ -8,8 +8,8 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError
+from undercover.forms import read
 from undercover.forms.drawn.displacement import displacement, papers_iloss
-from undercover.model.drawn import own_rows
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -35,7 +35,7 @@ def original(data: pa.Table, **columns: uc.Column) -> uc.Table:
 def test_by_hand() -> None:
     before = pa.table({"age": [20, 30, 40, 60], "sex": list("fmfm"), "town": ["Wien", "Ulm", "Kiel", "Oslo"]})
     after = pa.table({"age": [30, 30, 20, 60], "sex": list("ffmm"), "town": ["Ulm", "Ulm", "Oslo", "Wien"]})
-    found = displacement(original(before, town=uc.Column(hierarchy=TOWNS)), release(after))
+    found = displacement(original(before, town=uc.Column(hierarchy=TOWNS)), read(release(after)))
     # Ages: 10 + 20 over 4 values, in 4 rows; over a width of 40. Sexes: 2 of 4. Towns: 1/3 + 1/3 + 1 in 4 rows.
     assert found.iloss["age"] == pytest.approx(30 / 4 / 4)
     assert found.shift["age"] == pytest.approx(30 / 40 / 4)
@@ -53,7 +53,7 @@ def test_weights_missing_values_ranks_and_whole_numbers_nobody_has() -> None:
     before = pa.table({"age": [20, 30, None, None], "size": ["S", "M", "L", "L"]})
     after = pa.table({"age": [25, None, 20, None], "size": ["L", "M", "M", "L"]})
     table = original(before, age=uc.Column(weight=3), size=uc.Column(kind="ordinal", domain=("S", "M", "L")))
-    found = displacement(table, release(after))
+    found = displacement(table, read(release(after)))
     # 5, then twice the whole width of 10 between a number and a missing value, and 0.
     assert found.shift["age"] == pytest.approx((5 + 10 + 10) / 10 / 4)
     assert found.iloss["age"] == pytest.approx((5 + 10 + 10) / 2 / 4)
@@ -70,7 +70,7 @@ def test_own_distances_by_hand() -> None:
     ages = uc.Distances([20, 30, 40, 60, 99], np.abs(np.subtract.outer(*[[0, 1, 3, 4, 50]] * 2)))
     sizes = uc.Distances(["S", "M", "L"], [[0, 1, 5], [1, 0, 2], [5, 2, 0]])
     table = original(before, age=uc.Column(distance=ages), size=uc.Column(distance=sizes))
-    found = displacement(table, release(after))
+    found = displacement(table, read(release(after)))
     # Ages: 1 + 3, over 4 values as differences are; the widest of those that occur is 4. Sizes: 5, 0, and twice 5.
     assert found.iloss["age"] == pytest.approx((1 + 3) / 4 / 4)
     assert found.shift["age"] == pytest.approx((1 + 3) / 4 / 4)
@@ -78,7 +78,7 @@ def test_own_distances_by_hand() -> None:
     assert found.shift["size"] == pytest.approx((1 + 0 + 1 + 1) / 4)
     assert found.changed == {"age": 0.5, "size": 0.75}
     with pytest.raises(DataError, match="published as '25', which the original column does not have"):
-        displacement(table, release(after.set_column(0, "age", pa.array([25, 30, 20, 60]))))
+        displacement(table, read(release(after.set_column(0, "age", pa.array([25, 30, 20, 60])))))
 
 
 def test_own_distances_equal_to_the_usual_ones_measure_the_same() -> None:
@@ -130,7 +130,7 @@ def test_a_run_knows_whose_row_is_whose(columns: str, tmp_path: Any) -> None:
     schema = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
     run = uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4, columns=columns), seed=5)
     found = uc.measure(people, run).to_dict()
-    own = own_rows(run)
+    own = read(run.release).own_rows(run)
     assert own is not None
     rows, published = people.to_pylist(), run.release.table().to_pylist()
     sizes = {name: len(set(people[name].to_pylist())) for name in schema.quasi_identifiers}
@@ -143,7 +143,7 @@ def test_a_run_knows_whose_row_is_whose(columns: str, tmp_path: Any) -> None:
     assert found["displacement"]["iloss_sum"] == pytest.approx(total)
     assert found["loss"]["iloss"]["arithmetic"] == pytest.approx(total / 3 / 300)
     assert found["discernibility"] is None
-    assert papers_iloss(run.original, run.release, own) == pytest.approx(total)  # type: ignore[arg-type]
+    assert papers_iloss(run.original, read(run.release), own) == pytest.approx(total)  # type: ignore[arg-type]
     again = uc.load(uc.save(run, tmp_path / "out"))
     assert uc.measure(people, again).to_dict() == found
 
@@ -158,7 +158,7 @@ def test_from_public_alone_nobody_can_tell() -> None:
     assert "no loss measured" in repr(found)
     assert run.original is not None
     with pytest.raises(DataError, match="stays in the private run"):
-        displacement(run.original, run.release)
+        displacement(run.original, read(run.release))
     kept = uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4, keep_order=True))
     assert uc.measure(people, kept.release).to_dict() == uc.measure(people, kept).to_dict()
 
@@ -169,14 +169,14 @@ def test_generalised_cells_as_the_paper_counts_them() -> None:
     assert sorted(run.release.table()["age"].to_pylist()) == ["[20, 21]"] * 2 + ["[30, 34]"] * 2
     assert run.original is not None
     # Ages: (1 + 1 + 4 + 4) / 4 values; sexes: two cells stand for both.
-    assert papers_iloss(run.original, run.release) == pytest.approx(10 / 4 + 2)
+    assert papers_iloss(run.original, read(run.release)) == pytest.approx(10 / 4 + 2)
 
 
 def test_what_cannot_be_measured() -> None:
     table = original(pa.table({"sex": ["f", "m"]}))
     with pytest.raises(DataError, match="does not have"):
-        displacement(table, release(pa.table({"sex": ["f", "x"]})))
+        displacement(table, read(release(pa.table({"sex": ["f", "x"]}))))
     with pytest.raises(DataError, match="2 rows, the original 1"):
-        displacement(original(pa.table({"sex": ["f"]})), release(pa.table({"sex": ["f", "f"]})))
+        displacement(original(pa.table({"sex": ["f"]})), read(release(pa.table({"sex": ["f", "f"]}))))
     with pytest.raises(DataError, match="mondrian does not"):
-        displacement(table, Release("mondrian", {}, (), True))
+        displacement(table, read(Release("mondrian", {}, (), True)))

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import DataError, ParameterError, SchemaError
+from undercover.forms import read
 from undercover.guarantees import classes_of_table
 from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
@@ -46,7 +47,7 @@ def test_loss_by_hand():
         "age": ["[20, 25]", "[20, 25]", "[30, 40]", "[30, 40]"],
         "town": ["Germany", "Germany", "*", "*"],
     }
-    found = losses(ORIGINAL, release(data, {"age": "interval", "town": "node"}))
+    found = losses(ORIGINAL, read(release(data, {"age": "interval", "town": "node"})))
     # Age: 4 values, no hierarchy: every cell covers 2, (2-1)/(4-1) = 1/3.
     # Town: 5 leaves: Germany (2-1)/(5-1) = 1/4, * 1.
     arx = found["arx"]
@@ -64,17 +65,17 @@ def test_loss_by_hand():
 
 def test_values_and_everything():
     exact = {"age": AGES, "town": ["Bonn", "Köln", "Lyon", "Bonn"]}
-    for loss in losses(ORIGINAL, release(exact, {"age": "value", "town": "value"})).values():
+    for loss in losses(ORIGINAL, read(release(exact, {"age": "value", "town": "value"}))).values():
         assert (loss.arithmetic, loss.geometric, loss.weighted) == (0, 0, 0)
     stars = {"age": ["*"] * 4, "town": ["*"] * 4}
-    everything = losses(ORIGINAL, release(stars, {"age": "interval", "town": "node"}))
+    everything = losses(ORIGINAL, read(release(stars, {"age": "interval", "town": "node"})))
     assert everything["arx"].arithmetic == everything["ncp"].weighted == pytest.approx(1)
     assert everything["arx"].geometric == pytest.approx(1)
 
 
 def test_suppressed_rows_have_lost_everything():
     half = release({"age": ["20", "25"], "town": ["Bonn", "Köln"]}, {"age": "interval", "town": "node"}, suppressed=2)
-    found = losses(ORIGINAL, half)
+    found = losses(ORIGINAL, read(half))
     for loss in found.values():
         assert loss.arithmetic == loss.geometric == loss.weighted == 0.5
         assert loss.per_column == {"age": 0.5, "town": 0.5}
@@ -88,21 +89,21 @@ def test_sets_and_intervals_are_measured_on_the_hierarchy():
     # [20, 25] covers six leaves: 5/20; {20, 40} two: 1/20; 30s ten: 9/20; 25 one.
     cells = {"interval": ("[20, 25]", 5 / 20), "set": ("{20, 40}", 1 / 20), "node": ("30s", 9 / 20), "value": ("25", 0)}
     for form, (cell, loss) in cells.items():
-        assert losses(original, release({"age": [cell]}, {"age": form}))["arx"].arithmetic == pytest.approx(loss)
+        assert losses(original, read(release({"age": [cell]}, {"age": form})))["arx"].arithmetic == pytest.approx(loss)
 
 
 def test_missing_values():
     schema = Schema(quasi_identifiers=["age"], missing="category")
     original = Table.from_arrow(pa.table({"age": [20, 30, None]}), schema)
     for cell, arx, ncp in (("", 0, 0), ("*", 1, 1), ("[20, 30]", 1 / 2, 1), ('{20, ""}', 1 / 2, 1), ("20", 0, 0)):
-        found = losses(original, release({"age": [cell]}, {"age": "interval"}))
+        found = losses(original, read(release({"age": [cell]}, {"age": "interval"})))
         assert (found["arx"].arithmetic, found["ncp"].arithmetic) == pytest.approx((arx, ncp)), cell
 
 
 def test_a_column_of_one_value_has_nothing_to_lose():
     original = Table.from_arrow(pa.table({"age": [20, 20]}), Schema(quasi_identifiers=["age"]))
     for cell in ("20", "*"):
-        found = losses(original, release({"age": [cell] * 2}, {"age": "interval"}))
+        found = losses(original, read(release({"age": [cell] * 2}, {"age": "interval"})))
         assert found["arx"].arithmetic == found["ncp"].arithmetic == found["iloss"].arithmetic == 0
 
 
@@ -152,6 +153,6 @@ def test_everything_suppressed():
 
 def test_cells_and_columns_that_do_not_belong():
     with pytest.raises(DataError, match="`Prussia`"):
-        losses(ORIGINAL, release({"age": ["20"], "town": ["Prussia"]}, {"age": "interval", "town": "node"}))
+        losses(ORIGINAL, read(release({"age": ["20"], "town": ["Prussia"]}, {"age": "interval", "town": "node"})))
     with pytest.raises(SchemaError, match="Did you mean `age`"):
-        losses(ORIGINAL, release({"agee": ["20"]}, {"agee": "interval"}))
+        losses(ORIGINAL, read(release({"agee": ["20"]}, {"agee": "interval"})))

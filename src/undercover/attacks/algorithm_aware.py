@@ -30,9 +30,10 @@ from numpy.typing import NDArray
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms.case import Case
-from undercover.model.groups import DrawnCells, Seen, distinct_orders, seen_groups
+from undercover.model.groups import DrawnCells, Seen, seen_groups
 from undercover.model.protocols import Effort, Enumerable, Method, Progress, Weighing, no_progress
 from undercover.model.table import Table
+from undercover.multisets import distinct_orders
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 

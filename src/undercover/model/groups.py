@@ -1,17 +1,13 @@
 """Groups: which row went where.
 
-What an adversary sees of a partition: who is with whom, and how often each sensitive value occurs among them.
-
-The different orders of items that may repeat.
+And what an adversary sees of it: who is with whom, and how often each sensitive value occurs among them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,26 +86,3 @@ def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> Draw
     [[0, 2], [1]]
     """
     return frozenset((frozenset(rows), value) for rows, value in zip(members, values, strict=True))
-
-
-def distinct_orders(items: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    """Every order of ``items``, each once, in lexicographic order.
-
-    >>> ["".join(order) for order in distinct_orders("ABA")]
-    ['AAB', 'ABA', 'BAA']
-    """
-    left = Counter(items)
-    names = sorted(left)
-
-    def orders(length: int) -> Iterator[tuple[Any, ...]]:
-        if not length:
-            yield ()
-            return
-        for name in names:
-            if left[name]:
-                left[name] -= 1
-                for rest in orders(length - 1):
-                    yield (name, *rest)
-                left[name] += 1
-
-    yield from orders(left.total())

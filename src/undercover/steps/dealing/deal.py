@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import UnreachableError
-from undercover.model.groups import Groups, distinct_orders
+from undercover.model.groups import Groups
 from undercover.model.table import Table
+from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
 from undercover.steps.shuffling import shuffle_within
 

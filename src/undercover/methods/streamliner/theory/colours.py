@@ -20,7 +20,7 @@ from typing import Self
 
 from undercover.errors import DataError, ParameterError, UnreachableError, listed
 from undercover.methods.streamliner.theory.partitions import Group, Partition, identifiers_of, text
-from undercover.model.groups import distinct_orders
+from undercover.multisets import distinct_orders
 
 
 @dataclass(frozen=True)
