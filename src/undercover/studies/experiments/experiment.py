@@ -60,22 +60,18 @@ class Judgement:
     figures: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
     """Something a paper says of its measurements.
 
     Parameters
     ----------
-    id
-        Short and stable, for scripts.
-    statement
-        What is said, in our own words.
-    place
-        Where the paper says it.
-    criterion
-        When we say that it held, with the tolerance.
+    id, place
+        Short and stable, for scripts, and where the paper says it.
     judge
         From the measured rows to a verdict. Where rows are missing it may raise :class:`NotMeasuredError`.
+    statement, criterion
+        What is said, in our own words, and when we say that it held, with the tolerance.
 
     Examples
     --------
@@ -88,10 +84,10 @@ class Claim:
     """
 
     id: str
-    statement: str
     place: str
-    criterion: str
     judge: Callable[[Rows], Judgement]
+    statement: str
+    criterion: str
 
     def judged(self, rows: Rows) -> Judgement:
         """The verdict on what was measured; what was not cannot be judged."""
