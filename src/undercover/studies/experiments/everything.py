@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from undercover import plugins
 from undercover.errors import OutputError, UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.pages.experiment import experiments_overview_html
 from undercover.studies.experiments.outputs import RESULTS, write_whole
-from undercover.studies.experiments.registry import EXPERIMENTS, build_experiment
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 from undercover.version import VERSION
@@ -56,7 +56,7 @@ def run_everything(
     The content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where it could
     not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
-    chosen = list(EXPERIMENTS if names is None else names)
+    chosen = list(plugins.names("experiments") if names is None else names)
     _open_folder(out, chosen, private=request.given is not None)
     overview: dict[str, Any] = {
         "private": request.given is not None,
@@ -90,7 +90,7 @@ def exit_code(overview: Mapping[str, Any]) -> int:
 def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progress) -> dict[str, Any]:
     """One experiment; whatever goes wrong with it is its result, so that the others can run."""
     try:
-        results = run_experiment(build_experiment(name, request), folder, fresh=fresh, progress=progress)
+        results = run_experiment(plugins.load("experiments", name)(request), folder, fresh=fresh, progress=progress)
     except UndercoverError as error:
         return {**_waiting(name), "state": REFUSED, "reason": str(error), "exit_code": error.exit_code}
     except MemoryError:
@@ -122,7 +122,7 @@ def _open_folder(out: Path, names: Iterable[str], private: bool) -> None:
         found = {path.name for path in out.iterdir()}
     except OSError as error:
         raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
-    if found - {OVERVIEW, PAGE, *EXPERIMENTS, *names} and OVERVIEW not in found:
+    if found - {OVERVIEW, PAGE, *plugins.names("experiments"), *names} and OVERVIEW not in found:
         raise OutputError(f"`{out}` was not written by `experiment all`. It is left alone: choose another with --out.")
 
 

@@ -18,7 +18,7 @@ NOT_HELD: Verdict = "not held"
 CANNOT_BE_TESTED: Verdict = "cannot be tested"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Cell:
     """One measurement, independent of every other.
 
@@ -38,7 +38,7 @@ class Cell:
 
     Examples
     --------
-    >>> cell = Cell(figure="area", series="square", x=3, measure=lambda side: {"area": side**2}, parameters={"side": 3})
+    >>> cell = Cell("area", "square", 3, lambda side: {"area": side**2}, {"side": 3})
     >>> cell.measure(**cell.parameters)
     {'area': 9}
     """
@@ -119,7 +119,7 @@ def untestable(reason: str) -> Callable[[Rows], Judgement]:
     return judge
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plot:
     """A picture of one measure, with the table of its figures.
 

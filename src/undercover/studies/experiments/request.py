@@ -110,6 +110,11 @@ class Source:
     name: str
     private: bool
 
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.identity.get("rows") or self.identity["generator"]["rows"])
+
 
 def one_sensitive(schema: Schema) -> str:
     """The sensitive column of an experiment that takes one.

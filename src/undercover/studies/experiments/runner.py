@@ -173,19 +173,10 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
             for measure, value in outcome.values.items()
         )
     )
-    claims = []
-    for claim in experiment.claims:
-        judgement = claim.judged(rows)
-        claims.append(
-            {
-                "id": claim.id,
-                "statement": claim.statement,
-                "place": claim.place,
-                "criterion": claim.criterion,
-                "verdict": judgement.verdict,
-                "figures": judgement.figures,
-            }
-        )
+    claims = [
+        {key: getattr(claim, key) for key in ("id", "statement", "place", "criterion")} | asdict(claim.judged(rows))
+        for claim in experiment.claims
+    ]
     content = {
         "experiment": experiment.name,
         "title": experiment.title,

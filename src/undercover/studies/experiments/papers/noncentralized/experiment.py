@@ -22,7 +22,7 @@ import pyarrow as pa
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError, unknown
 from undercover.hierarchies.build import distinct
-from undercover.model.schema import Column, Schema
+from undercover.model.schema import Column
 from undercover.model.table import Table, write_values
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
 from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
@@ -81,7 +81,6 @@ def build(request: Request) -> Experiment:
     }
     columns = range(1, len(names) + 1)
     repetitions = request.repetitions or size.repetitions
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
     previous = {name: parameters for name, parameters in sets.items() if parameters[1]}
     return Experiment(
         name="noncentralized",
@@ -90,12 +89,12 @@ def build(request: Request) -> Experiment:
         version=1,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, sets, [_scaled(l, n_values) for l in size.l], len(names), repetitions, n_rows),  # noqa: E741
+        cells=_cells(bench, sets, [_scaled(l, n_values) for l in size.l], len(names), repetitions, source.n_rows),  # noqa: E741
         plots=lambda rows: _plots(rows, sets),
         claims=claims(previous, columns),
         prepare=bench.prepare,
         about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
+            ("Table", f"{source.name}, {source.n_rows:,} rows"),
             ("Quasi-identifiers", ", ".join(names)),
             ("Sensitive", f"{sensitive}, {n_values} values"),
             ("Levels", "the values, four classes, two, one" if kind == "four" else "those of the spec"),
@@ -133,15 +132,7 @@ def _load(source: Source, kind: str) -> Table:
         return Table.from_arrow(data, schema)
     columns = {name: _four(data, name, schema.column(name)) for name in schema.quasi_identifiers}
     columns |= {name: column for name, column in schema.columns.items() if name not in columns}
-    return Table.from_arrow(
-        data,
-        Schema(
-            quasi_identifiers=schema.quasi_identifiers,
-            sensitive=schema.sensitive,
-            columns=columns,
-            missing=schema.missing,
-        ),
-    )
+    return Table.from_arrow(data, replace(schema, columns=columns))
 
 
 def _four(data: pa.Table, name: str, column: Column) -> Column:
@@ -173,17 +164,8 @@ def _cells(
         counts = range(1, most + 1)
         for columns, l, repetition in product(counts, dict.fromkeys(diversities), range(repetitions)):  # noqa: E741
             parameters: dict[str, Any] = {"l": l, "columns": columns, "l_pre": l_pre, "columns_pre": columns_pre}
-            cells.append(
-                Cell(
-                    figure=name,
-                    series=series_of(columns),
-                    x=l,
-                    measure=bench.measure,
-                    parameters=parameters,
-                    repetition=repetition,
-                    cost=2**columns * n_rows / 1e7,
-                )
-            )
+            cost = 2**columns * n_rows / 1e7
+            cells.append(Cell(name, series_of(columns), l, bench.measure, parameters, repetition, cost))
     return cells
 
 
@@ -196,32 +178,16 @@ def _plots(rows: Rows, sets: Mapping[str, tuple[int, int]]) -> list[Plot]:
         ]
 
     return [
-        Plot(
-            id="time",
-            title="Time against l",
-            caption="The search for all candidates, a line per number of quasi-identifiers (Figure 1, elapsed time).",
-            points=panels("seconds"),
-            x_title="l",
-            y_title="processor seconds",
-            unit="seconds",
-        ),
-        Plot(
-            id="candidates",
-            title="Candidates against l",
-            caption="Full-domain generalisations that may be published (Figure 1, number of candidates).",
-            points=panels(CANDIDATES),
-            x_title="l",
-            y_title="candidates",
-        ),
-        Plot(
-            id="level",
-            title="Least average level against l",
-            caption="0: every column as it is; the top level says nothing (Figure 1, minimum average level).",
-            points=panels(LEVEL),
-            x_title="l",
-            y_title="average level",
-        ),
-    ]
+        Plot("time", "Time against l",
+             "The search for all candidates, a line per number of quasi-identifiers (Figure 1, elapsed time).",
+             panels("seconds"), "l", "processor seconds", "seconds"),
+        Plot("candidates", "Candidates against l",
+             "Full-domain generalisations that may be published (Figure 1, number of candidates).",
+             panels(CANDIDATES), "l", "candidates"),
+        Plot("level", "Least average level against l",
+             "0: every column as it is; the top level says nothing (Figure 1, minimum average level).",
+             panels(LEVEL), "l", "average level"),
+    ]  # fmt: skip
 
 
 def _title(name: str, parameters: tuple[int, int]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +10,12 @@ from numpy.typing import NDArray
 
 from undercover.attacks import Corruption
 from undercover.engines.local import LocalEngine
-from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
 from undercover.model.protocols import Progress
 from undercover.model.release import Release
-from undercover.model.table import Table
-from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
+from undercover.studies.experiments.bench import TableBench, released
 from undercover.utility import measure
 
 OPTIMISTIC, PESSIMISTIC, OURS, MAJORITY = "optimistic", "pessimistic", "perturbed generalization", "majority"
@@ -27,36 +24,24 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Bench:
+class Bench(TableBench):
     """A table, and the classes into which its sensitive domain is divided.
 
     Parameters
     ----------
-    load
-        Makes the encoded table; called once.
     domain
         The declared sensitive values, in order.
     classes
         For every number of classes m: where in the domain each class ends.
     """
 
-    load: Callable[[], Table]
     domain: tuple[str, ...]
     classes: dict[int, tuple[int, ...]]
-    _kept: dict[Any, Any] = field(default_factory=dict)
-
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "table" not in self._kept:
-            self._kept["table"] = self.load()
-        table: Table = self._kept["table"]
-        return table
+    _kept: dict[tuple[int, float, int, Way], Release] = field(default_factory=dict)
 
     def prepare(self, progress: Progress) -> None:
         """Encode the table and compile the kernels."""
-        progress("reading and encoding", 0.0)
-        self.table.take(np.arange(min(self.table.n_rows, 1000)))
+        super().prepare(progress)
         progress("compiling", 0.0)
         self.release(max(2, self.table.n_rows // 10), 0.5, seed=0)
 
@@ -103,14 +88,14 @@ class Bench:
     def loss(self, k: int, recoding: Way) -> dict[str, float]:
         """How wide cells are: the mean share of a column's range, and how many cells there are."""
         release = self.release(k, 0.3, 0, recoding)
-        found = measure(Case(self.table, release)).loss["ncp"]
+        found = measure(self.table, release).loss["ncp"]
         return {"loss": found.arithmetic, "cells": release.published().rows}
 
     def corruption(self, k: int, p: float, share: float, seed: int) -> dict[str, float]:
         """The worst rise of confidence over everybody, the bound, and who is certain where true values are "
         "published."""
         release = self.release(k, p, seed)
-        found = Corruption(shares=(share,)).run(Case(self.table, release))
+        found = Corruption(shares=(share,)).run(self.table, release, threads=LocalEngine().threads)
         return {
             "largest growth": found.worst_growth,
             "bound": max(entry["bound"] for entry in found.sweep),
@@ -119,19 +104,13 @@ class Bench:
         }
 
     def release(self, k: int, p: float, seed: int, recoding: Way = "mondrian") -> Release:
-        """A release with its claims, not verified again."""
+        """A release; the last one made is kept."""
         key = (k, p, seed, recoding)
-        if self._kept.get("key") != key:
+        if key not in self._kept:
             method = PerturbedGeneralization(k=k, p=p, skew=SKEW, recoding=recoding)
-            draft = method.anonymize(self.table, engine=LocalEngine(), randomness=Randomness(seed))
-            claims = tuple({"name": claim.name, **claim.parameters()} for claim in draft.claims)
-            parameters = {**to_mapping(method), "used": dict(draft.used)}
-            self._kept["release"] = Release(
-                method.name, parameters, draft.tables, True, guarantees=claims, form=draft.form
-            )
-            self._kept["key"] = key
-        found: Release = self._kept["release"]
-        return found
+            self._kept.clear()
+            self._kept[key] = released(self.table, method, seed)[0].release
+        return self._kept[key]
 
     def _named(self, m: int) -> dict[str, list[str]]:
         starts = (0, *(end + 1 for end in self.classes[m][:-1]))

@@ -14,13 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-import pyarrow as pa
-
-from undercover.datasets import census, census_schema
+from undercover.datasets import census_schema
 from undercover.errors import SchemaError
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
+from undercover.studies.experiments.bench import grouped_census
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
 from undercover.studies.experiments.papers.perturbed_generalization.bench import (
     MAJORITY,
@@ -80,7 +78,6 @@ def build(request: Request) -> Experiment:
         raise SchemaError(f"This experiment needs the declared domain of `{sensitive}`, of at least 4 values in order.")
     classes = _classes(len(domain))
     bench = Bench(load=lambda: Table.from_arrow(source.load(), source.schema), domain=domain, classes=classes)
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
     repetitions = request.repetitions or size.repetitions
     weights = {name: source.schema.column(name).weight for name in source.schema.quasi_identifiers}
     return Experiment(
@@ -95,7 +92,7 @@ def build(request: Request) -> Experiment:
         claims=claims(tuple(classes)),
         prepare=bench.prepare,
         about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
+            ("Table", f"{source.name}, {source.n_rows:,} rows"),
             ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
             ("Sensitive", f"{sensitive}, {len(domain)} declared values"),
             ("Weights of columns", ", ".join(f"{name} {weight:g}" for name, weight in weights.items())),
@@ -127,14 +124,7 @@ def _source(request: Request, size: _Size) -> Source:
         quasi_identifiers=QUASI_IDENTIFIERS, sensitive="income", columns={**columns, "income": known.column("income")}
     )
     generator = {"name": "built-in census", "rows": rows, "seed": request.seed}
-    return request.source(lambda: people(rows, request.seed), generator, schema)
-
-
-def people(rows: int, seed: int) -> pa.Table:
-    """The built-in census with the fifty groups of occupations, as many as SAL has."""
-    table = census(rows, seed)
-    groups = (table["occupation"].to_numpy() // 10).astype(np.int16)
-    return table.append_column("occupation_group", pa.array(groups))
+    return request.source(lambda: grouped_census(rows, request.seed), generator, schema)
 
 
 def _classes(size: int) -> dict[int, tuple[int, ...]]:
@@ -149,115 +139,63 @@ def _described(domain: tuple[str, ...], ends: tuple[int, ...]) -> str:
 
 
 def _cells(bench: Bench, repetitions: int, seed: int) -> list[Cell]:
-    cells: list[Cell] = []
-    for bound in ("paper", "tight"):
-        for figure, points in (("table-k", [(k, k, P) for k in KS]), ("table-p", [(p, K, p) for p in PS])):
-            for x, k, p in points:
-                parameters = {"bound": bound, "k": k, "p": p}
-                cells.append(
-                    Cell(figure=figure, series=bound, x=x, measure=bench.guarantee, parameters=parameters, cost=0.001)
-                )
-    for repetition in range(repetitions):
-        now = seed + repetition
-        for figure, points in (("utility-k", [(k, k, P) for k in KS]), ("utility-p", [(p, K, p) for p in PS])):
-            for x, k, p in points:
-                cells.append(
-                    Cell(
-                        figure=figure,
-                        series=OURS,
-                        x=x,
-                        measure=bench.ours,
-                        parameters={"k": k, "p": p, "seed": now},
-                        repetition=repetition,
-                        cost=4.0,
-                    )
-                )
-                cells += [
-                    Cell(
-                        figure=figure,
-                        series=name,
-                        x=x,
-                        measure=bench.yardstick,
-                        parameters={"name": name, "k": k, "seed": now},
-                        repetition=repetition,
-                        cost=2.0,
-                    )
-                    for name in (OPTIMISTIC, PESSIMISTIC, MAJORITY)
-                ]
-    for recoding, k in product(("mondrian", "specialize"), KS):
-        parameters = {"k": k, "recoding": recoding}
-        cells.append(Cell(figure="cells", series=recoding, x=k, measure=bench.loss, parameters=parameters, cost=2.0))
-    for recoding in ("mondrian", "specialize"):
-        parameters = {"k": K, "p": P, "seed": seed, "recoding": recoding}
-        cells.append(Cell(figure="recoding", series=recoding, x=K, measure=bench.ours, parameters=parameters, cost=4.0))
-    for share in _SHARES:
-        parameters = {"k": K, "p": P, "share": share, "seed": seed}
-        cells.append(
-            Cell(figure="corruption", series=OURS, x=share, measure=bench.corruption, parameters=parameters, cost=3.0)
-        )
-    return cells
+    places = [("k", k, {"k": k, "p": P}) for k in KS] + [("p", p, {"k": K, "p": p}) for p in PS]
+    cells = [
+        Cell(f"table-{axis}", bound, x, bench.guarantee, {"bound": bound, **at}, cost=0.001)
+        for bound in ("paper", "tight")
+        for axis, x, at in places
+    ]
+    for repetition, (axis, x, at) in product(range(repetitions), places):
+        figure, now = f"utility-{axis}", seed + repetition
+        cells.append(Cell(figure, OURS, x, bench.ours, {**at, "seed": now}, repetition, 4.0))
+        for name in (OPTIMISTIC, PESSIMISTIC, MAJORITY):
+            parameters = {"name": name, "k": at["k"], "seed": now}
+            cells.append(Cell(figure, name, x, bench.yardstick, parameters, repetition, 2.0))
+    ways, fixed = ("mondrian", "specialize"), {"k": K, "p": P, "seed": seed}
+    return [
+        *cells,
+        *(Cell("cells", way, k, bench.loss, {"k": k, "recoding": way}, cost=2.0) for way, k in product(ways, KS)),
+        *(Cell("recoding", way, K, bench.ours, {**fixed, "recoding": way}, cost=4.0) for way in ways),
+        *(
+            Cell("corruption", OURS, x, bench.corruption, {"k": K, "p": P, "share": x, "seed": seed}, cost=3.0)
+            for x in _SHARES
+        ),
+    ]
 
 
 def _plots(rows: Rows, classes: tuple[int, ...]) -> list[Plot]:
+    axes = (("k", f"p = {P:g}", 2, "; 0.36 at k = 10 is a misprint of 0.37."), ("p", f"k = {K}", 3, "."))
+    printed = {
+        axis: "; ".join(
+            f"{name}: {', '.join(f'{v:.2f}' for v in by_x)}" for name, by_x in PRINTED[f"table-{axis}"].items()
+        )
+        for axis, *_ in axes
+    }
+    lines = {
+        "largest growth": "largest growth",
+        "bound": "promised",
+        "certain if plain": "certain, true values published",
+    }
     return [
-        *(
-            Plot(
-                id=figure,
-                title=f"What is promised against {axis} ({fixed})",
-                caption="Table III: the confidence ρ2 reached from 0.2, and the growth Δ, for 50 values and a skew of "
-                "0.1; by the paper's theorems and by the tight forms.",
-                points=[point for measure in ("ρ2", "Δ") for point in rows.points(figure, measure, panel=measure)],
-                x_title=axis,
-                y_title="confidence",
-                unit="share",
-                note="The paper prints "
-                + "; ".join(
-                    f"{name}: {', '.join(f'{v:.2f}' for v in values)}" for name, values in PRINTED[figure].items()
-                )
-                + ("; 0.36 at k = 10 is a misprint of 0.37." if figure == "table-k" else "."),
-            )
-            for figure, axis, fixed in (("table-k", "k", f"p = {P:g}"), ("table-p", "p", f"k = {K}"))
-        ),
-        *(
-            Plot(
-                id=figure,
-                title=f"Error of decision trees against {axis} ({fixed})",
-                caption=f"Share of all rows that are classified wrong, less is better (Figure {number}).",
-                points=[point for m in classes for point in rows.points(figure, error_of(m), panel=f"m = {m}")],
-                x_title=axis,
-                y_title="error",
-                unit="share",
-                reference=(MAJORITY,),
-            )
-            for figure, axis, fixed, number in (("utility-k", "k", f"p = {P:g}", 2), ("utility-p", "p", f"k = {K}", 3))
-        ),
-        Plot(
-            id="cells",
-            title="How wide cells are",
-            caption="The mean share of a column's range that a cell covers: regions of Mondrian, and one cut through "
-            "the tree of every column.",
-            points=rows.points("cells", "loss"),
-            x_title="k",
-            y_title="share of the range",
-            unit="share",
-        ),
-        Plot(
-            id="corruption",
-            title="Corruption",
-            caption="By how much confidence rises at worst, over every victim and three priors, against the share of "
-            "others that are corrupted; the bound; and how many would be certain had true values been published.",
-            points=[
-                {**point, "series": name}
-                for measure, name in (
-                    ("largest growth", "largest growth"),
-                    ("bound", "promised"),
-                    ("certain if plain", "certain, true values published"),
-                )
-                for point in rows.points("corruption", measure)
-            ],
-            x_title="share of the others corrupted",
-            y_title="confidence, share of people",
-            unit="share",
-            reference=("promised",),
-        ),
-    ]
+        *(Plot(f"table-{axis}", f"What is promised against {axis} ({fixed})",
+               "Table III: the confidence ρ2 reached from 0.2, and the growth Δ, for 50 values and a skew of 0.1; by "
+               "the paper's theorems and by the tight forms.",
+               rows.panels(f"table-{axis}", {"ρ2": "ρ2", "Δ": "Δ"}), axis, "confidence", "share",
+               note=f"The paper prints {printed[axis]}{end}")
+          for axis, fixed, _, end in axes),
+        *(Plot(f"utility-{axis}", f"Error of decision trees against {axis} ({fixed})",
+               f"Share of all rows that are classified wrong, less is better (Figure {number}).",
+               rows.panels(f"utility-{axis}", {error_of(m): f"m = {m}" for m in classes}), axis, "error", "share",
+               reference=(MAJORITY,))
+          for axis, fixed, number, _ in axes),
+        Plot("cells", "How wide cells are",
+             "The mean share of a column's range that a cell covers: regions of Mondrian, and one cut through the tree "
+             "of every column.",
+             rows.points("cells", "loss"), "k", "share of the range", "share"),
+        Plot("corruption", "Corruption",
+             "By how much confidence rises at worst, over every victim and three priors, against the share of others "
+             "that are corrupted; the bound; and how many would be certain had true values been published.",
+             [{**point, "series": name} for measure, name in lines.items()
+              for point in rows.points("corruption", measure)],
+             "share of the others corrupted", "confidence, share of people", "share", reference=("promised",)),
+    ]  # fmt: skip
