@@ -10,7 +10,6 @@ import pytest
 
 from undercover import plugins
 from undercover.errors import UnreachableError
-from undercover.studies.experiments import everything
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, judged, untestable
 from undercover.studies.experiments.request import Request
 

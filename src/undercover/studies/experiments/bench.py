@@ -20,11 +20,20 @@ from undercover.model.table import Table
 from undercover.randomness import Randomness
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TableBench:
-    """A table on which something is measured; ``load`` makes it, encoded, and is called once."""
+    """A table on which something is measured.
+
+    Parameters
+    ----------
+    load
+        Makes the encoded table; called once.
+    queries
+        Of each kind, where a release is asked for sums or counts.
+    """
 
     load: Callable[[], Table]
+    queries: int = 0
 
     @cached_property
     def table(self) -> Table:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from undercover import plugins
-from undercover.errors import OutputError, UndercoverError
+from undercover.errors import UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.pages.experiment import experiments_overview_html
-from undercover.studies.experiments.outputs import RESULTS, write_whole
+from undercover.studies.experiments.outputs import RESULTS, open_folder, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 from undercover.version import VERSION
@@ -57,9 +57,11 @@ def run_everything(
     not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
     chosen = list(plugins.names("experiments") if names is None else names)
-    _open_folder(out, chosen, private=request.given is not None)
+    private = request.given is not None
+    ours = (PAGE, *plugins.names("experiments"), *chosen)
+    open_folder(out, OVERVIEW, ours, "`experiment all`", private=private)
     overview: dict[str, Any] = {
-        "private": request.given is not None,
+        "private": private,
         "quick": request.quick,
         "experiments": [_waiting(name) for name in chosen],
         "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
@@ -112,18 +114,6 @@ def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progr
 def _waiting(name: str) -> dict[str, Any]:
     title = name.replace("-", " ").capitalize()
     return {"experiment": name, "title": title, "paper": "", "state": WAITING, "page": f"{name}/{RESULTS[-1]}"}
-
-
-def _open_folder(out: Path, names: Iterable[str], private: bool) -> None:
-    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
-    try:
-        if not out.exists():
-            out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        found = {path.name for path in out.iterdir()}
-    except OSError as error:
-        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
-    if found - {OVERVIEW, PAGE, *plugins.names("experiments"), *names} and OVERVIEW not in found:
-        raise OutputError(f"`{out}` was not written by `experiment all`. It is left alone: choose another with --out.")
 
 
 def _write(overview: Mapping[str, Any], out: Path) -> None:

@@ -112,11 +112,7 @@ def untestable(reason: str) -> Callable[[Rows], Judgement]:
     >>> untestable("we do not have that algorithm")(Rows(())).verdict
     'cannot be tested'
     """
-
-    def judge(rows: Rows) -> Judgement:
-        return Judgement(CANNOT_BE_TESTED, reason)
-
-    return judge
+    return lambda rows: Judgement(CANNOT_BE_TESTED, reason)
 
 
 @dataclass(frozen=True)
@@ -151,10 +147,6 @@ class Plot:
     mark: Literal["line", "bar"] = "line"
     reference: tuple[str, ...] = ()
     note: str = ""
-
-
-def _nothing(progress: Progress) -> None:
-    """Nothing to prepare."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +188,7 @@ class Experiment:
     plots: Callable[[Rows], Sequence[Plot]]
     claims: Sequence[Claim]
     about: Sequence[tuple[str, str]] = ()
-    prepare: Callable[[Progress], None] = _nothing
+    prepare: Callable[[Progress], None] = lambda progress: None
     settings: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     private: bool = False

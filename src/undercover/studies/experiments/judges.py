@@ -95,7 +95,13 @@ def counted(
 
 
 def monotone(holds: Callable[[Iterable[float]], bool], figure: str, series: str, measure: str, write: Write) -> Judge:
-    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`."""
+    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`.
+
+    >>> from undercover.studies.experiments.rows import Row
+    >>> rows = Rows((Row("e", "f", "a", 1, "error", 2.0), Row("e", "f", "a", 5, "error", 3.0)))
+    >>> monotone(falls, "f", "a", "error", str)(rows)
+    Judgement(verdict='not held', figures='1: 2.0, 5: 3.0')
+    """
 
     def judge(rows: Rows) -> Judgement:
         means = several(rows.means(figure, series, measure), f"{measure} was measured at one place only")

@@ -47,9 +47,6 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def values(
         self, figure: str, series: str | None = None, measure: str | None = None, x: float | str | None = None
     ) -> list[float]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from undercover.attacks import BucketMatching
@@ -23,11 +21,8 @@ BREACH, WORST, IDENTITY, ABOVE = "breach", "worst breach", "worst identity", "br
 DM, ERROR, MEDIAN, HOLDS = "DM", "SUM error", "median SUM error", "promise holds"
 
 
-@dataclass(frozen=True, eq=False)
 class Bench(TableBench):
-    """A table, and of how many sums each release is asked."""
-
-    queries: int
+    """A table and what is measured on it."""
 
     def measure(self, method: str, k: int, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row and ask for sums; the same queries for every release of a seed.

@@ -12,8 +12,8 @@ that cuts by loss is shown beside it. Query errors have a median beside the mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError
@@ -32,8 +32,7 @@ _PAPER = (
 )
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -64,12 +63,8 @@ def build(request: Request) -> Experiment:
         raise ParameterError(f"The 'k' option must be an int in [1, inf). Got {text!r} instead.")
     k = int(text)
     size = _QUICK if request.quick else _FULL
-    rows = request.rows or size.rows
-    source = request.source(
-        lambda: census(rows, request.seed),
-        {"name": "built-in census", "rows": rows, "seed": request.seed},
-        census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=False),
-    )
+    schema = census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=False)
+    source = request.built_in(census, size.rows, schema)
     sensitive = one_sensitive(source.schema)
     on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
     repetitions = request.repetitions or size.repetitions

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from undercover.attacks.partial.profile import PAPERS, profile
@@ -44,11 +42,8 @@ def attribute_at(p: float) -> str:
     return f"attribute, P = {p:g}"
 
 
-@dataclass(frozen=True, eq=False)
 class Bench(TableBench):
-    """A table, and of how many sums each release is asked."""
-
-    queries: int
+    """A table and what is measured on it."""
 
     def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""

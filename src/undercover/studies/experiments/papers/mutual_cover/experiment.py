@@ -14,8 +14,9 @@ one who knows groups and tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 from undercover.attacks.partial.profile import PAPERS
 from undercover.datasets import census, census_schema
@@ -34,8 +35,7 @@ _PAPER = "Li, Wang & He, “Privacy-Preserving Data Publishing via Mutual Cover�
 _L, _DELTA = 10, 6  # l where δ varies, 1/δ where l varies
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -65,12 +65,8 @@ def build(request: Request) -> Experiment:
     if hierarchies not in ("no", "yes"):
         raise ParameterError(unknown("Option hierarchies", hierarchies, ("no", "yes")))
     size = _QUICK if request.quick else _FULL
-    rows = request.rows or size.rows
-    source = request.source(
-        lambda: census(rows, request.seed),
-        {"name": "built-in census", "rows": rows, "seed": request.seed, "hierarchies": hierarchies},
-        _schema(hierarchies=hierarchies == "yes"),
-    )
+    schema = _schema(hierarchies=hierarchies == "yes")
+    source = request.built_in(census, size.rows, schema, hierarchies=hierarchies)
     sensitive = one_sensitive(source.schema)
     on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
     repetitions = request.repetitions or size.repetitions

@@ -32,7 +32,7 @@ def four_levels(labels: Sequence[str]) -> Hierarchy:
     )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bench(TableBench):
     """A table, and what others have published of it."""
 

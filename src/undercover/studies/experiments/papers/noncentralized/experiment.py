@@ -13,9 +13,9 @@ share of them. Times are those of the search alone, by processor time, the faste
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -40,8 +40,7 @@ _SETS = {"A": (30, 2), "B": (50, 2), "C": (30, 4), "D": (50, 4), ALONE: (0, 0)}
 _MOST_COLUMNS = 5  # next to a previous table
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -116,10 +115,8 @@ def build(request: Request) -> Experiment:
 
 def _source(request: Request, size: _Size) -> tuple[Source, int]:
     """The table, and how many sensitive values it has."""
-    rows = request.rows or size.rows
-    generator = {"name": "built-in census (SAL)", "rows": rows, "seed": request.seed}
     schema = census_schema(_NAMES, "income", hierarchies=False)
-    source = request.source(lambda: census(rows, request.seed), generator, schema)
+    source = request.built_in(census, size.rows, schema, "built-in census (SAL)")
     if not source.private:
         return source, _VALUES
     return source, len(source.load().column(one_sensitive(source.schema)).unique())

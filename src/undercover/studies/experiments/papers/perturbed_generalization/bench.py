@@ -23,7 +23,7 @@ SKEW, RHO1 = 0.1, 0.2
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bench(TableBench):
     """A table, and the classes into which its sensitive domain is divided.
 

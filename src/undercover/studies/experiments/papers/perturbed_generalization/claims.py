@@ -10,15 +10,7 @@ from typing import Final
 from undercover.model.figures import risk
 from undercover.studies.experiments.experiment import Claim, Judgement, judged
 from undercover.studies.experiments.judges import counted, every, rises
-from undercover.studies.experiments.papers.perturbed_generalization.bench import (
-    MAJORITY,
-    OPTIMISTIC,
-    OURS,
-    PESSIMISTIC,
-    error_of,
-    estimated,
-    estimated_spread,
-)
+from undercover.studies.experiments.papers.perturbed_generalization import bench
 from undercover.studies.experiments.rows import Rows
 
 KS: Final = (2, 4, 6, 8, 10)
@@ -102,30 +94,32 @@ def _stronger(rows: Rows) -> Judgement:
     return judged(held, "in all eight rows" if held else "not in every row")
 
 
-def _gap(rows: Rows, figure: str, more: str, less: str, m: int, x: float) -> float:
-    return rows.mean(figure, more, error_of(m), x) - rows.mean(figure, less, error_of(m), x)
+def _error(rows: Rows, figure: str, series: str, m: int, x: float) -> float:
+    return rows.mean(figure, series, bench.error_of(m), x)
 
 
 def _close(rows: Rows, classes: Sequence[int]) -> Judgement:
-    gaps = {(m, k): _gap(rows, "utility-k", OURS, OPTIMISTIC, m, k) for m in classes for k in KS}
+    pair = (bench.OURS, bench.OPTIMISTIC)
+    gaps = {(m, k): sub(*(_error(rows, "utility-k", name, m, k) for name in pair)) for m in classes for k in KS}
     (m, k), worst = max(gaps.items(), key=lambda item: item[1])
     return judged(worst <= _CLOSE, f"at most {worst:.3f} above it (m = {m}, k = {k})")
 
 
 def _slowly(rows: Rows, classes: Sequence[int]) -> Judgement:
-    risen = {m: sub(*(rows.mean("utility-k", OURS, error_of(m), k) for k in (KS[-1], KS[0]))) for m in classes}
+    risen = {m: sub(*(_error(rows, "utility-k", bench.OURS, m, k) for k in (KS[-1], KS[0]))) for m in classes}
     return every((rise <= _SLOW, f"m = {m}: {rise:+.3f}") for m, rise in risen.items())
 
 
 def _better(rows: Rows, classes: Sequence[int]) -> Judgement:
     places = [(f"utility-{axis}", m, x) for axis, xs in _AXES.items() for m in classes for x in xs]
-    gains = [_gap(rows, figure, PESSIMISTIC, OURS, m, x) for figure, m, x in places]
+    pair = (bench.PESSIMISTIC, bench.OURS)
+    gains = [sub(*(_error(rows, figure, name, m, x) for name in pair)) for figure, m, x in places]
     return judged(min(gains) >= _BETTER, f"from {min(gains):.3f} to {max(gains):.3f} below it")
 
 
 def _improves(rows: Rows, classes: Sequence[int]) -> Judgement:
     def part(m: int) -> tuple[bool, str]:
-        errors = [rows.mean("utility-p", OURS, error_of(m), p) for p in PS]
+        errors = [_error(rows, "utility-p", bench.OURS, m, p) for p in PS]
         held = errors[-1] < errors[0] and all(after - before <= _STEP for before, after in pairwise(errors))
         return held, f"m = {m}: {risk(errors[0])} to {risk(errors[-1])}"
 
@@ -139,9 +133,8 @@ def _tiny(rows: Rows) -> Judgement:
 
 def _gate(rows: Rows) -> Judgement:
     def part(p: float, gate: float) -> tuple[bool, str]:
-        majority, best, ours = (
-            1 - rows.mean("utility-p", series, error_of(2), p) for series in (MAJORITY, OPTIMISTIC, OURS)
-        )
+        series = (bench.MAJORITY, bench.OPTIMISTIC, bench.OURS)
+        majority, best, ours = (1 - _error(rows, "utility-p", name, 2, p) for name in series)
         ratio = (ours - majority) / (best - majority)
         return ratio >= gate, f"{ratio:.2f} at p = {p:g} ({ours:.3f} against {best:.3f}, majority {majority:.3f})"
 
@@ -149,9 +142,10 @@ def _gate(rows: Rows) -> Judgement:
 
 
 def _estimated(rows: Rows, classes: Sequence[int]) -> Judgement:
+    measures = (bench.error_of, bench.estimated, bench.estimated_spread)
     gaps, near = [], []
     for m, figure, x in [(m, f"utility-{axis}", x) for m in classes for axis, xs in _AXES.items() for x in xs]:
-        found = (rows.found(figure, OURS, measure(m), x) for measure in (error_of, estimated, estimated_spread))
+        found = (rows.found(figure, bench.OURS, measure(m), x) for measure in measures)
         for error, estimate, standard_error in zip(*found, strict=True):
             gaps.append(abs(error - estimate))
             near.append(gaps[-1] <= 3 * standard_error + 0.02)
@@ -160,11 +154,11 @@ def _estimated(rows: Rows, classes: Sequence[int]) -> Judgement:
 
 def _within(rows: Rows) -> Judgement:
     worst, growth, bound = (
-        max(rows.found("corruption", OURS, measure)) for measure in ("excess", "largest growth", "bound")
+        max(rows.found("corruption", bench.OURS, measure)) for measure in ("excess", "largest growth", "bound")
     )
     return judged(worst <= 1e-9, f"by {growth:.4f} at worst, where {bound:.4f} is promised")
 
 
 def _undone(rows: Rows) -> Judgement:
-    first, last = (rows.mean("corruption", OURS, "certain if plain", share) for share in (0.0, 1.0))
+    first, last = (rows.mean("corruption", bench.OURS, "certain if plain", share) for share in (0.0, 1.0))
     return judged(last == 1 and first < 1, f"{risk(first)} certain with nobody corrupted, {risk(last)} with all others")

@@ -11,8 +11,8 @@ mean class. The paper plots errors without printing them, so claims are judged b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from undercover.datasets import census_schema
 from undercover.errors import SchemaError
@@ -20,14 +20,7 @@ from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import grouped_census
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
-from undercover.studies.experiments.papers.perturbed_generalization.bench import (
-    MAJORITY,
-    OPTIMISTIC,
-    OURS,
-    PESSIMISTIC,
-    Bench,
-    error_of,
-)
+from undercover.studies.experiments.papers.perturbed_generalization import bench
 from undercover.studies.experiments.papers.perturbed_generalization.claims import KS, PRINTED, PS, claims
 from undercover.studies.experiments.request import Request, Source, one_sensitive
 from undercover.studies.experiments.rows import Rows
@@ -49,8 +42,7 @@ _PAPER = "Tao, Xiao, Li & Zhang, “On Anti-Corruption Privacy Preserving Public
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -77,7 +69,7 @@ def build(request: Request) -> Experiment:
     if domain is None or len(domain) < 4:
         raise SchemaError(f"This experiment needs the declared domain of `{sensitive}`, of at least 4 values in order.")
     classes = _classes(len(domain))
-    bench = Bench(load=lambda: Table.from_arrow(source.load(), source.schema), domain=domain, classes=classes)
+    on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), domain=domain, classes=classes)
     repetitions = request.repetitions or size.repetitions
     weights = {name: source.schema.column(name).weight for name in source.schema.quasi_identifiers}
     return Experiment(
@@ -87,10 +79,10 @@ def build(request: Request) -> Experiment:
         version=1,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, repetitions, request.seed),
+        cells=_cells(on, repetitions, request.seed),
         plots=lambda rows: _plots(rows, tuple(classes)),
         claims=claims(tuple(classes)),
-        prepare=bench.prepare,
+        prepare=on.prepare,
         about=[
             ("Table", f"{source.name}, {source.n_rows:,} rows"),
             ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
@@ -99,7 +91,8 @@ def build(request: Request) -> Experiment:
             ("Classes", "; ".join(f"m = {m}: {_described(domain, ends)}" for m, ends in classes.items())),
             (
                 "Yardsticks",
-                f"trees learnt from n/k exact rows: their own values ({OPTIMISTIC}), random ones ({PESSIMISTIC})",
+                f"trees learnt from n/k exact rows: their own values ({bench.OPTIMISTIC}), random ones "
+                f"({bench.PESSIMISTIC})",
             ),
             ("Error", "share of all rows of the table that a tree classifies wrong"),
             ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
@@ -110,7 +103,6 @@ def build(request: Request) -> Experiment:
 
 
 def _source(request: Request, size: _Size) -> Source:
-    rows = request.rows or size.rows
     known = census_schema(hierarchies=False)
     columns = {
         name: Column(
@@ -123,8 +115,7 @@ def _source(request: Request, size: _Size) -> Source:
     schema = Schema(
         quasi_identifiers=QUASI_IDENTIFIERS, sensitive="income", columns={**columns, "income": known.column("income")}
     )
-    generator = {"name": "built-in census", "rows": rows, "seed": request.seed}
-    return request.source(lambda: grouped_census(rows, request.seed), generator, schema)
+    return request.built_in(grouped_census, size.rows, schema)
 
 
 def _classes(size: int) -> dict[int, tuple[int, ...]]:
@@ -138,26 +129,26 @@ def _described(domain: tuple[str, ...], ends: tuple[int, ...]) -> str:
     return ", ".join(f"[{domain[start]}, {domain[end]}]" for start, end in zip(starts, ends, strict=True))
 
 
-def _cells(bench: Bench, repetitions: int, seed: int) -> list[Cell]:
+def _cells(on: bench.Bench, repetitions: int, seed: int) -> list[Cell]:
     places = [("k", k, {"k": k, "p": P}) for k in KS] + [("p", p, {"k": K, "p": p}) for p in PS]
     cells = [
-        Cell(f"table-{axis}", bound, x, bench.guarantee, {"bound": bound, **at}, cost=0.001)
+        Cell(f"table-{axis}", bound, x, on.guarantee, {"bound": bound, **at}, cost=0.001)
         for bound in ("paper", "tight")
         for axis, x, at in places
     ]
     for repetition, (axis, x, at) in product(range(repetitions), places):
         figure, now = f"utility-{axis}", seed + repetition
-        cells.append(Cell(figure, OURS, x, bench.ours, {**at, "seed": now}, repetition, 4.0))
-        for name in (OPTIMISTIC, PESSIMISTIC, MAJORITY):
+        cells.append(Cell(figure, bench.OURS, x, on.ours, {**at, "seed": now}, repetition, 4.0))
+        for name in (bench.OPTIMISTIC, bench.PESSIMISTIC, bench.MAJORITY):
             parameters = {"name": name, "k": at["k"], "seed": now}
-            cells.append(Cell(figure, name, x, bench.yardstick, parameters, repetition, 2.0))
+            cells.append(Cell(figure, name, x, on.yardstick, parameters, repetition, 2.0))
     ways, fixed = ("mondrian", "specialize"), {"k": K, "p": P, "seed": seed}
     return [
         *cells,
-        *(Cell("cells", way, k, bench.loss, {"k": k, "recoding": way}, cost=2.0) for way, k in product(ways, KS)),
-        *(Cell("recoding", way, K, bench.ours, {**fixed, "recoding": way}, cost=4.0) for way in ways),
+        *(Cell("cells", way, k, on.loss, {"k": k, "recoding": way}, cost=2.0) for way, k in product(ways, KS)),
+        *(Cell("recoding", way, K, on.ours, {**fixed, "recoding": way}, cost=4.0) for way in ways),
         *(
-            Cell("corruption", OURS, x, bench.corruption, {"k": K, "p": P, "share": x, "seed": seed}, cost=3.0)
+            Cell("corruption", bench.OURS, x, on.corruption, {"k": K, "p": P, "share": x, "seed": seed}, cost=3.0)
             for x in _SHARES
         ),
     ]
@@ -185,8 +176,8 @@ def _plots(rows: Rows, classes: tuple[int, ...]) -> list[Plot]:
           for axis, fixed, _, end in axes),
         *(Plot(f"utility-{axis}", f"Error of decision trees against {axis} ({fixed})",
                f"Share of all rows that are classified wrong, less is better (Figure {number}).",
-               rows.panels(f"utility-{axis}", {error_of(m): f"m = {m}" for m in classes}), axis, "error", "share",
-               reference=(MAJORITY,))
+               rows.panels(f"utility-{axis}", {bench.error_of(m): f"m = {m}" for m in classes}), axis, "error", "share",
+               reference=(bench.MAJORITY,))
           for axis, fixed, number, _ in axes),
         Plot("cells", "How wide cells are",
              "The mean share of a column's range that a cell covers: regions of Mondrian, and one cut through the tree "

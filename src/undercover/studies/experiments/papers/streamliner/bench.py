@@ -24,7 +24,7 @@ CONTROL = "random scatter"
 OPTIMUM = "optimum"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Bench(TableBench):
     """A table and what is measured on it.
 
@@ -36,8 +36,6 @@ class Bench(TableBench):
         Of `guided`.
     predicates
         Label and columns of each set of quasi-identifiers that queries ask about.
-    queries
-        Queries of each set.
     used
         Quasi-identifiers (the first ones) that are used where their number is not what varies.
     """
@@ -45,7 +43,6 @@ class Bench(TableBench):
     weights: Mapping[str, int]
     strata: tuple[str, ...]
     predicates: Mapping[str, tuple[str, ...]]
-    queries: int
     used: int
     _kept: dict[tuple[int, int], Table] = field(default_factory=dict)
 

@@ -12,8 +12,9 @@ few times, not a hundred, and judged by the fastest. RIA, which the paper does n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
+from typing import Any, NamedTuple
 
 from undercover.datasets import census_schema
 from undercover.datasets.population import BIRTHPLACES
@@ -40,8 +41,7 @@ _COST = {"rda": 0.1, "gda": 0.3, "wrap": 0.05, "guided": 0.1, CONTROL: 0.1, OPTI
 _QUERY_COST = 4.0
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -182,34 +182,28 @@ def _cells(
 ) -> list[Cell]:
     """Tables outermost, so that each is made once."""
     again = range(repetitions)
-    unit = n_rows / 600_000
 
-    def timed(figure: str, algorithm: str, x: int, repetition: int, l: int, copies: int, used: int) -> Cell:  # noqa: E741
-        parameters = {"algorithm": algorithm, "l": l, "copies": copies, "quasi_identifiers": used}
-        parameters["seed"] = seed + repetition
-        return Cell(figure, algorithm, x, bench.time, parameters, repetition, _COST[algorithm] * unit * copies)
+    def cell(figure: str, measure: Any, name: str, x: int, repetition: int, cost: float, **settings: int) -> Cell:
+        parameters = {"algorithm": name, **settings, "seed": seed + repetition}
+        return Cell(figure, name, x, measure, parameters, repetition, cost * n_rows / 600_000)
 
-    def asked_of(algorithm: str, l: int, repetition: int) -> Cell:  # noqa: E741
-        parameters = {"algorithm": algorithm, "l": l, "seed": seed + repetition}
-        return Cell("qwe", algorithm, l, bench.query_error, parameters, repetition, _QUERY_COST * unit)
+    def timed(figure: str, name: str, x: int, repetition: int, l: int, copies: int, used: int) -> Cell:  # noqa: E741
+        cost, settings = _COST[name] * copies, {"l": l, "copies": copies, "quasi_identifiers": used}
+        return cell(figure, bench.time, name, x, repetition, cost, **settings)
 
-    def dm(algorithm: str, l: int) -> Cell:  # noqa: E741
-        parameters = {"algorithm": algorithm, "l": l, "seed": seed}
-        return Cell("dm", algorithm, l, bench.discernibility, parameters, cost=_COST[algorithm] * unit)
-
-    return [
-        *(
-            timed("time-n", name, copies * n_rows, i, _TIME_L, copies, asked)
-            for copies, i, name in product(size.copies, again, (*ALGORITHMS, CONTROL))
-        ),
-        *(timed("time-l", name, l, i, l, 1, asked) for l, i, name in product(size.time_l, again, ALGORITHMS)),  # noqa: E741
-        *(
-            timed("time-qi", name, used, i, _TIME_L, 1, used)
-            for used, i, name in product(range(1, available + 1), again, ALGORITHMS)
-        ),
-        *(dm(name, l) for l, name in product(size.dm_l, (OPTIMUM, *ALGORITHMS))),  # noqa: E741
-        *(asked_of(name, l, i) for l, i, name in product(size.query_l, again, ALGORITHMS)),  # noqa: E741
+    cells = [
+        timed("time-n", name, copies * n_rows, i, _TIME_L, copies, asked)
+        for copies, i, name in product(size.copies, again, (*ALGORITHMS, CONTROL))
     ]
+    for x, i, name in product(size.time_l, again, ALGORITHMS):
+        cells.append(timed("time-l", name, x, i, x, 1, asked))
+    for x, i, name in product(range(1, available + 1), again, ALGORITHMS):
+        cells.append(timed("time-qi", name, x, i, _TIME_L, 1, x))
+    for x, name in product(size.dm_l, (OPTIMUM, *ALGORITHMS)):
+        cells.append(cell("dm", bench.discernibility, name, x, 0, _COST[name], l=x))
+    for x, i, name in product(size.query_l, again, ALGORITHMS):
+        cells.append(cell("qwe", bench.query_error, name, x, i, _QUERY_COST, l=x))
+    return cells
 
 
 def _coincide(rows: Rows) -> str:
