@@ -1,4 +1,4 @@
-"""What the benches of experiments share: a table that is encoded once, parts of it, and verified releases of it."""
+"""What the benches of experiments share: a table that is encoded once, and parts of it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.datasets import census
-from undercover.engines.local import LocalEngine
-from undercover.guarantees import Checkable, Verification, verify, verify_private
-from undercover.methods.registry import method_parameters
-from undercover.model.protocols import Method, Progress
-from undercover.model.release import Release
-from undercover.model.run import Run
+from undercover.model.protocols import Progress
 from undercover.model.table import Table
-from undercover.randomness import Randomness
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,37 +38,6 @@ class TableBench:
         """Encode the table before anything is measured."""
         progress("reading and encoding", 0.0)
         assert self.table is not None
-
-
-def released(table: Table, method: Method, seed: int) -> tuple[Run, Verification]:
-    """A run on an encoded table, and what recomputing its promises found.
-
-    >>> from undercover.methods.anatomy import Anatomy
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [31, 35, 48, 52], "ill": ["flu", "cold", "flu", "cold"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> run, found = released(table, Anatomy(l=2), seed=1)
-    >>> run.groups.count, found.holds
-    (2, True)
-    """
-    draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
-    parameters = {**method_parameters(method), "used": dict(draft.used)}
-    release = Release(method.name, parameters, draft.tables, method.algorithm_safe, form=draft.form)
-    run = Run(
-        release=release,
-        schema=table.schema,
-        groups=draft.groups,
-        rows=table.rows,
-        source={},
-        randomness={"source": "seed", "seed": seed},
-        timings={},
-        diagnostics=draft.diagnostics,
-        frames=draft.frames,
-        original=table,
-    )
-    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
-    found = verify_private(verify(release, claims), run)
-    return replace(run, release=release.with_guarantees(found.manifest_entries())), found
 
 
 def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:

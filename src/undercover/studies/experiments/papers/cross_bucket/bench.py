@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from undercover.attacks import BucketMatching
-from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError
+from undercover.forms.case import Case
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.mondrian import Mondrian
 from undercover.model.protocols import Method
-from undercover.studies.experiments.bench import TableBench, released
+from undercover.randomness import Randomness
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility.queries.sums import SumError
+from undercover.verbs.publish import publish_table
 
 MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian (loss)", "anatomy", "cross-bucket"
 METHODS = (MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS)
@@ -31,8 +33,8 @@ class Bench(TableBench):
         """
         table = self.table
         (sensitive,) = table.schema.sensitive
-        run, checked = released(table, method_of(method, k, l), seed)
-        found = BucketMatching().run(table, run.release, threads=LocalEngine().threads)
+        run = publish_table(table, method_of(method, k, l), randomness=Randomness(seed))
+        found = BucketMatching().run(Case.of(run))
         if (found.matches < 1).any():
             raise InternalError(f"A row of the table fits no row of the release by {method}.")
         breach = found.breach[sensitive]
@@ -41,7 +43,7 @@ class Bench(TableBench):
             WORST: float(breach.max()),
             ABOVE: float((breach > 0.01).mean()),
             IDENTITY: 1.0 / int(found.matches.min()),
-            HOLDS: float(checked.holds),
+            HOLDS: float(run.verification.holds),
         }
         if method != ANATOMY:
             figures[DM] = int(np.dot(run.groups.sizes, run.groups.sizes))

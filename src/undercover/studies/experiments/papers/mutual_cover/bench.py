@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from undercover.attacks.partial.profile import PAPERS, profile
-from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError
+from undercover.forms.case import Case
 from undercover.forms.drawn.displacement import papers_iloss
 from undercover.forms.written import written
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.mutual_cover.informed import Informed
-from undercover.model.drawn import own_rows
 from undercover.model.protocols import Method
 from undercover.model.run import Run
-from undercover.studies.experiments.bench import TableBench, released
+from undercover.randomness import Randomness
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility.queries.sums import SumError
+from undercover.verbs.publish import publish_table
 
 COVER, RESAMPLED, ALONE = "mutual cover", "mutual cover (drawn again)", "mutual cover (tables alone)"
 MONDRIAN, ANATOMY = "mondrian", "anatomy"
@@ -47,12 +47,10 @@ class Bench(TableBench):
 
     def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""
-        table, threads = self.table, LocalEngine().threads
-        run, checked = released(table, method_of(method, delta, l), seed)
-        if not checked.holds:
-            raise InternalError(f"The promise of {run.release.method} does not hold.")
-        own = own_rows(run)
-        found = profile(table, run.release, table.schema.quasi_identifiers, own=own, threads=threads)
+        table = self.table
+        run = publish_table(table, method_of(method, delta, l), randomness=Randomness(seed))
+        case = Case.of(run)
+        found = profile(case.reading, table, table.schema.quasi_identifiers, own=case.own, threads=case.threads)
         (sensitive,) = table.schema.sensitive
         figures: dict[str, float] = {}
         for p in PAPERS:
@@ -60,13 +58,13 @@ class Bench(TableBench):
             figures[identity_at(p)] = means["identity"]["mean"]
             figures[attribute_at(p)] = means["attribute"][sensitive]["mean"]
         if method != ANATOMY:
-            figures[ILOSS] = papers_iloss(table, run.release, own)
+            figures[ILOSS] = papers_iloss(table, case.reading, case.own)
             figures[ILOSS_CELL] = figures[ILOSS] / table.n_rows / len(table.schema.quasi_identifiers)
         if table[sensitive].domain.kind == "numeric":
             errors = SumError(queries=self.queries, seed=seed).of_release(table, run.release)
             figures |= {ERROR: errors.mean, MEDIAN: errors.median}
         if method in COVERS:
-            informed = Informed().run(table, run, threads=threads)
+            informed = Informed().run(case)
             figures |= {
                 KNOWS_ROW: float(informed.identity.mean()),
                 KNOWS_VALUE: float(informed.attribute.mean()),

@@ -13,10 +13,12 @@ from undercover.methods.noncentralized.neighbours import joint_condition, neighb
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Progress
 from undercover.model.table import Table
+from undercover.randomness import Randomness
 from undercover.steps.lattice.choice import search
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import listed_nodes, minimal
-from undercover.studies.experiments.bench import TableBench, part, released
+from undercover.studies.experiments.bench import TableBench, part
+from undercover.verbs.publish import publish_table
 
 
 def four_levels(labels: Sequence[str]) -> Hierarchy:
@@ -52,7 +54,7 @@ class Bench(TableBench):
         key = (l_pre, columns)
         if key not in self._published:
             table = part(self.table, self.table.schema.quasi_identifiers[-columns:])
-            run, _ = released(table, NonCentralized(l=l_pre), seed=0)
+            run = publish_table(table, NonCentralized(l=l_pre), randomness=Randomness(0))
             self._published[key] = (released_table(run.release, "previous"),)
         return self._published[key]
 

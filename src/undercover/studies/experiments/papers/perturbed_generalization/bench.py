@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks import Corruption
-from undercover.engines.local import LocalEngine
+from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
 from undercover.model.protocols import Progress
 from undercover.model.release import Release
 from undercover.randomness import Randomness
-from undercover.studies.experiments.bench import TableBench, released
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility import measure
+from undercover.verbs.publish import publish_table
 
 OPTIMISTIC, PESSIMISTIC, OURS, MAJORITY = "optimistic", "pessimistic", "perturbed generalization", "majority"
 SKEW, RHO1 = 0.1, 0.2
@@ -88,14 +89,14 @@ class Bench(TableBench):
     def loss(self, k: int, recoding: Way) -> dict[str, float]:
         """How wide cells are: the mean share of a column's range, and how many cells there are."""
         release = self.release(k, 0.3, 0, recoding)
-        found = measure(self.table, release).loss["ncp"]
+        found = measure(Case(self.table, release)).loss["ncp"]
         return {"loss": found.arithmetic, "cells": release.published().rows}
 
     def corruption(self, k: int, p: float, share: float, seed: int) -> dict[str, float]:
         """The worst rise of confidence over everybody, the bound, and who is certain where true values are "
         "published."""
         release = self.release(k, p, seed)
-        found = Corruption(shares=(share,)).run(self.table, release, threads=LocalEngine().threads)
+        found = Corruption(shares=(share,)).run(Case(self.table, release))
         return {
             "largest growth": found.worst_growth,
             "bound": max(entry["bound"] for entry in found.sweep),
@@ -109,7 +110,7 @@ class Bench(TableBench):
         if key not in self._kept:
             method = PerturbedGeneralization(k=k, p=p, skew=SKEW, recoding=recoding)
             self._kept.clear()
-            self._kept[key] = released(self.table, method, seed)[0].release
+            self._kept[key] = publish_table(self.table, method, randomness=Randomness(seed)).release
         return self._kept[key]
 
     def _named(self, m: int) -> dict[str, list[str]]:
