@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,7 @@ _MEMORY_CODE = 2
 
 
 def run_everything(
-    request: Request,
-    out: Path,
-    *,
-    names: Iterable[str] | None = None,
-    fresh: bool = False,
-    progress: Progress = no_progress,
+    request: Request, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
     """Run every experiment into ``out/NAME`` and write the overview.
 
@@ -44,8 +39,6 @@ def run_everything(
         What is asked of each of them.
     out
         The folder; an interrupted run in it is continued.
-    names
-        By default all experiments there are.
     fresh
         Forget what is in the folders.
     progress
@@ -56,21 +49,19 @@ def run_everything(
     The content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where it could
     not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
-    chosen = list(plugins.names("experiments") if names is None else names)
-    private = request.given is not None
-    ours = (PAGE, *plugins.names("experiments"), *chosen)
-    open_folder(out, OVERVIEW, ours, "`experiment all`", private=private)
+    names, private = plugins.names("experiments"), request.given is not None
+    open_folder(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private)
     overview: dict[str, Any] = {
         "private": private,
         "quick": request.quick,
-        "experiments": [_waiting(name) for name in chosen],
+        "experiments": [_waiting(name) for name in names],
         "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
     }
     _write(overview, out)
-    for position, name in enumerate(chosen):
+    for position, name in enumerate(names):
 
         def within(stage: str, share: float, done: int = position) -> None:
-            progress(stage, (done + share) / len(chosen))
+            progress(stage, (done + share) / len(names))
 
         overview["experiments"][position] = _run(name, request, out / name, fresh, within)
         _write(overview, out)

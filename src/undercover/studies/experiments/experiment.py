@@ -162,7 +162,7 @@ class Experiment:
     data
         What the data are, so that equal means the same table: the hash of a file or the parameters of a generator.
     about
-        What was run, as pairs of a term and its description.
+        What was run: terms and their descriptions.
     cells
         In the order in which they run.
     plots
@@ -187,7 +187,7 @@ class Experiment:
     cells: Sequence[Cell]
     plots: Callable[[Rows], Sequence[Plot]]
     claims: Sequence[Claim]
-    about: Sequence[tuple[str, str]] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
     prepare: Callable[[Progress], None] = lambda progress: None
     settings: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -168,7 +168,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
         "version": experiment.version,
         "private": experiment.private,
         "data": dict(experiment.data),
-        "about": [{"term": term, "text": text} for term, text in experiment.about],
+        "about": [{"term": term, "text": text} for term, text in experiment.about.items()],
         "parameters": {**experiment.settings, **experiment.parameters},
         "claims": claims,
         "plots": [asdict(plot) for plot in experiment.plots(rows)],

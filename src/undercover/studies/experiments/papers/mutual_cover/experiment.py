@@ -81,20 +81,17 @@ def build(request: Request) -> Experiment:
         plots=_plots,
         claims=claims(),
         prepare=on.prepare,
-        about=[
-            ("Table", f"{source.name}, {source.n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
-            ("Sensitive", sensitive),
-            (
-                "Mutual cover",
-                f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, unchanged "
-                "rows drawn again instead, and the tables alone",
-            ),
-            ("Mondrian and Anatomy", "l = 1/δ; Mondrian cuts at the median and publishes the tightest box"),
-            ("Attack", f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}"),
-            ("Queries", f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(source.schema.quasi_identifiers),
+            "Sensitive": sensitive,
+            "Mutual cover": f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, "
+            "unchanged rows drawn again instead, and the tables alone",
+            "Mondrian and Anatomy": "l = 1/δ; Mondrian cuts at the median and publishes the tightest box",
+            "Attack": f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}",
+            "Queries": f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+        },
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
@@ -35,21 +35,12 @@ ALONE = "none"
 _PAPER = "Cheong, Wu & Wong, “Non-centralized distinct l-diversity”, IJDMS 4(2), 2012, Section 6."
 _NAMES = ("age", "education", "birthplace", "occupation", "race", "work_class", "marital_status")
 _VALUES = 50  # sensitive values in the paper
+_Sets = Mapping[str, tuple[int, int]]
 # Table 10: l_pre and |QI_pre|.
 _SETS = {"A": (30, 2), "B": (50, 2), "C": (30, 4), "D": (50, 4), ALONE: (0, 0)}
 _MOST_COLUMNS = 5  # next to a previous table
-
-
-class _Size(NamedTuple):
-    """How much is measured."""
-
-    rows: int
-    l: tuple[int, ...]  # noqa: E741
-    repetitions: int
-
-
-_FULL = _Size(700_000, (10, 15, 20, 25, 30, 35, 40), 3)
-_QUICK = _Size(20_000, (10, 25, 40), 1)
+# Rows, l and repetitions.
+_FULL, _QUICK = (700_000, (10, 15, 20, 25, 30, 35, 40), 3), (20_000, (10, 25, 40), 1)
 
 
 def build(request: Request) -> Experiment:
@@ -68,8 +59,8 @@ def build(request: Request) -> Experiment:
     kind = options.get("hierarchies", "four")
     if kind not in ("four", "spec"):
         raise ParameterError(unknown("Option hierarchies", kind, ("four", "spec")))
-    size = _QUICK if request.quick else _FULL
-    source, n_values = _source(request, size)
+    rows, diversities, repetitions = _QUICK if request.quick else _FULL
+    source, n_values = _source(request, rows)
     names = source.schema.quasi_identifiers
     sensitive = one_sensitive(source.schema)
     bench = Bench(load=lambda: _load(source, kind))
@@ -79,7 +70,7 @@ def build(request: Request) -> Experiment:
         if columns < len(names) or not columns
     }
     columns = range(1, len(names) + 1)
-    repetitions = request.repetitions or size.repetitions
+    repetitions = request.repetitions or repetitions
     previous = {name: parameters for name, parameters in sets.items() if parameters[1]}
     return Experiment(
         name="noncentralized",
@@ -88,35 +79,32 @@ def build(request: Request) -> Experiment:
         version=1,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, sets, [_scaled(l, n_values) for l in size.l], len(names), repetitions, source.n_rows),  # noqa: E741
+        cells=_cells(bench, sets, [_scaled(x, n_values) for x in diversities], len(names), repetitions, source.n_rows),
         plots=lambda rows: _plots(rows, sets),
         claims=claims(previous, columns),
         prepare=bench.prepare,
-        about=[
-            ("Table", f"{source.name}, {source.n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(names)),
-            ("Sensitive", f"{sensitive}, {n_values} values"),
-            ("Levels", "the values, four classes, two, one" if kind == "four" else "those of the spec"),
-            (
-                "Sets",
-                "; ".join(
-                    f"{name}: previous table with the last {count} quasi-identifiers, distinct {l_pre}-diverse"
-                    for name, (l_pre, count) in previous.items()
-                )
-                + f"; {ALONE}: nobody has published before",
-            ),
-            ("Time", "the search for all candidates, one thread, compiled beforehand; the fastest repetition counts"),
-            ("Repetitions", str(repetitions)),
-        ],
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(names),
+            "Sensitive": f"{sensitive}, {n_values} values",
+            "Levels": "the values, four classes, two, one" if kind == "four" else "those of the spec",
+            "Sets": "; ".join(
+                f"{name}: previous table with the last {count} quasi-identifiers, distinct {l_pre}-diverse"
+                for name, (l_pre, count) in previous.items()
+            )
+            + f"; {ALONE}: nobody has published before",
+            "Time": "the search for all candidates, one thread, compiled beforehand; the fastest repetition counts",
+            "Repetitions": str(repetitions),
+        },
         settings={"hierarchies": kind, "sets": {name: list(parameters) for name, parameters in sets.items()}},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
 
 
-def _source(request: Request, size: _Size) -> tuple[Source, int]:
+def _source(request: Request, rows: int) -> tuple[Source, int]:
     """The table, and how many sensitive values it has."""
     schema = census_schema(_NAMES, "income", hierarchies=False)
-    source = request.built_in(census, size.rows, schema, "built-in census (SAL)")
+    source = request.built_in(census, rows, schema, "built-in census (SAL)")
     if not source.private:
         return source, _VALUES
     return source, len(source.load().column(one_sensitive(source.schema)).unique())
@@ -148,12 +136,7 @@ def _scaled(l: int, n_values: int) -> int:  # noqa: E741
 
 
 def _cells(
-    bench: Bench,
-    sets: Mapping[str, tuple[int, int]],
-    diversities: list[int],
-    n_columns: int,
-    repetitions: int,
-    n_rows: int,
+    bench: Bench, sets: _Sets, diversities: list[int], n_columns: int, repetitions: int, n_rows: int
 ) -> list[Cell]:
     cells = []
     for name, (l_pre, columns_pre) in sets.items():
@@ -166,7 +149,7 @@ def _cells(
     return cells
 
 
-def _plots(rows: Rows, sets: Mapping[str, tuple[int, int]]) -> list[Plot]:
+def _plots(rows: Rows, sets: _Sets) -> list[Plot]:
     def panels(measure: str) -> list[dict[str, Any]]:
         return [
             point

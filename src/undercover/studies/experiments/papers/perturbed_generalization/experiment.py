@@ -12,7 +12,6 @@ mean class. The paper plots errors without printing them, so claims are judged b
 from __future__ import annotations
 
 from itertools import product
-from typing import NamedTuple
 
 from undercover.datasets import census_schema
 from undercover.errors import SchemaError
@@ -40,16 +39,7 @@ QUASI_IDENTIFIERS = tuple(WEIGHTS)
 K, P = 6, 0.3
 _PAPER = "Tao, Xiao, Li & Zhang, “On Anti-Corruption Privacy Preserving Publication”, Section VII."
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-class _Size(NamedTuple):
-    """How much is measured."""
-
-    rows: int
-    repetitions: int
-
-
-_FULL, _QUICK = _Size(700_000, 3), _Size(20_000, 1)
+_FULL, _QUICK = (700_000, 3), (20_000, 1)  # rows and repetitions
 
 
 def build(request: Request) -> Experiment:
@@ -62,15 +52,15 @@ def build(request: Request) -> Experiment:
     ('perturbed-generalization', 20000)
     """
     request.choices(())
-    size = _QUICK if request.quick else _FULL
-    source = _source(request, size)
+    rows, repetitions = _QUICK if request.quick else _FULL
+    source = _source(request, rows)
     sensitive = one_sensitive(source.schema)
     domain = source.schema.column(sensitive).domain
     if domain is None or len(domain) < 4:
         raise SchemaError(f"This experiment needs the declared domain of `{sensitive}`, of at least 4 values in order.")
     classes = _classes(len(domain))
     on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), domain=domain, classes=classes)
-    repetitions = request.repetitions or size.repetitions
+    repetitions = request.repetitions or repetitions
     weights = {name: source.schema.column(name).weight for name in source.schema.quasi_identifiers}
     return Experiment(
         name="perturbed-generalization",
@@ -83,26 +73,23 @@ def build(request: Request) -> Experiment:
         plots=lambda rows: _plots(rows, tuple(classes)),
         claims=claims(tuple(classes)),
         prepare=on.prepare,
-        about=[
-            ("Table", f"{source.name}, {source.n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
-            ("Sensitive", f"{sensitive}, {len(domain)} declared values"),
-            ("Weights of columns", ", ".join(f"{name} {weight:g}" for name, weight in weights.items())),
-            ("Classes", "; ".join(f"m = {m}: {_described(domain, ends)}" for m, ends in classes.items())),
-            (
-                "Yardsticks",
-                f"trees learnt from n/k exact rows: their own values ({bench.OPTIMISTIC}), random ones "
-                f"({bench.PESSIMISTIC})",
-            ),
-            ("Error", "share of all rows of the table that a tree classifies wrong"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(source.schema.quasi_identifiers),
+            "Sensitive": f"{sensitive}, {len(domain)} declared values",
+            "Weights of columns": ", ".join(f"{name} {weight:g}" for name, weight in weights.items()),
+            "Classes": "; ".join(f"m = {m}: {_described(domain, ends)}" for m, ends in classes.items()),
+            "Yardsticks": f"trees learnt from n/k exact rows: their own values ({bench.OPTIMISTIC}), random ones "
+            f"({bench.PESSIMISTIC})",
+            "Error": "share of all rows of the table that a tree classifies wrong",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+        },
         settings={"weights": weights, "classes": {str(m): list(ends) for m, ends in classes.items()}},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
 
 
-def _source(request: Request, size: _Size) -> Source:
+def _source(request: Request, rows: int) -> Source:
     known = census_schema(hierarchies=False)
     columns = {
         name: Column(
@@ -115,7 +102,7 @@ def _source(request: Request, size: _Size) -> Source:
     schema = Schema(
         quasi_identifiers=QUASI_IDENTIFIERS, sensitive="income", columns={**columns, "income": known.column("income")}
     )
-    return request.built_in(grouped_census, size.rows, schema)
+    return request.built_in(grouped_census, rows, schema)
 
 
 def _classes(size: int) -> dict[int, tuple[int, ...]]:

@@ -98,26 +98,18 @@ def build(request: Request) -> Experiment:
         plots=_plots,
         claims=claims(predicates, category, list(predicates)[-1]),
         prepare=bench.prepare,
-        about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(names[:asked])),
-            ("Sensitive", sensitive),
-            ("Weights of GDA", ", ".join(f"{name} {weights[name]:,}" for name in names[:asked])),
-            ("Strata of `guided`", f"{category}; the others one after the other"),
-            (
-                "Time",
-                f"{n_rows * size.copies[0]:,} to {n_rows * size.copies[-1]:,} rows at l = {_TIME_L}: the forming "
-                "of groups alone, one thread, compiled beforehand",
-            ),
-            ("Queries", f"{size.queries:,} for each of: {'; '.join(predicates)}"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
-        settings={
-            "weights": weights,
-            "strata": [category],
-            "predicates": predicates,
-            "queries": size.queries,
+        about={
+            "Table": f"{source.name}, {n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(names[:asked]),
+            "Sensitive": sensitive,
+            "Weights of GDA": ", ".join(f"{name} {weights[name]:,}" for name in names[:asked]),
+            "Strata of `guided`": f"{category}; the others one after the other",
+            "Time": f"{n_rows * size.copies[0]:,} to {n_rows * size.copies[-1]:,} rows at l = {_TIME_L}: the forming "
+            "of groups alone, one thread, compiled beforehand",
+            "Queries": f"{size.queries:,} for each of: {'; '.join(predicates)}",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
         },
+        settings={"weights": weights, "strata": [category], "predicates": predicates, "queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
 
