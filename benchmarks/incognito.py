@@ -19,7 +19,8 @@ from undercover.steps.lattice.choice import Chooser, search
 from undercover.steps.lattice.conditions import CellCondition, JointCondition
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import Levels, listed_nodes
-from undercover.studies.experiments.papers.noncentralized.bench import Bench, part
+from undercover.studies.experiments.bench import part
+from undercover.studies.experiments.papers.noncentralized.bench import Bench
 from undercover.studies.experiments.papers.noncentralized.experiment import build
 from undercover.studies.experiments.request import Request
 

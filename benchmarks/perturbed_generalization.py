@@ -20,8 +20,8 @@ from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import partition
 from undercover.steps.recoding import region_cells
+from undercover.studies.experiments.bench import grouped_census
 from undercover.studies.experiments.papers.perturbed_generalization.experiment import QUASI_IDENTIFIERS, WEIGHTS
-from undercover.studies.experiments.papers.perturbed_generalization.experiment import people as census_with_groups
 
 K, P = 6, Fraction(3, 10)
 CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
@@ -46,7 +46,7 @@ def schema(*, hierarchies: bool = False) -> uc.Schema:
 
 def perturbed_generalization(book: Book, rows: int, threads: int) -> None:
     book.section(f"Perturbed generalization, k={K}, {rows:,} rows x 8 quasi-identifiers, {threads} threads")
-    people = census_with_groups(rows, 1)
+    people = grouped_census(rows, 1)
     table = Table.from_arrow(people, schema())
     columns = [codes.astype(np.int32) for codes in table.codes(QUASI_IDENTIFIERS)]
 
@@ -99,7 +99,7 @@ def _growth(book: Book, threads: int) -> None:
 
     method = uc.PerturbedGeneralization(k=K, p=float(P))
     engine = LocalEngine(threads=threads)
-    tables = [Table.from_arrow(census_with_groups(rows, 1), schema()) for rows in (100_000, 1_000_000)]
+    tables = [Table.from_arrow(grouped_census(rows, 1), schema()) for rows in (100_000, 1_000_000)]
     seconds: list[list[float]] = [[], []]
     for _ in range(7):
         for table, times in zip(tables, seconds, strict=True):

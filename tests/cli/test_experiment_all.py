@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from undercover import plugins
 from undercover.errors import UnreachableError
-from undercover.studies.experiments import everything
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, judged, untestable
-from undercover.studies.experiments.registry import EXPERIMENTS
 from undercover.studies.experiments.request import Request
 
 Command = Callable[..., Any]
@@ -43,8 +43,8 @@ def toy(name: str, request: Request) -> Experiment:
 def toys(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[str, Request], Experiment]]:
     """Three experiments in place of the real ones; a test may replace one by something that fails."""
     made: dict[str, Callable[[str, Request], Experiment]] = dict.fromkeys(("circles", "cubes", "squares"), toy)
-    monkeypatch.setattr(everything, "EXPERIMENTS", made)
-    monkeypatch.setattr(everything, "build_experiment", lambda name, request: made[name](name, request))
+    monkeypatch.setattr(plugins, "names", lambda kind: list(made))
+    monkeypatch.setattr(plugins, "load", lambda kind, name: partial(made[name], name))
     measured.clear()
     return made
 
@@ -155,6 +155,6 @@ def test_every_real_experiment_runs_quickly(undercover: Command, tmp_path: Path)
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert {entry["experiment"]: entry["state"] for entry in found["experiments"]} == dict.fromkeys(
-        EXPERIMENTS, "finished"
+        plugins.names("experiments"), "finished"
     )
     assert all(entry["claims"] for entry in found["experiments"])

@@ -10,7 +10,8 @@ from undercover.io.source import read
 from undercover.methods.noncentralized import NonCentralized
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels, part
+from undercover.studies.experiments.bench import part
+from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
 from undercover.studies.experiments.papers.noncentralized.claims import claims
 from undercover.studies.experiments.papers.noncentralized.experiment import build
 from undercover.studies.experiments.request import Request

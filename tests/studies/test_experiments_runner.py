@@ -42,7 +42,7 @@ class Toy:
             version=version,
             data=data or {"generator": {"name": "shapes"}},
             cells=cells,
-            about=[("Shapes", "`square` and circle")],
+            about={"Shapes": "`square` and circle"},
             prepare=self.prepare,
             plots=lambda rows: [
                 Plot(

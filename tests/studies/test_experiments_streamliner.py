@@ -13,7 +13,8 @@ from undercover.methods.streamliner import Streamliner
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility, replicated
+from undercover.studies.experiments.bench import part
+from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility
 from undercover.studies.experiments.papers.streamliner.claims import claims
 from undercover.studies.experiments.papers.streamliner.experiment import build
 from undercover.studies.experiments.request import Request
@@ -45,7 +46,7 @@ def optimum_by_search(n: int, l: int) -> int:  # noqa: E741
     """The least sum of squares over all ways to write n as a sum of parts of at least l."""
     best = [0] + [math.inf] * n
     for total in range(1, n + 1):
-        best[total] = min((best[total - part] + part * part for part in range(l, total + 1)), default=math.inf)
+        best[total] = min((best[total - size] + size * size for size in range(l, total + 1)), default=math.inf)
     return int(best[n])
 
 
@@ -75,7 +76,7 @@ def test_what_is_timed_is_the_method():
 
 def test_replicated_table_has_every_row_so_often():
     table = small_table(50)
-    thrice = replicated(table, 3, 2)
+    thrice = part(table, ("age", "sex"), copies=3)
     assert thrice.n_rows == 150
     assert thrice.schema.quasi_identifiers == ("age", "sex")
     np.testing.assert_array_equal(thrice["income"].codes, np.concatenate([table["income"].codes] * 3))

@@ -9,12 +9,12 @@ from typing import Any
 
 import typer
 
+from undercover import plugins
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.pages.experiment import VERDICTS
 from undercover.studies.experiments.everything import BROKEN, FINISHED, PAGE, exit_code, run_everything
-from undercover.studies.experiments.registry import build_experiment
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 
@@ -61,7 +61,8 @@ def run(
             if name == ALL:
                 results = run_everything(request, out, fresh=fresh, progress=progress)
             else:
-                results = run_experiment(build_experiment(name, request), out, fresh=fresh, progress=progress)
+                experiment = plugins.load("experiments", name)(request)
+                results = run_experiment(experiment, out, fresh=fresh, progress=progress)
     except KeyboardInterrupt:
         print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None

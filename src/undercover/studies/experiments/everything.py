@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import platform
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from undercover.errors import OutputError, UndercoverError
+from undercover import plugins
+from undercover.errors import UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.pages.experiment import experiments_overview_html
-from undercover.studies.experiments.outputs import RESULTS, write_whole
-from undercover.studies.experiments.registry import EXPERIMENTS, build_experiment
+from undercover.studies.experiments.outputs import RESULTS, open_folder, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 from undercover.version import VERSION
@@ -29,12 +29,7 @@ _MEMORY_CODE = 2
 
 
 def run_everything(
-    request: Request,
-    out: Path,
-    *,
-    names: Iterable[str] | None = None,
-    fresh: bool = False,
-    progress: Progress = no_progress,
+    request: Request, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
     """Run every experiment into ``out/NAME`` and write the overview.
 
@@ -44,8 +39,6 @@ def run_everything(
         What is asked of each of them.
     out
         The folder; an interrupted run in it is continued.
-    names
-        By default all experiments there are.
     fresh
         Forget what is in the folders.
     progress
@@ -56,19 +49,19 @@ def run_everything(
     The content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where it could
     not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
-    chosen = list(EXPERIMENTS if names is None else names)
-    _open_folder(out, chosen, private=request.given is not None)
+    names, private = plugins.names("experiments"), request.given is not None
+    open_folder(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private)
     overview: dict[str, Any] = {
-        "private": request.given is not None,
+        "private": private,
         "quick": request.quick,
-        "experiments": [_waiting(name) for name in chosen],
+        "experiments": [_waiting(name) for name in names],
         "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
     }
     _write(overview, out)
-    for position, name in enumerate(chosen):
+    for position, name in enumerate(names):
 
         def within(stage: str, share: float, done: int = position) -> None:
-            progress(stage, (done + share) / len(chosen))
+            progress(stage, (done + share) / len(names))
 
         overview["experiments"][position] = _run(name, request, out / name, fresh, within)
         _write(overview, out)
@@ -90,7 +83,7 @@ def exit_code(overview: Mapping[str, Any]) -> int:
 def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progress) -> dict[str, Any]:
     """One experiment; whatever goes wrong with it is its result, so that the others can run."""
     try:
-        results = run_experiment(build_experiment(name, request), folder, fresh=fresh, progress=progress)
+        results = run_experiment(plugins.load("experiments", name)(request), folder, fresh=fresh, progress=progress)
     except UndercoverError as error:
         return {**_waiting(name), "state": REFUSED, "reason": str(error), "exit_code": error.exit_code}
     except MemoryError:
@@ -112,18 +105,6 @@ def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progr
 def _waiting(name: str) -> dict[str, Any]:
     title = name.replace("-", " ").capitalize()
     return {"experiment": name, "title": title, "paper": "", "state": WAITING, "page": f"{name}/{RESULTS[-1]}"}
-
-
-def _open_folder(out: Path, names: Iterable[str], private: bool) -> None:
-    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
-    try:
-        if not out.exists():
-            out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        found = {path.name for path in out.iterdir()}
-    except OSError as error:
-        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
-    if found - {OVERVIEW, PAGE, *EXPERIMENTS, *names} and OVERVIEW not in found:
-        raise OutputError(f"`{out}` was not written by `experiment all`. It is left alone: choose another with --out.")
 
 
 def _write(overview: Mapping[str, Any], out: Path) -> None:

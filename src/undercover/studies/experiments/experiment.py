@@ -18,7 +18,7 @@ NOT_HELD: Verdict = "not held"
 CANNOT_BE_TESTED: Verdict = "cannot be tested"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Cell:
     """One measurement, independent of every other.
 
@@ -38,7 +38,7 @@ class Cell:
 
     Examples
     --------
-    >>> cell = Cell(figure="area", series="square", x=3, measure=lambda side: {"area": side**2}, parameters={"side": 3})
+    >>> cell = Cell("area", "square", 3, lambda side: {"area": side**2}, {"side": 3})
     >>> cell.measure(**cell.parameters)
     {'area': 9}
     """
@@ -60,22 +60,18 @@ class Judgement:
     figures: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Claim:
     """Something a paper says of its measurements.
 
     Parameters
     ----------
-    id
-        Short and stable, for scripts.
-    statement
-        What is said, in our own words.
-    place
-        Where the paper says it.
-    criterion
-        When we say that it held, with the tolerance.
+    id, place
+        Short and stable, for scripts, and where the paper says it.
     judge
         From the measured rows to a verdict. Where rows are missing it may raise :class:`NotMeasuredError`.
+    statement, criterion
+        What is said, in our own words, and when we say that it held, with the tolerance.
 
     Examples
     --------
@@ -88,10 +84,10 @@ class Claim:
     """
 
     id: str
-    statement: str
     place: str
-    criterion: str
     judge: Callable[[Rows], Judgement]
+    statement: str
+    criterion: str
 
     def judged(self, rows: Rows) -> Judgement:
         """The verdict on what was measured; what was not cannot be judged."""
@@ -116,14 +112,10 @@ def untestable(reason: str) -> Callable[[Rows], Judgement]:
     >>> untestable("we do not have that algorithm")(Rows(())).verdict
     'cannot be tested'
     """
-
-    def judge(rows: Rows) -> Judgement:
-        return Judgement(CANNOT_BE_TESTED, reason)
-
-    return judge
+    return lambda rows: Judgement(CANNOT_BE_TESTED, reason)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plot:
     """A picture of one measure, with the table of its figures.
 
@@ -157,10 +149,6 @@ class Plot:
     note: str = ""
 
 
-def _nothing(progress: Progress) -> None:
-    """Nothing to prepare."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """What a paper measured, as cells, plots and claims.
@@ -174,7 +162,7 @@ class Experiment:
     data
         What the data are, so that equal means the same table: the hash of a file or the parameters of a generator.
     about
-        What was run, as pairs of a term and its description.
+        What was run: terms and their descriptions.
     cells
         In the order in which they run.
     plots
@@ -199,8 +187,8 @@ class Experiment:
     cells: Sequence[Cell]
     plots: Callable[[Rows], Sequence[Plot]]
     claims: Sequence[Claim]
-    about: Sequence[tuple[str, str]] = ()
-    prepare: Callable[[Progress], None] = _nothing
+    about: Mapping[str, str] = field(default_factory=dict)
+    prepare: Callable[[Progress], None] = lambda progress: None
     settings: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     private: bool = False

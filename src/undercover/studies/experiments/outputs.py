@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,28 @@ def write_results(results: Mapping[str, Any], out: Path) -> None:
     contents = (tidy_csv(results), as_json(results), experiment_html(results))
     for name, content in zip(RESULTS, contents, strict=True):
         write_whole(out / name, content)
+
+
+def open_folder(out: Path, mark: str, files: Sequence[str], writer: str, *, private: bool, fresh: bool = False) -> None:
+    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "thesis.tex").touch()
+    ...     open_folder(Path(folder), "cells.jsonl", RESULTS, "an experiment", private=False)
+    Traceback (most recent call last):
+    undercover.errors.OutputError: `...` was not written by an experiment. It is left alone: choose another with --out.
+    """
+    try:
+        if not out.exists():
+            out.mkdir(parents=True, mode=0o700 if private else 0o777)
+        found = {path.name for path in out.iterdir()}
+        if mark not in found and found - set(files):
+            raise OutputError(f"`{out}` was not written by {writer}. It is left alone: choose another with --out.")
+        for name in (mark, *files) if fresh else ():
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
 
 
 def tidy_csv(results: Mapping[str, Any]) -> str:

@@ -16,6 +16,8 @@ from undercover.io.source import Input
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.schema import Schema
 
+Maker = Callable[[int, int], pa.Table]  # from a number of rows and a seed
+
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
@@ -78,6 +80,11 @@ class Request:
             raise ParameterError(problems)
         return dict(self.options)
 
+    def built_in(self, make: Maker, rows: int, schema: Schema, name: str = "built-in census", **choices: str) -> Source:
+        """The table that was given, or else a built-in one of so many rows, if no other number was asked for."""
+        generator = {"name": name, "rows": self.rows or rows, "seed": self.seed, **choices}
+        return self.source(lambda: make(self.rows or rows, self.seed), generator, schema)
+
     def source(self, generate: Callable[[], pa.Table], generator: Mapping[str, Any], schema: Schema) -> Source:
         """The table that was given, or else the one ``generate`` makes; ``generator`` says all it depends on."""
         if self.given is None or self.schema is None:
@@ -109,6 +116,11 @@ class Source:
     identity: Mapping[str, Any]
     name: str
     private: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return int(self.identity.get("rows") or self.identity["generator"]["rows"])
 
 
 def one_sensitive(schema: Schema) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 COLUMNS = ("experiment", "figure", "series", "x", "measure", "value", "repetition")
@@ -48,9 +47,6 @@ class Rows:
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
     def values(
         self, figure: str, series: str | None = None, measure: str | None = None, x: float | str | None = None
     ) -> list[float]:
@@ -64,14 +60,25 @@ class Rows:
             and (x is None or row.x == x)
         ]
 
+    def found(self, figure: str, series: str, measure: str, x: float | str | None = None) -> list[float]:
+        """The same, if there are any."""
+        found = self.values(figure, series, measure, x)
+        if not found:
+            raise NotMeasuredError(f"{measure} was not measured for {series}" + (f" at {x}" if x is not None else ""))
+        return found
+
     def mean(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
         """The mean over repetitions (and over every x, where none is named)."""
-        found = self._found(figure, series, measure, x)
+        found = self.found(figure, series, measure, x)
         return sum(found) / len(found)
+
+    def means(self, figure: str, series: str, measure: str) -> dict[Any, float]:
+        """The mean at every x of the series, by ascending x."""
+        return {x: self.mean(figure, series, measure, x) for x in sorted(self.xs(figure, series))}
 
     def least(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
         """The least of the repetitions: of a duration, the one that was disturbed least."""
-        return min(self._found(figure, series, measure, x))
+        return min(self.found(figure, series, measure, x))
 
     def xs(self, figure: str, series: str) -> list[Any]:
         """Where the series was measured, in the order of its cells."""
@@ -82,20 +89,21 @@ class Rows:
     ) -> list[dict[str, Any]]:
         """Mean, least and greatest value over the repetitions of every series and x, ready to be drawn."""
         wanted = None if series is None else set(series)
-        fitting = [
-            row
-            for row in self.rows
-            if row.figure == figure and row.measure == measure and (wanted is None or row.series in wanted)
-        ]
-        order = {key: place for place, key in enumerate(dict.fromkeys((row.series, row.x) for row in fitting))}
-        fitting.sort(key=lambda row: order[row.series, row.x])
-        return [_point(panel, list(same)) for _, same in groupby(fitting, key=lambda row: order[row.series, row.x])]
+        grouped: dict[tuple[str, float | str], list[Row]] = {}
+        for row in self.rows:
+            if row.figure == figure and row.measure == measure and (wanted is None or row.series in wanted):
+                grouped.setdefault((row.series, row.x), []).append(row)
+        return [_point(panel, same) for same in grouped.values()]
 
-    def _found(self, figure: str, series: str, measure: str, x: float | str | None) -> list[float]:
-        found = self.values(figure, series, measure, x)
-        if not found:
-            raise NotMeasuredError(f"{measure} was not measured for {series}" + (f" at {x}" if x is not None else ""))
-        return found
+    def panels(
+        self, figure: str, measures: Mapping[str, str], series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The points of several measures, each in the panel of that title."""
+        return [
+            point
+            for measure, panel in measures.items()
+            for point in self.points(figure, measure, panel=panel, series=series)
+        ]
 
 
 def _point(panel: str, rows: Sequence[Row]) -> dict[str, Any]:

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from undercover.errors import InternalError, OutputError, UndercoverError
+from undercover.errors import InternalError, UndercoverError
 from undercover.io.plain import plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.journal import JOURNAL, Finished, Journal, cell_key
-from undercover.studies.experiments.outputs import RESULTS, write_results
+from undercover.studies.experiments.outputs import RESULTS, open_folder, write_results
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.version import VERSION
 
@@ -73,28 +73,12 @@ def run_cells(
 
     Returns what became of every cell, and how many of them were finished before.
     """
-    _open_folder(out, fresh, experiment.private, files)
+    open_folder(out, JOURNAL, files, "an experiment", private=experiment.private, fresh=fresh)
     with Journal(out / JOURNAL, experiment.name) as journal:
         keys = [cell_key(experiment, cell) for cell in experiment.cells]
         reused = sum(key in journal.finished for key in keys)
         _run_cells(experiment, keys, journal, progress)
         return [journal.finished[key] for key in keys], reused
-
-
-def _open_folder(out: Path, fresh: bool, private: bool, files: Sequence[str]) -> None:
-    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
-    try:
-        if not out.exists():
-            out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        found = {path.name for path in out.iterdir()}
-        foreign = found - {JOURNAL, *files}
-        if foreign and JOURNAL not in found:
-            raise OutputError(f"`{out}` was not written by an experiment. It is left alone: choose another with --out.")
-        if fresh:
-            for name in (JOURNAL, *files):
-                (out / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
 
 
 def _run_cells(experiment: Experiment, keys: Sequence[str], journal: Journal, progress: Progress) -> None:
@@ -173,19 +157,10 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
             for measure, value in outcome.values.items()
         )
     )
-    claims = []
-    for claim in experiment.claims:
-        judgement = claim.judged(rows)
-        claims.append(
-            {
-                "id": claim.id,
-                "statement": claim.statement,
-                "place": claim.place,
-                "criterion": claim.criterion,
-                "verdict": judgement.verdict,
-                "figures": judgement.figures,
-            }
-        )
+    claims = [
+        {key: getattr(claim, key) for key in ("id", "statement", "place", "criterion")} | asdict(claim.judged(rows))
+        for claim in experiment.claims
+    ]
     content = {
         "experiment": experiment.name,
         "title": experiment.title,
@@ -193,7 +168,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
         "version": experiment.version,
         "private": experiment.private,
         "data": dict(experiment.data),
-        "about": [{"term": term, "text": text} for term, text in experiment.about],
+        "about": [{"term": term, "text": text} for term, text in experiment.about.items()],
         "parameters": {**experiment.settings, **experiment.parameters},
         "claims": claims,
         "plots": [asdict(plot) for plot in experiment.plots(rows)],

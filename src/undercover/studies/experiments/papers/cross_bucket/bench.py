@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from undercover.attacks import BucketMatching
-from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError
 from undercover.forms.case import Case
-from undercover.guarantees import Checkable, verify
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.cross_bucket import CrossBucket
 from undercover.methods.mondrian import Mondrian
 from undercover.model.protocols import Method
-from undercover.model.release import Release
 from undercover.randomness import Randomness
-from undercover.studies.experiments.papers.table_bench import TableBench
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility.queries.sums import SumError
+from undercover.verbs.publish import publish_table
 
 MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS = "mondrian", "mondrian (loss)", "anatomy", "cross-bucket"
 METHODS = (MONDRIAN, MONDRIAN_LOSS, ANATOMY, CROSS)
@@ -35,27 +31,24 @@ class Bench(TableBench):
 
         DM is the sum of the squared sizes of the groups the method made. Anatomy makes none that are written alike.
         """
-        table, made = self.table, method_of(method, k, l)
+        table = self.table
         (sensitive,) = table.schema.sensitive
-        engine = LocalEngine()
-        draft = made.anonymize(table, engine=engine, randomness=Randomness(seed))
-        release = Release(made.name, {}, draft.tables, made.algorithm_safe, form=draft.form)
-        checked = verify(release, [claim for claim in made.claims(table) if isinstance(claim, Checkable)])
-        found = BucketMatching().run(Case(table, release, engine=engine))
+        run = publish_table(table, method_of(method, k, l), randomness=Randomness(seed))
+        found = BucketMatching().run(Case.of(run))
         if (found.matches < 1).any():
             raise InternalError(f"A row of the table fits no row of the release by {method}.")
         breach = found.breach[sensitive]
-        figures: dict[str, Any] = {
+        figures = {
             BREACH: float(breach.mean()),
             WORST: float(breach.max()),
             ABOVE: float((breach > 0.01).mean()),
             IDENTITY: 1.0 / int(found.matches.min()),
-            HOLDS: float(checked.holds),
+            HOLDS: float(run.verification.holds),
         }
         if method != ANATOMY:
-            figures[DM] = int(np.dot(draft.groups.sizes, draft.groups.sizes))
+            figures[DM] = int(np.dot(run.groups.sizes, run.groups.sizes))
         if table[sensitive].domain.kind == "numeric":
-            errors = SumError(queries=self.queries, seed=seed).of_release(table, release)
+            errors = SumError(queries=self.queries, seed=seed).of_release(table, run.release)
             figures |= {ERROR: errors.mean, MEDIAN: errors.median}
         return figures
 

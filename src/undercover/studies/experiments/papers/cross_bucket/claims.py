@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
+from functools import partial
 
 from undercover.model.figures import number, risk
 from undercover.studies.experiments.experiment import Claim, Judgement, judged
-from undercover.studies.experiments.papers.cross_bucket.bench import (
-    ABOVE,
-    ANATOMY,
-    BREACH,
-    CROSS,
-    DM,
-    ERROR,
-    HOLDS,
-    IDENTITY,
-    MEDIAN,
-    MONDRIAN,
-    WORST,
-)
-from undercover.studies.experiments.rows import NotMeasuredError, Rows
+from undercover.studies.experiments.judges import below, counted, every, falls, rises, several, spread
+from undercover.studies.experiments.papers.cross_bucket import bench
+from undercover.studies.experiments.rows import Rows
 
 BY_L, BY_K = "methods", "k"
 _PRONOUNCED = 2.0  # times as large
 _COINCIDE = 1.001
+_MISSING = f"{bench.BREACH} was not measured for {{}}"
+_below = partial(below, BY_L, write=risk, at="l = {:g}", named=True, missing=_MISSING)
 
 
 def series_of(l: int) -> str:  # noqa: E741
@@ -38,221 +30,139 @@ def series_of(l: int) -> str:  # noqa: E741
 def claims(k: int) -> list[Claim]:
     """The claims of the paper, one on identity and one on the promise itself; ``k`` is that of the comparison."""
     return [
-        Claim(
-            id="anatomy-abides",
-            statement="Anatomy protects as l-diversity says.",
-            place="Section 4.1, Figure 5",
-            criterion="no salary is given more than 1/l, for every l",
-            judge=_abides,
-        ),
-        Claim(
-            id="mondrian-below-anatomy",
-            statement="Mondrian exposes salaries less than Anatomy.",
-            place="Section 4.1, Figure 5",
-            criterion="a smaller mean breach probability at every l",
-            judge=lambda rows: _below(rows, MONDRIAN, (ANATOMY,), BREACH, risk),
-        ),
-        Claim(
-            id="cross-bucket-lowest",
-            statement="Cross-bucket generalization exposes salaries significantly less than both.",
-            place="Section 4.1, Figure 5",
-            criterion="a smaller mean breach probability than Mondrian's and Anatomy's at every l",
-            judge=lambda rows: _below(rows, CROSS, (MONDRIAN, ANATOMY), BREACH, risk),
-        ),
-        Claim(
-            id="identity-bound",
-            statement="The probability of identity disclosure is at most 1 over the size of the equivalence group.",
-            place="Lemma 1",
-            criterion="no row of a cross-bucket release is found with more than 1/k, for every k and l",
-            judge=lambda rows: _identity(rows, k),
-        ),
-        Claim(
-            id="dm-pronounced",
-            statement="The discernibility of Mondrian is larger by a pronounced magnitude.",
-            place="Section 4.2, Figure 6",
-            criterion=f"at least {_PRONOUNCED:g} times that of cross-bucket generalization at every l",
-            judge=_pronounced,
-        ),
-        Claim(
-            id="dm-flat",
-            statement="The discernibility of cross-bucket generalization does not depend on l.",
-            place="Section 4.2, Figure 6",
-            criterion="the same for every l",
-            judge=_flat,
-        ),
-        Claim(
-            id="error-below-mondrian",
-            statement="Sums are answered more exactly from cross-bucket generalization than from Mondrian.",
-            place="Section 4.2, Figure 7",
-            criterion="a smaller mean error at every l",
-            judge=lambda rows: _below(rows, CROSS, (MONDRIAN,), ERROR, risk),
-        ),
-        Claim(
-            id="median-error-below-mondrian",
-            statement="Ours, not the paper's: the same of the median, which a few nearly empty sums do not decide.",
-            place="Figure 7",
-            criterion="a smaller median error at every l",
-            judge=lambda rows: _below(rows, CROSS, (MONDRIAN,), MEDIAN, risk),
-        ),
-        Claim(
-            id="error-little-affected",
-            statement="The error of cross-bucket generalization is only a little affected by l compared with Mondrian.",
-            place="Section 4.2, Figure 7",
-            criterion="the largest mean error over l is fewer times the smallest than Mondrian's is",
-            judge=_little_affected,
-        ),
-        Claim(
-            id="k-protects",
-            statement="A larger k improves attribute protection where the probability is above about 0.01.",
-            place="Section 4.3, Figure 8a",
-            criterion="the mean breach probability and the share of rows above 0.01 fall from each k to the next, "
-            "for every l",
-            judge=_protects,
-        ),
-        Claim(
-            id="dm-coincides",
-            statement="The discernibility is a matter of k alone: the lines for all l coincide.",
-            place="Section 4.3, Figure 8b",
-            criterion=f"for every k the largest DM over l is at most {_COINCIDE:g} times the smallest, which no line "
-            "in a figure shows",
-            judge=_coincides,
-        ),
-        Claim(
-            id="error-grows",
-            statement="The error of sums grows with k.",
-            place="Section 4.3, Figure 8c",
-            criterion="the mean error grows from each k to the next, for every l",
-            judge=_grows,
-        ),
-        Claim(
-            id="error-grows-faster",
-            statement="The larger k is, the more its increase affects the error.",
-            place="Section 4.3, Figure 8c",
-            criterion="the mean error grows more per step of k between the two largest k than between the two "
-            "smallest, for every l",
-            judge=_grows_faster,
-        ),
-        Claim(
-            id="promise-holds",
-            statement="Ours, not the paper's: every release keeps its promise, recomputed from the published tables.",
-            place="Definition 10",
-            criterion="(k, l)-anonymity, and l-diversity of the others, in every release measured",
-            judge=_holds,
-        ),
-    ]
-
-
-def _ls(rows: Rows, series: str) -> list[int]:
-    rows.mean(BY_L, series, BREACH)  # says what is missing, if all is
-    return [int(l) for l in rows.xs(BY_L, series)]  # noqa: E741
+        Claim("anatomy-abides", "Section 4.1, Figure 5", _abides,
+              "Anatomy protects as l-diversity says.",
+              "no salary is given more than 1/l, for every l"),
+        Claim("mondrian-below-anatomy", "Section 4.1, Figure 5", _below(bench.MONDRIAN, [bench.ANATOMY], bench.BREACH),
+              "Mondrian exposes salaries less than Anatomy.",
+              "a smaller mean breach probability at every l"),
+        Claim("cross-bucket-lowest", "Section 4.1, Figure 5",
+              _below(bench.CROSS, [bench.MONDRIAN, bench.ANATOMY], bench.BREACH),
+              "Cross-bucket generalization exposes salaries significantly less than both.",
+              "a smaller mean breach probability than Mondrian's and Anatomy's at every l"),
+        Claim("identity-bound", "Lemma 1", lambda rows: _identity(rows, k),
+              "The probability of identity disclosure is at most 1 over the size of the equivalence group.",
+              "no row of a cross-bucket release is found with more than 1/k, for every k and l"),
+        Claim("dm-pronounced", "Section 4.2, Figure 6", _pronounced,
+              "The discernibility of Mondrian is larger by a pronounced magnitude.",
+              f"at least {_PRONOUNCED:g} times that of cross-bucket generalization at every l"),
+        Claim("dm-flat", "Section 4.2, Figure 6", _flat,
+              "The discernibility of cross-bucket generalization does not depend on l.",
+              "the same for every l"),
+        Claim("error-below-mondrian", "Section 4.2, Figure 7", _below(bench.CROSS, [bench.MONDRIAN], bench.ERROR),
+              "Sums are answered more exactly from cross-bucket generalization than from Mondrian.",
+              "a smaller mean error at every l"),
+        Claim("median-error-below-mondrian", "Figure 7", _below(bench.CROSS, [bench.MONDRIAN], bench.MEDIAN),
+              "Ours, not the paper's: the same of the median, which a few nearly empty sums do not decide.",
+              "a smaller median error at every l"),
+        Claim("error-little-affected", "Section 4.2, Figure 7", _little_affected,
+              "The error of cross-bucket generalization is only a little affected by l compared with Mondrian.",
+              "the largest mean error over l is fewer times the smallest than Mondrian's is"),
+        Claim("k-protects", "Section 4.3, Figure 8a", _protects,
+              "A larger k improves attribute protection where the probability is above about 0.01.",
+              "the mean breach probability and the share of rows above 0.01 fall from each k to the next, for every l"),
+        Claim("dm-coincides", "Section 4.3, Figure 8b", _coincides,
+              "The discernibility is a matter of k alone: the lines for all l coincide.",
+              f"for every k the largest DM over l is at most {_COINCIDE:g} times the smallest, which no line in a "
+              "figure shows"),
+        Claim("error-grows", "Section 4.3, Figure 8c", _grows,
+              "The error of sums grows with k.",
+              "the mean error grows from each k to the next, for every l"),
+        Claim("error-grows-faster", "Section 4.3, Figure 8c", _grows_faster,
+              "The larger k is, the more its increase affects the error.",
+              "the mean error grows more per step of k between the two largest k than between the two smallest, for "
+              "every l"),
+        Claim("promise-holds", "Definition 10", _holds,
+              "Ours, not the paper's: every release keeps its promise, recomputed from the published tables.",
+              "(k, l)-anonymity, and l-diversity of the others, in every release measured"),
+    ]  # fmt: skip
 
 
 def _abides(rows: Rows) -> Judgement:
-    worst = {l: max(rows.values(BY_L, ANATOMY, WORST, l)) for l in _ls(rows, ANATOMY)}  # noqa: E741
-    figures = ", ".join(f"l = {l}: {risk(value)}" for l, value in worst.items())  # noqa: E741
-    return judged(all(value <= 1 / l + 1e-12 for l, value in worst.items()), figures)  # noqa: E741
-
-
-def _below(rows: Rows, better: str, worse: tuple[str, ...], measure: str, write: Callable[[float], str]) -> Judgement:
-    won, parts = True, []
-    for l in _ls(rows, better):  # noqa: E741
-        ours = rows.mean(BY_L, better, measure, l)
-        theirs = {name: rows.mean(BY_L, name, measure, l) for name in worse}
-        won &= all(ours < value for value in theirs.values())
-        others = ", ".join(f"{name} {write(value)}" for name, value in theirs.items())
-        parts.append(f"l = {l}: {better} {write(ours)}, {others}")
-    return judged(won, "; ".join(parts))
+    worst = {x: max(rows.found(BY_L, bench.ANATOMY, bench.WORST, x)) for x in rows.xs(BY_L, bench.ANATOMY)}
+    return _bounded("l", worst, _MISSING.format(bench.ANATOMY))
 
 
 def _identity(rows: Rows, k: int) -> Judgement:
-    worst = {k: max(rows.values(BY_L, CROSS, IDENTITY), default=0.0)}
+    worst: dict[float, float] = {}
     for row in rows:
-        if row.figure == BY_K and row.measure == IDENTITY:
-            worst[int(row.x)] = max(worst.get(int(row.x), 0.0), row.value)
-    if not any(worst.values()):
-        raise NotMeasuredError(f"{IDENTITY} was not measured for {CROSS}")
-    figures = ", ".join(f"k = {x}: {risk(value)}" for x, value in sorted(worst.items()))
-    return judged(all(value <= 1 / x + 1e-12 for x, value in worst.items()), figures)
+        if row.measure == bench.IDENTITY and (row.figure == BY_K or row.series == bench.CROSS):
+            x = int(row.x) if row.figure == BY_K else k
+            worst[x] = max(worst.get(x, 0.0), row.value)
+    return _bounded("k", dict(sorted(worst.items())), f"{bench.IDENTITY} was not measured for {bench.CROSS}")
+
+
+def _bounded(name: str, worst: Mapping[float, float], missing: str) -> Judgement:
+    """Nowhere above 1 over the parameter of that name."""
+    parts = ((value <= 1 / x + 1e-12, f"{name} = {x}: {risk(value)}") for x, value in worst.items())
+    return every(parts, ", ", missing=missing)
 
 
 def _pronounced(rows: Rows) -> Judgement:
-    ratios = {l: rows.mean(BY_L, MONDRIAN, DM, l) / rows.mean(BY_L, CROSS, DM, l) for l in _ls(rows, CROSS)}  # noqa: E741
-    figures = ", ".join(f"l = {l}: {ratio:.1f} times" for l, ratio in ratios.items())  # noqa: E741
-    return judged(min(ratios.values()) >= _PRONOUNCED, figures)
+    ours = rows.means(BY_L, bench.CROSS, bench.DM)
+    ratios = {x: rows.mean(BY_L, bench.MONDRIAN, bench.DM, x) / mean for x, mean in ours.items()}
+    parts = ((ratio >= _PRONOUNCED, f"l = {x}: {ratio:.1f} times") for x, ratio in ratios.items())
+    return every(parts, ", ", missing=_MISSING.format(bench.CROSS))
 
 
 def _flat(rows: Rows) -> Judgement:
-    rows.mean(BY_L, CROSS, DM)
-    found = sorted(set(rows.values(BY_L, CROSS, DM)))
-    return judged(len(found) == 1, " and ".join(number(int(value)) for value in found))
+    found = set(rows.found(BY_L, bench.CROSS, bench.DM))
+    return judged(len(found) == 1, _numbers(found))
 
 
 def _little_affected(rows: Rows) -> Judgement:
-    spread = {}
-    for series in (CROSS, MONDRIAN):
-        errors = [rows.mean(BY_L, series, ERROR, l) for l in _ls(rows, series)]  # noqa: E741
-        if len(errors) < 2:
-            raise NotMeasuredError(f"{ERROR} was measured at one l only")
-        spread[series] = max(errors) / min(errors)
-    figures = ", ".join(f"{series} {value:.2f} times" for series, value in spread.items())
-    return judged(spread[CROSS] < spread[MONDRIAN], figures)
+    spreads = {}
+    for series in (bench.CROSS, bench.MONDRIAN):
+        rows.found(BY_L, series, bench.BREACH)
+        means = several(rows.means(BY_L, series, bench.ERROR), f"{bench.ERROR} was measured at one l only")
+        spreads[series] = spread(means.values())
+    figures = ", ".join(f"{series} {value:.2f} times" for series, value in spreads.items())
+    return judged(spreads[bench.CROSS] < spreads[bench.MONDRIAN], figures)
 
 
-def _by_k(rows: Rows, measure: str) -> dict[str, dict[int, float]]:
-    """For every l the means by k, in ascending order."""
-    names = list(dict.fromkeys(row.series for row in rows if row.figure == BY_K))
-    found = {name: {int(k): rows.mean(BY_K, name, measure, k) for k in sorted(rows.xs(BY_K, name))} for name in names}
-    if not found or any(len(by_k) < 2 for by_k in found.values()):
-        raise NotMeasuredError(f"{measure} was not measured for several k")
-    return found
+def _by_k(rows: Rows, measure: str) -> dict[str, Mapping[float, float]]:
+    """For every l the means by k."""
+    missing = f"{measure} was not measured for several k"
+    names = dict.fromkeys(row.series for row in rows if row.figure == BY_K)
+    return {name: several(rows.means(BY_K, name, measure), missing) for name in several(names, missing, 1)}
 
 
-def _steps(by_k: dict[int, float]) -> list[float]:
-    """By how much a measure grows per step of k, from each k to the next."""
-    ks, values = list(by_k), list(by_k.values())
-    return [(values[i + 1] - values[i]) / (ks[i + 1] - ks[i]) for i in range(len(ks) - 1)]
+def _shown(found: Mapping[str, Mapping[float, float]]) -> str:
+    return "; ".join(f"{name}: {', '.join(map(risk, by_k.values()))}" for name, by_k in found.items())
 
 
-def _shown(found: dict[str, dict[int, float]], write: Callable[[float], str]) -> str:
-    return "; ".join(f"{name}: {', '.join(write(value) for value in by_k.values())}" for name, by_k in found.items())
+def _numbers(values: Iterable[float]) -> str:
+    return " and ".join(number(int(value)) for value in sorted(values))
 
 
 def _protects(rows: Rows) -> Judgement:
-    breach, above = _by_k(rows, BREACH), _by_k(rows, ABOVE)
-    falls = all(step < 0 for by_k in breach.values() for step in _steps(by_k))
-    fewer = all(step < 0 for by_k in above.values() for step in _steps(by_k))
-    return judged(falls and fewer, f"mean {_shown(breach, risk)}; above 0.01 {_shown(above, risk)}")
+    breach, above = _by_k(rows, bench.BREACH), _by_k(rows, bench.ABOVE)
+    held = all(falls(by_k.values()) for by_k in (*breach.values(), *above.values()))
+    return judged(held, f"mean {_shown(breach)}; above 0.01 {_shown(above)}")
 
 
 def _coincides(rows: Rows) -> Judgement:
-    found = _by_k(rows, DM)
-    values: dict[int, set[float]] = {}
-    for by_k in found.values():
+    values: dict[float, set[float]] = {}
+    for by_k in _by_k(rows, bench.DM).values():
         for k, value in by_k.items():
             values.setdefault(k, set()).add(value)
-    figures = ", ".join(
-        f"k = {k}: {' and '.join(number(int(value)) for value in sorted(of_k))}" for k, of_k in values.items()
-    )
-    return judged(all(max(of_k) <= _COINCIDE * min(of_k) for of_k in values.values()), figures)
+    return every(((spread(of_k) <= _COINCIDE, f"k = {k}: {_numbers(of_k)}") for k, of_k in values.items()), ", ")
 
 
 def _grows(rows: Rows) -> Judgement:
-    found = _by_k(rows, ERROR)
-    return judged(all(step > 0 for by_k in found.values() for step in _steps(by_k)), _shown(found, risk))
+    found = _by_k(rows, bench.ERROR)
+    return judged(all(rises(by_k.values()) for by_k in found.values()), _shown(found))
 
 
 def _grows_faster(rows: Rows) -> Judgement:
-    found = _by_k(rows, ERROR)
-    if any(len(by_k) < 3 for by_k in found.values()):
-        raise NotMeasuredError(f"{ERROR} was measured for two k only")
-    figures = "; ".join(
-        f"{name}: {risk(_steps(by_k)[0])}, then {risk(_steps(by_k)[-1])}" for name, by_k in found.items()
-    )
-    return judged(all(_steps(by_k)[-1] > _steps(by_k)[0] for by_k in found.values()), figures)
+    def part(name: str, by_k: Mapping[float, float]) -> tuple[bool, str]:
+        points = list(several(by_k, f"{bench.ERROR} was measured for two k only", least=3).items())
+        early, late = ((b - a) / (after - before) for (before, a), (after, b) in (points[:2], points[-2:]))
+        return late > early, f"{name}: {risk(early)}, then {risk(late)}"
+
+    return every(part(name, by_k) for name, by_k in _by_k(rows, bench.ERROR).items())
 
 
 def _holds(rows: Rows) -> Judgement:
-    found = [row.value for row in rows if row.measure == HOLDS]
-    if not found:
-        raise NotMeasuredError("no release was measured")
-    return judged(min(found) == 1, f"{sum(value == 1 for value in found)} of {len(found)} releases")
+    held = [row.value == 1 for row in rows if row.measure == bench.HOLDS]
+    return counted(held, " releases", missing="no release was measured")

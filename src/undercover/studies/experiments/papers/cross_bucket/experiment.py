@@ -12,24 +12,14 @@ that cuts by loss is shown beside it. Query errors have a median beside the mean
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError
 from undercover.model.table import Table
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
-from undercover.studies.experiments.papers.cross_bucket.bench import (
-    ABOVE,
-    BREACH,
-    CROSS,
-    DM,
-    ERROR,
-    MEDIAN,
-    METHODS,
-    WORST,
-    Bench,
-)
+from undercover.studies.experiments.papers.cross_bucket import bench
 from undercover.studies.experiments.papers.cross_bucket.claims import BY_K, BY_L, claims, series_of
 from undercover.studies.experiments.request import Request, one_sensitive
 from undercover.studies.experiments.rows import Rows
@@ -42,8 +32,7 @@ _PAPER = (
 )
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -74,15 +63,10 @@ def build(request: Request) -> Experiment:
         raise ParameterError(f"The 'k' option must be an int in [1, inf). Got {text!r} instead.")
     k = int(text)
     size = _QUICK if request.quick else _FULL
-    rows = request.rows or size.rows
-    source = request.source(
-        lambda: census(rows, request.seed),
-        {"name": "built-in census", "rows": rows, "seed": request.seed},
-        census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=False),
-    )
+    schema = census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=False)
+    source = request.built_in(census, size.rows, schema)
     sensitive = one_sensitive(source.schema)
-    bench = Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
+    on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
     repetitions = request.repetitions or size.repetitions
     return Experiment(
         name="cross-bucket",
@@ -91,121 +75,59 @@ def build(request: Request) -> Experiment:
         version=1,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, size, k, repetitions, request.seed),
+        cells=_cells(on, size, k, repetitions, request.seed),
         plots=_plots,
         claims=claims(k),
-        prepare=bench.prepare,
-        about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
-            ("Sensitive", sensitive),
-            ("Methods", f"{', '.join(METHODS)}; k = {k} where a method has one"),
-            ("Attack", "every row, all quasi-identifiers known: the probability given to the true value"),
-            ("Queries", f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
+        prepare=on.prepare,
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(source.schema.quasi_identifiers),
+            "Sensitive": sensitive,
+            "Methods": f"{', '.join(bench.METHODS)}; k = {k} where a method has one",
+            "Attack": "every row, all quasi-identifiers known: the probability given to the true value",
+            "Queries": f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+        },
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed, "k": k},
     )
 
 
-def _cells(bench: Bench, size: _Size, k: int, repetitions: int, seed: int) -> list[Cell]:
+def _cells(on: bench.Bench, size: _Size, k: int, repetitions: int, seed: int) -> list[Cell]:
     """The methods against l, then cross-bucket generalization against k."""
-    cells = [
-        Cell(
-            figure=BY_L,
-            series=method,
-            x=l,
-            measure=bench.measure,
-            parameters={"method": method, "k": k, "l": l, "seed": seed + repetition},
-            repetition=repetition,
-        )
-        for l, repetition, method in product(size.ls, range(repetitions), METHODS)  # noqa: E741
-    ]
-    return cells + [
-        Cell(
-            figure=BY_K,
-            series=series_of(l),
-            x=of_figure,
-            measure=bench.measure,
-            parameters={"method": CROSS, "k": of_figure, "l": l, "seed": seed + repetition},
-            repetition=repetition,
-        )
-        for of_figure, repetition, l in product(size.ks, range(repetitions), size.ls)  # noqa: E741
+
+    def cell(figure: str, series: str, x: int, method: str, k: int, l: int, repetition: int) -> Cell:  # noqa: E741
+        parameters = {"method": method, "k": k, "l": l, "seed": seed + repetition}
+        return Cell(figure, series, x, on.measure, parameters, repetition)
+
+    again = range(repetitions)
+    return [
+        *(cell(BY_L, name, l, name, k, l, i) for l, i, name in product(size.ls, again, bench.METHODS)),  # noqa: E741
+        *(cell(BY_K, series_of(l), x, bench.CROSS, x, l, i) for x, i, l in product(size.ks, again, size.ls)),  # noqa: E741
     ]
 
 
 def _plots(rows: Rows) -> list[Plot]:
+    errors = {bench.ERROR: "mean", bench.MEDIAN: "median"}
     return [
-        Plot(
-            id="breach",
-            title="Breach probability against l",
-            caption="The probability an attacker gives to a person's true value, mean over all rows, and the highest "
-            "of all; less is better (Figure 5).",
-            points=[
-                point
-                for measure, panel in ((BREACH, "mean"), (WORST, "worst row"))
-                for point in rows.points(BY_L, measure, panel=panel)
-            ],
-            x_title="l",
-            y_title="probability",
-            unit="share",
-        ),
-        Plot(
-            id="dm",
-            title="Discernibility against l",
-            caption="Sum of the squared sizes of the equivalence groups, less is better (Figure 6).",
-            points=rows.points(BY_L, DM),
-            x_title="l",
-            y_title="DM",
-        ),
-        Plot(
-            id="error",
-            title="Error of sums against l",
-            caption="(Upper bound - lower bound) / true sum over random queries, less is better (Figure 7).",
-            points=[
-                point
-                for measure, panel in ((ERROR, "mean"), (MEDIAN, "median"))
-                for point in rows.points(BY_L, measure, panel=panel)
-            ],
-            x_title="l",
-            y_title="error",
-            unit="share",
-            note="A query whose true sum is small has a huge relative error in every release; the mean shows little "
-            "else.",
-        ),
-        Plot(
-            id="k-breach",
-            title="Breach probability against k",
-            caption="Cross-bucket generalization: mean over all rows, and the share of rows above 0.01 (Figure 8a).",
-            points=[
-                point
-                for measure, panel in ((BREACH, "mean"), (ABOVE, "rows above 0.01"))
-                for point in rows.points(BY_K, measure, panel=panel)
-            ],
-            x_title="k",
-            y_title="probability or share",
-            unit="share",
-        ),
-        Plot(
-            id="k-dm",
-            title="Discernibility against k",
-            caption="Cross-bucket generalization (Figure 8b).",
-            points=rows.points(BY_K, DM),
-            x_title="k",
-            y_title="DM",
-        ),
-        Plot(
-            id="k-error",
-            title="Error of sums against k",
-            caption="Cross-bucket generalization (Figure 8c).",
-            points=[
-                point
-                for measure, panel in ((ERROR, "mean"), (MEDIAN, "median"))
-                for point in rows.points(BY_K, measure, panel=panel)
-            ],
-            x_title="k",
-            y_title="error",
-            unit="share",
-        ),
-    ]
+        Plot("breach", "Breach probability against l",
+             "The probability an attacker gives to a person's true value, mean over all rows, and the highest of all; "
+             "less is better (Figure 5).",
+             rows.panels(BY_L, {bench.BREACH: "mean", bench.WORST: "worst row"}), "l", "probability", "share"),
+        Plot("dm", "Discernibility against l",
+             "Sum of the squared sizes of the equivalence groups, less is better (Figure 6).",
+             rows.points(BY_L, bench.DM), "l", "DM"),
+        Plot("error", "Error of sums against l",
+             "(Upper bound - lower bound) / true sum over random queries, less is better (Figure 7).",
+             rows.panels(BY_L, errors), "l", "error", "share",
+             note="A query whose true sum is small has a huge relative error in every release; the mean shows little "
+             "else."),
+        Plot("k-breach", "Breach probability against k",
+             "Cross-bucket generalization: mean over all rows, and the share of rows above 0.01 (Figure 8a).",
+             rows.panels(BY_K, {bench.BREACH: "mean", bench.ABOVE: "rows above 0.01"}),
+             "k", "probability or share", "share"),
+        Plot("k-dm", "Discernibility against k", "Cross-bucket generalization (Figure 8b).",
+             rows.points(BY_K, bench.DM), "k", "DM"),
+        Plot("k-error", "Error of sums against k", "Cross-bucket generalization (Figure 8c).",
+             rows.panels(BY_K, errors), "k", "error", "share"),
+    ]  # fmt: skip

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from undercover.attacks.partial.profile import PAPERS, profile
-from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError
 from undercover.forms.case import Case
 from undercover.forms.drawn.displacement import papers_iloss
 from undercover.forms.written import written
-from undercover.guarantees import Checkable, verify, verify_private
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian
 from undercover.methods.mutual_cover import MutualCover
 from undercover.methods.mutual_cover.informed import Informed
 from undercover.model.protocols import Method
-from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.randomness import Randomness
-from undercover.studies.experiments.papers.table_bench import TableBench
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility.queries.sums import SumError
+from undercover.verbs.publish import publish_table
 
 COVER, RESAMPLED, ALONE = "mutual cover", "mutual cover (drawn again)", "mutual cover (tables alone)"
 MONDRIAN, ANATOMY = "mondrian", "anatomy"
@@ -53,9 +47,9 @@ class Bench(TableBench):
 
     def measure(self, method: str, delta: str, l: int, seed: int) -> dict[str, float]:  # noqa: E741
         """Publish, verify, attack every row, and ask for sums; the same queries for every release of a seed."""
-        table, made = self.table, method_of(method, delta, l)
-        run = self._published(made, seed)
-        case = Case(table, run.release, run)
+        table = self.table
+        run = publish_table(table, method_of(method, delta, l), randomness=Randomness(seed))
+        case = Case.of(run)
         found = profile(case.reading, table, table.schema.quasi_identifiers, own=case.own, threads=case.threads)
         (sensitive,) = table.schema.sensitive
         figures: dict[str, float] = {}
@@ -69,7 +63,7 @@ class Bench(TableBench):
         if table[sensitive].domain.kind == "numeric":
             errors = SumError(queries=self.queries, seed=seed).of_release(table, run.release)
             figures |= {ERROR: errors.mean, MEDIAN: errors.median}
-        if isinstance(made, MutualCover):
+        if method in COVERS:
             informed = Informed().run(case)
             figures |= {
                 KNOWS_ROW: float(informed.identity.mean()),
@@ -80,34 +74,6 @@ class Bench(TableBench):
                 ALIKE: float(run.diagnostics["rows_left_unchanged"]),
             }
         return figures
-
-    def _published(self, made: Method, seed: int) -> Run:
-        """A run of the encoded table, whose promises were recomputed."""
-        table = self.table
-        draft = made.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
-        release = Release(made.name, _parameters(made), draft.tables, made.algorithm_safe, form=draft.form)
-        run = Run(
-            release=release,
-            schema=table.schema,
-            groups=draft.groups,
-            rows=table.rows,
-            source={},
-            randomness={"source": "seed", "seed": seed},
-            timings={},
-            diagnostics=draft.diagnostics,
-            frames=draft.frames,
-            original=table,
-        )
-        claims = [claim for claim in made.claims(table) if isinstance(claim, Checkable)]
-        if not verify_private(verify(release, claims), run).holds:
-            raise InternalError(f"The promise of {made.name} does not hold.")
-        return run
-
-
-def _parameters(made: Method) -> Mapping[str, Any]:
-    if isinstance(made, MutualCover):
-        return {"unchanged": made.unchanged, "perturb": made.perturb}
-    return {}
 
 
 def method_of(name: str, delta: str, l: int) -> Method:  # noqa: E741
@@ -132,12 +98,3 @@ def _above_delta(run: Run, n_attributes: int) -> float:
     several = int((np.bincount(pairs // len(output.labels)) > 1).sum())
     above = float(run.diagnostics["effective_share"]["tables_above_delta"]) * run.groups.count * n_attributes
     return above / max(several, 1)
-
-
-def spread(values: list[float]) -> float:
-    """The largest over the smallest.
-
-    >>> spread([2.0, 3.0])
-    1.5
-    """
-    return float(np.max(values) / max(np.min(values), 1e-300))

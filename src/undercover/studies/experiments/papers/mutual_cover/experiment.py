@@ -14,8 +14,9 @@ one who knows groups and tables.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 from undercover.attacks.partial.profile import PAPERS
 from undercover.datasets import census, census_schema
@@ -23,21 +24,7 @@ from undercover.errors import ParameterError, unknown
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
-from undercover.studies.experiments.papers.mutual_cover.bench import (
-    ALONE,
-    ANATOMY,
-    COVER,
-    COVERS,
-    ERROR,
-    ILOSS,
-    KNOWS_ROW,
-    MEDIAN,
-    MONDRIAN,
-    RESAMPLED,
-    Bench,
-    attribute_at,
-    identity_at,
-)
+from undercover.studies.experiments.papers.mutual_cover import bench
 from undercover.studies.experiments.papers.mutual_cover.claims import BY_DELTA, BY_L, claims
 from undercover.studies.experiments.request import Request, one_sensitive
 from undercover.studies.experiments.rows import Rows
@@ -46,11 +33,9 @@ OPTIONS = ("hierarchies",)
 QUASI_IDENTIFIERS = ("sex", "age", "relationship", "marital_status", "race", "education", "hours")
 _PAPER = "Li, Wang & He, “Privacy-Preserving Data Publishing via Mutual Cover”, Section 5."
 _L, _DELTA = 10, 6  # l where δ varies, 1/δ where l varies
-_COST = {COVER: 3.0, RESAMPLED: 3.0, ALONE: 3.0, MONDRIAN: 4.0, ANATOMY: 3.0}
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -80,15 +65,10 @@ def build(request: Request) -> Experiment:
     if hierarchies not in ("no", "yes"):
         raise ParameterError(unknown("Option hierarchies", hierarchies, ("no", "yes")))
     size = _QUICK if request.quick else _FULL
-    rows = request.rows or size.rows
-    source = request.source(
-        lambda: census(rows, request.seed),
-        {"name": "built-in census", "rows": rows, "seed": request.seed, "hierarchies": hierarchies},
-        _schema(hierarchies=hierarchies == "yes"),
-    )
+    schema = _schema(hierarchies=hierarchies == "yes")
+    source = request.built_in(census, size.rows, schema, hierarchies=hierarchies)
     sensitive = one_sensitive(source.schema)
-    bench = Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
+    on = bench.Bench(load=lambda: Table.from_arrow(source.load(), source.schema), queries=size.queries)
     repetitions = request.repetitions or size.repetitions
     return Experiment(
         name="mutual-cover",
@@ -97,24 +77,21 @@ def build(request: Request) -> Experiment:
         version=2,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, size, repetitions, request.seed, n_rows),
+        cells=_cells(on, size, repetitions, request.seed, source.n_rows),
         plots=_plots,
         claims=claims(),
-        prepare=bench.prepare,
-        about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(source.schema.quasi_identifiers)),
-            ("Sensitive", sensitive),
-            (
-                "Mutual cover",
-                f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, unchanged "
-                "rows drawn again instead, and the tables alone",
-            ),
-            ("Mondrian and Anatomy", "l = 1/δ; Mondrian cuts at the median and publishes the tightest box"),
-            ("Attack", f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}"),
-            ("Queries", f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
+        prepare=on.prepare,
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(source.schema.quasi_identifiers),
+            "Sensitive": sensitive,
+            "Mutual cover": f"δ = {', '.join(f'1/{x}' for x in size.deltas)} at l = {_L}; Algorithm 3 as printed, "
+            "unchanged rows drawn again instead, and the tables alone",
+            "Mondrian and Anatomy": "l = 1/δ; Mondrian cuts at the median and publishes the tightest box",
+            "Attack": f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}",
+            "Queries": f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+        },
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
@@ -125,109 +102,57 @@ def _schema(*, hierarchies: bool) -> Schema:
     schema = census_schema(QUASI_IDENTIFIERS, "salary", hierarchies=hierarchies)
     if hierarchies:
         return schema
-    columns = {**schema.columns, "education": Column(kind="categorical")}
-    return Schema(quasi_identifiers=schema.quasi_identifiers, sensitive=schema.sensitive, columns=columns)
+    return replace(schema, columns={**schema.columns, "education": Column(kind="categorical")})
 
 
-def _cells(bench: Bench, size: _Size, repetitions: int, seed: int, n_rows: int) -> list[Cell]:
+def _cells(on: bench.Bench, size: _Size, repetitions: int, seed: int, n_rows: int) -> list[Cell]:
     """Everything against δ, then mutual cover against l."""
 
     def cell(figure: str, series: str, x: int, delta: int, l: int, repetition: int) -> Cell:  # noqa: E741
-        return Cell(
-            figure=figure,
-            series=series,
-            x=x,
-            measure=bench.measure,
-            parameters={"method": series, "delta": f"1/{delta}", "l": l, "seed": seed + repetition},
-            repetition=repetition,
-            cost=_COST[series] * n_rows / _FULL.rows,
-        )
+        parameters = {"method": series, "delta": f"1/{delta}", "l": l, "seed": seed + repetition}
+        cost = (4.0 if series == bench.MONDRIAN else 3.0) * n_rows / _FULL.rows
+        return Cell(figure, series, x, on.measure, parameters, repetition, cost)
 
     again = range(repetitions)
     cells = [
-        cell(BY_DELTA, series, delta, delta, _L if series in COVERS else delta, repetition)
-        for delta, repetition, series in product(size.deltas, again, (*COVERS, MONDRIAN, ANATOMY))
+        cell(BY_DELTA, series, delta, delta, _L if series in bench.COVERS else delta, repetition)
+        for delta, repetition, series in product(size.deltas, again, (*bench.COVERS, bench.MONDRIAN, bench.ANATOMY))
     ]
     return cells + [
         cell(BY_L, series, l, _DELTA, l, repetition)
-        for l, repetition, series in product(size.ls, again, COVERS)  # noqa: E741
+        for l, repetition, series in product(size.ls, again, bench.COVERS)  # noqa: E741
     ]
 
 
 def _plots(rows: Rows) -> list[Plot]:
+    errors, shown = {bench.ERROR: "mean", bench.MEDIAN: "median"}, (bench.COVER, bench.MONDRIAN)
+    by_p = [(p, f"P = {p:g}") for p in PAPERS]
     return [
-        Plot(
-            id="identity",
-            title="Identity disclosure",
-            caption="Mean probability of picking the person's own row, by 1/δ; above each panel with which probability "
-            "each known value is matched on (Figures 3 and 5a).",
-            points=_panels(rows, [(identity_at(p), f"P = {p:g}") for p in PAPERS], BY_DELTA, (COVER, MONDRIAN)),
-            x_title="1/δ, or l of Mondrian",
-            y_title="probability",
-            unit="share",
-        ),
-        Plot(
-            id="attribute",
-            title="Attribute disclosure",
-            caption="Mean probability given to the person's true value (Figures 4 and 5b).",
-            points=_panels(rows, [(attribute_at(p), f"P = {p:g}") for p in PAPERS], BY_DELTA, (COVER, MONDRIAN)),
-            x_title="1/δ, or l of Mondrian",
-            y_title="probability",
-            unit="share",
-        ),
-        Plot(
-            id="iloss",
-            title="Information loss",
-            caption="ILoss as the paper counts it, summed over all cells; less is better (Figure 6).",
-            points=rows.points(BY_DELTA, ILOSS),
-            x_title="1/δ, or l of Mondrian",
-            y_title="ILoss",
-        ),
-        Plot(
-            id="error",
-            title="Error of sums",
-            caption="Mutual cover: |answer - sum| / sum. Mondrian and Anatomy: (upper bound - lower bound) / sum, as "
-            "in the paper (Figure 7).",
-            points=_panels(rows, [(ERROR, "mean"), (MEDIAN, "median")], BY_DELTA, None),
-            x_title="1/δ, or l of Mondrian and Anatomy",
-            y_title="error",
-            unit="share",
-            note="Bounds and deviations are two things: a release with bounds may also be answered by an estimate, "
-            "whose error is far smaller than its bounds are wide.",
-        ),
-        Plot(
-            id="l-iloss",
-            title="Information loss against l",
-            caption=f"Mutual cover at δ = 1/{_DELTA} (Figure 8a).",
-            points=rows.points(BY_L, ILOSS),
-            x_title="l",
-            y_title="ILoss",
-        ),
-        Plot(
-            id="l-error",
-            title="Error of sums against l",
-            caption=f"Mutual cover at δ = 1/{_DELTA} (Figure 8b).",
-            points=_panels(rows, [(ERROR, "mean"), (MEDIAN, "median")], BY_L, None),
-            x_title="l",
-            y_title="error",
-            unit="share",
-        ),
-        Plot(
-            id="informed",
-            title="Somebody who knows groups and tables",
-            caption="Mean probability he gives to the person's own row; not in the paper.",
-            points=[
-                *rows.points(BY_DELTA, KNOWS_ROW, panel=f"l = {_L}, by 1/δ"),
-                *rows.points(BY_L, KNOWS_ROW, panel=f"δ = 1/{_DELTA}, by l"),
-            ],
-            x_title="1/δ or l",
-            y_title="probability",
-            unit="share",
-        ),
-    ]
-
-
-def _panels(
-    rows: Rows, measures: list[tuple[str, str]], figure: str, series: tuple[str, ...] | None
-) -> list[dict[str, object]]:
-    return [point for measure, panel in measures for point in rows.points(figure, measure, panel=panel, series=series)]
+        Plot("identity", "Identity disclosure",
+             "Mean probability of picking the person's own row, by 1/δ; above each panel with which probability each "
+             "known value is matched on (Figures 3 and 5a).",
+             rows.panels(BY_DELTA, {bench.identity_at(p): panel for p, panel in by_p}, shown),
+             "1/δ, or l of Mondrian", "probability", "share"),
+        Plot("attribute", "Attribute disclosure",
+             "Mean probability given to the person's true value (Figures 4 and 5b).",
+             rows.panels(BY_DELTA, {bench.attribute_at(p): panel for p, panel in by_p}, shown),
+             "1/δ, or l of Mondrian", "probability", "share"),
+        Plot("iloss", "Information loss",
+             "ILoss as the paper counts it, summed over all cells; less is better (Figure 6).",
+             rows.points(BY_DELTA, bench.ILOSS), "1/δ, or l of Mondrian", "ILoss"),
+        Plot("error", "Error of sums",
+             "Mutual cover: |answer - sum| / sum. Mondrian and Anatomy: (upper bound - lower bound) / sum, as in the "
+             "paper (Figure 7).",
+             rows.panels(BY_DELTA, errors), "1/δ, or l of Mondrian and Anatomy", "error", "share",
+             note="Bounds and deviations are two things: a release with bounds may also be answered by an estimate, "
+             "whose error is far smaller than its bounds are wide."),
+        Plot("l-iloss", "Information loss against l", f"Mutual cover at δ = 1/{_DELTA} (Figure 8a).",
+             rows.points(BY_L, bench.ILOSS), "l", "ILoss"),
+        Plot("l-error", "Error of sums against l", f"Mutual cover at δ = 1/{_DELTA} (Figure 8b).",
+             rows.panels(BY_L, errors), "l", "error", "share"),
+        Plot("informed", "Somebody who knows groups and tables",
+             "Mean probability he gives to the person's own row; not in the paper.",
+             [*rows.points(BY_DELTA, bench.KNOWS_ROW, panel=f"l = {_L}, by 1/δ"),
+              *rows.points(BY_L, bench.KNOWS_ROW, panel=f"δ = 1/{_DELTA}, by l")],
+             "1/δ or l", "probability", "share"),
+    ]  # fmt: skip

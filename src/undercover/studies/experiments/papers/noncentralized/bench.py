@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from undercover.errors import UnreachableError
@@ -12,14 +12,13 @@ from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.noncentralized.neighbours import joint_condition, neighbours
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Progress
-from undercover.model.release import Release
-from undercover.model.schema import Schema
-from undercover.model.table import EncodedColumn, Table
+from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.lattice.choice import search
-from undercover.steps.lattice.cubes import FullDomain, recode
+from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import listed_nodes, minimal
-from undercover.steps.recoding import generalized_table
+from undercover.studies.experiments.bench import TableBench, part
+from undercover.verbs.publish import publish_table
 
 
 def four_levels(labels: Sequence[str]) -> Hierarchy:
@@ -35,30 +34,15 @@ def four_levels(labels: Sequence[str]) -> Hierarchy:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
-    """A table and what is measured on it.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bench(TableBench):
+    """A table, and what others have published of it."""
 
-    Parameters
-    ----------
-    load
-        Makes the encoded table; called once.
-    """
-
-    load: Callable[[], Table]
-    _kept: dict[str, Table] = field(default_factory=dict)
     _published: dict[tuple[int, int], tuple[Published, ...]] = field(default_factory=dict)
-
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "base" not in self._kept:
-            self._kept["base"] = self.load()
-        return self._kept["base"]
 
     def prepare(self, progress: Progress) -> None:
         """Encode the table and compile what will be timed."""
-        progress("reading and encoding", 0.0)
+        super().prepare(progress)
         small = part(self.table, self.table.schema.quasi_identifiers[:1])
         progress("compiling", 0.0)
         self._search(small, (), 2)
@@ -70,15 +54,8 @@ class Bench:
         key = (l_pre, columns)
         if key not in self._published:
             table = part(self.table, self.table.schema.quasi_identifiers[-columns:])
-            method = NonCentralized(l=l_pre)
-            (sensitive,) = table.schema.sensitive
-            domain = FullDomain(table, table.schema.quasi_identifiers, (sensitive,))
-            rows = method.candidates(table).to_pylist()
-            best = min(rows, key=lambda row: (round(row["average level"], 9), round(row["loss"], 9)))
-            recoded = recode(domain, tuple(best[name] for name in domain.names))
-            published = generalized_table(table, recoded.groups, recoded.cells, Randomness(0))
-            release = Release(method.name, {"l": l_pre}, (published,), algorithm_safe=False)
-            self._published[key] = (released_table(release, "previous"),)
+            run = publish_table(table, NonCentralized(l=l_pre), randomness=Randomness(0))
+            self._published[key] = (released_table(run.release, "previous"),)
         return self._published[key]
 
     def measure(self, l: int, columns: int, l_pre: int, columns_pre: int) -> dict[str, float]:  # noqa: E741
@@ -103,21 +80,3 @@ class Bench:
         if not passing.any():
             raise UnreachableError(f"l={l} cannot be reached with {len(domain.names)} quasi-identifiers.")
         return int(passing.sum()), min(sum(node) / len(node) for node in listed_nodes(minimal(passing)))
-
-
-def part(table: Table, names: tuple[str, ...]) -> Table:
-    """A table with some of its quasi-identifiers.
-
-    >>> import pyarrow as pa
-    >>> people = pa.table({"age": [1, 2], "sex": [1, 1], "ill": [5, 6]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
-    >>> list(part(table, ("sex",)).columns)
-    ['sex', 'ill']
-    """
-    kept = (*names, *table.schema.sensitive)
-    columns: dict[str, EncodedColumn] = {name: table[name] for name in kept}
-    settings = {name: column for name, column in table.schema.columns.items() if name in kept}
-    schema = Schema(
-        quasi_identifiers=names, sensitive=table.schema.sensitive, columns=settings, missing=table.schema.missing
-    )
-    return Table(schema, columns, table.n_rows, table.rows, table.n_input, {})

@@ -13,7 +13,7 @@ share of them. Times are those of the search alone, by processor time, the faste
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -22,7 +22,7 @@ import pyarrow as pa
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError, unknown
 from undercover.hierarchies.build import distinct
-from undercover.model.schema import Column, Schema
+from undercover.model.schema import Column
 from undercover.model.table import Table, write_values
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
 from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
@@ -35,22 +35,12 @@ ALONE = "none"
 _PAPER = "Cheong, Wu & Wong, “Non-centralized distinct l-diversity”, IJDMS 4(2), 2012, Section 6."
 _NAMES = ("age", "education", "birthplace", "occupation", "race", "work_class", "marital_status")
 _VALUES = 50  # sensitive values in the paper
+_Sets = Mapping[str, tuple[int, int]]
 # Table 10: l_pre and |QI_pre|.
 _SETS = {"A": (30, 2), "B": (50, 2), "C": (30, 4), "D": (50, 4), ALONE: (0, 0)}
 _MOST_COLUMNS = 5  # next to a previous table
-
-
-@dataclass(frozen=True)
-class _Size:
-    """How much is measured."""
-
-    rows: int
-    l: tuple[int, ...]  # noqa: E741
-    repetitions: int
-
-
-_FULL = _Size(700_000, (10, 15, 20, 25, 30, 35, 40), 3)
-_QUICK = _Size(20_000, (10, 25, 40), 1)
+# Rows, l and repetitions.
+_FULL, _QUICK = (700_000, (10, 15, 20, 25, 30, 35, 40), 3), (20_000, (10, 25, 40), 1)
 
 
 def build(request: Request) -> Experiment:
@@ -69,8 +59,8 @@ def build(request: Request) -> Experiment:
     kind = options.get("hierarchies", "four")
     if kind not in ("four", "spec"):
         raise ParameterError(unknown("Option hierarchies", kind, ("four", "spec")))
-    size = _QUICK if request.quick else _FULL
-    source, n_values = _source(request, size)
+    rows, diversities, repetitions = _QUICK if request.quick else _FULL
+    source, n_values = _source(request, rows)
     names = source.schema.quasi_identifiers
     sensitive = one_sensitive(source.schema)
     bench = Bench(load=lambda: _load(source, kind))
@@ -80,8 +70,7 @@ def build(request: Request) -> Experiment:
         if columns < len(names) or not columns
     }
     columns = range(1, len(names) + 1)
-    repetitions = request.repetitions or size.repetitions
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
+    repetitions = request.repetitions or repetitions
     previous = {name: parameters for name, parameters in sets.items() if parameters[1]}
     return Experiment(
         name="noncentralized",
@@ -90,37 +79,32 @@ def build(request: Request) -> Experiment:
         version=1,
         data=source.identity,
         private=source.private,
-        cells=_cells(bench, sets, [_scaled(l, n_values) for l in size.l], len(names), repetitions, n_rows),  # noqa: E741
+        cells=_cells(bench, sets, [_scaled(x, n_values) for x in diversities], len(names), repetitions, source.n_rows),
         plots=lambda rows: _plots(rows, sets),
         claims=claims(previous, columns),
         prepare=bench.prepare,
-        about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(names)),
-            ("Sensitive", f"{sensitive}, {n_values} values"),
-            ("Levels", "the values, four classes, two, one" if kind == "four" else "those of the spec"),
-            (
-                "Sets",
-                "; ".join(
-                    f"{name}: previous table with the last {count} quasi-identifiers, distinct {l_pre}-diverse"
-                    for name, (l_pre, count) in previous.items()
-                )
-                + f"; {ALONE}: nobody has published before",
-            ),
-            ("Time", "the search for all candidates, one thread, compiled beforehand; the fastest repetition counts"),
-            ("Repetitions", str(repetitions)),
-        ],
+        about={
+            "Table": f"{source.name}, {source.n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(names),
+            "Sensitive": f"{sensitive}, {n_values} values",
+            "Levels": "the values, four classes, two, one" if kind == "four" else "those of the spec",
+            "Sets": "; ".join(
+                f"{name}: previous table with the last {count} quasi-identifiers, distinct {l_pre}-diverse"
+                for name, (l_pre, count) in previous.items()
+            )
+            + f"; {ALONE}: nobody has published before",
+            "Time": "the search for all candidates, one thread, compiled beforehand; the fastest repetition counts",
+            "Repetitions": str(repetitions),
+        },
         settings={"hierarchies": kind, "sets": {name: list(parameters) for name, parameters in sets.items()}},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
 
 
-def _source(request: Request, size: _Size) -> tuple[Source, int]:
+def _source(request: Request, rows: int) -> tuple[Source, int]:
     """The table, and how many sensitive values it has."""
-    rows = request.rows or size.rows
-    generator = {"name": "built-in census (SAL)", "rows": rows, "seed": request.seed}
     schema = census_schema(_NAMES, "income", hierarchies=False)
-    source = request.source(lambda: census(rows, request.seed), generator, schema)
+    source = request.built_in(census, rows, schema, "built-in census (SAL)")
     if not source.private:
         return source, _VALUES
     return source, len(source.load().column(one_sensitive(source.schema)).unique())
@@ -133,15 +117,7 @@ def _load(source: Source, kind: str) -> Table:
         return Table.from_arrow(data, schema)
     columns = {name: _four(data, name, schema.column(name)) for name in schema.quasi_identifiers}
     columns |= {name: column for name, column in schema.columns.items() if name not in columns}
-    return Table.from_arrow(
-        data,
-        Schema(
-            quasi_identifiers=schema.quasi_identifiers,
-            sensitive=schema.sensitive,
-            columns=columns,
-            missing=schema.missing,
-        ),
-    )
+    return Table.from_arrow(data, replace(schema, columns=columns))
 
 
 def _four(data: pa.Table, name: str, column: Column) -> Column:
@@ -160,12 +136,7 @@ def _scaled(l: int, n_values: int) -> int:  # noqa: E741
 
 
 def _cells(
-    bench: Bench,
-    sets: Mapping[str, tuple[int, int]],
-    diversities: list[int],
-    n_columns: int,
-    repetitions: int,
-    n_rows: int,
+    bench: Bench, sets: _Sets, diversities: list[int], n_columns: int, repetitions: int, n_rows: int
 ) -> list[Cell]:
     cells = []
     for name, (l_pre, columns_pre) in sets.items():
@@ -173,21 +144,12 @@ def _cells(
         counts = range(1, most + 1)
         for columns, l, repetition in product(counts, dict.fromkeys(diversities), range(repetitions)):  # noqa: E741
             parameters: dict[str, Any] = {"l": l, "columns": columns, "l_pre": l_pre, "columns_pre": columns_pre}
-            cells.append(
-                Cell(
-                    figure=name,
-                    series=series_of(columns),
-                    x=l,
-                    measure=bench.measure,
-                    parameters=parameters,
-                    repetition=repetition,
-                    cost=2**columns * n_rows / 1e7,
-                )
-            )
+            cost = 2**columns * n_rows / 1e7
+            cells.append(Cell(name, series_of(columns), l, bench.measure, parameters, repetition, cost))
     return cells
 
 
-def _plots(rows: Rows, sets: Mapping[str, tuple[int, int]]) -> list[Plot]:
+def _plots(rows: Rows, sets: _Sets) -> list[Plot]:
     def panels(measure: str) -> list[dict[str, Any]]:
         return [
             point
@@ -196,32 +158,16 @@ def _plots(rows: Rows, sets: Mapping[str, tuple[int, int]]) -> list[Plot]:
         ]
 
     return [
-        Plot(
-            id="time",
-            title="Time against l",
-            caption="The search for all candidates, a line per number of quasi-identifiers (Figure 1, elapsed time).",
-            points=panels("seconds"),
-            x_title="l",
-            y_title="processor seconds",
-            unit="seconds",
-        ),
-        Plot(
-            id="candidates",
-            title="Candidates against l",
-            caption="Full-domain generalisations that may be published (Figure 1, number of candidates).",
-            points=panels(CANDIDATES),
-            x_title="l",
-            y_title="candidates",
-        ),
-        Plot(
-            id="level",
-            title="Least average level against l",
-            caption="0: every column as it is; the top level says nothing (Figure 1, minimum average level).",
-            points=panels(LEVEL),
-            x_title="l",
-            y_title="average level",
-        ),
-    ]
+        Plot("time", "Time against l",
+             "The search for all candidates, a line per number of quasi-identifiers (Figure 1, elapsed time).",
+             panels("seconds"), "l", "processor seconds", "seconds"),
+        Plot("candidates", "Candidates against l",
+             "Full-domain generalisations that may be published (Figure 1, number of candidates).",
+             panels(CANDIDATES), "l", "candidates"),
+        Plot("level", "Least average level against l",
+             "0: every column as it is; the top level says nothing (Figure 1, minimum average level).",
+             panels(LEVEL), "l", "average level"),
+    ]  # fmt: skip
 
 
 def _title(name: str, parameters: tuple[int, int]) -> str:

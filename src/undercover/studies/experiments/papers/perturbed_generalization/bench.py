@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,53 +9,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks import Corruption
-from undercover.engines.local import LocalEngine
 from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
 from undercover.model.protocols import Progress
 from undercover.model.release import Release
-from undercover.model.table import Table
-from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
+from undercover.studies.experiments.bench import TableBench
 from undercover.utility import measure
+from undercover.verbs.publish import publish_table
 
 OPTIMISTIC, PESSIMISTIC, OURS, MAJORITY = "optimistic", "pessimistic", "perturbed generalization", "majority"
 SKEW, RHO1 = 0.1, 0.2
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bench(TableBench):
     """A table, and the classes into which its sensitive domain is divided.
 
     Parameters
     ----------
-    load
-        Makes the encoded table; called once.
     domain
         The declared sensitive values, in order.
     classes
         For every number of classes m: where in the domain each class ends.
     """
 
-    load: Callable[[], Table]
     domain: tuple[str, ...]
     classes: dict[int, tuple[int, ...]]
-    _kept: dict[Any, Any] = field(default_factory=dict)
-
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "table" not in self._kept:
-            self._kept["table"] = self.load()
-        table: Table = self._kept["table"]
-        return table
+    _kept: dict[tuple[int, float, int, Way], Release] = field(default_factory=dict)
 
     def prepare(self, progress: Progress) -> None:
         """Encode the table and compile the kernels."""
-        progress("reading and encoding", 0.0)
-        self.table.take(np.arange(min(self.table.n_rows, 1000)))
+        super().prepare(progress)
         progress("compiling", 0.0)
         self.release(max(2, self.table.n_rows // 10), 0.5, seed=0)
 
@@ -119,19 +105,13 @@ class Bench:
         }
 
     def release(self, k: int, p: float, seed: int, recoding: Way = "mondrian") -> Release:
-        """A release with its claims, not verified again."""
+        """A release; the last one made is kept."""
         key = (k, p, seed, recoding)
-        if self._kept.get("key") != key:
+        if key not in self._kept:
             method = PerturbedGeneralization(k=k, p=p, skew=SKEW, recoding=recoding)
-            draft = method.anonymize(self.table, engine=LocalEngine(), randomness=Randomness(seed))
-            claims = tuple({"name": claim.name, **claim.parameters()} for claim in draft.claims)
-            parameters = {**to_mapping(method), "used": dict(draft.used)}
-            self._kept["release"] = Release(
-                method.name, parameters, draft.tables, True, guarantees=claims, form=draft.form
-            )
-            self._kept["key"] = key
-        found: Release = self._kept["release"]
-        return found
+            self._kept.clear()
+            self._kept[key] = publish_table(self.table, method, randomness=Randomness(seed)).release
+        return self._kept[key]
 
     def _named(self, m: int) -> dict[str, list[str]]:
         starts = (0, *(end + 1 for end in self.classes[m][:-1]))

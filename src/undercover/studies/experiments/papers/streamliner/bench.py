@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -14,58 +14,45 @@ from undercover.errors import UndercoverError
 from undercover.methods.streamliner import Streamliner
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
-from undercover.model.schema import Schema
-from undercover.model.table import EncodedColumn, Table
+from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.studies.experiments.bench import TableBench, part
 from undercover.utility import query_errors
 
+ALGORITHMS = ("rda", "gda", "wrap", "guided")
 CONTROL = "random scatter"
 OPTIMUM = "optimum"
 
 
-@dataclass(frozen=True, eq=False)
-class Bench:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bench(TableBench):
     """A table and what is measured on it.
 
     Parameters
     ----------
-    load
-        Makes the encoded table; called once.
     weights
         Of the quasi-identifiers in the weighted rank of `gda`.
     strata
         Of `guided`.
     predicates
         Label and columns of each set of quasi-identifiers that queries ask about.
-    queries
-        Queries of each set.
     used
         Quasi-identifiers (the first ones) that are used where their number is not what varies.
     """
 
-    load: Callable[[], Table]
     weights: Mapping[str, int]
     strata: tuple[str, ...]
     predicates: Mapping[str, tuple[str, ...]]
-    queries: int
     used: int
-    _kept: dict[str, Table] = field(default_factory=dict)
+    _kept: dict[tuple[int, int], Table] = field(default_factory=dict)
 
-    @property
-    def table(self) -> Table:
-        """The table, encoded on first use."""
-        if "base" not in self._kept:
-            self._kept["base"] = self.load()
-        return self._kept["base"]
-
-    def prepare(self, algorithms: Sequence[str], progress: Progress) -> None:
+    def prepare(self, progress: Progress) -> None:
         """Encode the table and compile what will be timed."""
-        progress("reading and encoding", 0.0)
-        table = self.table
+        super().prepare(progress)
         progress("compiling", 0.0)
-        for algorithm in algorithms:
+        for algorithm in ALGORITHMS:
             try:
-                self.groups(table, algorithm, 2, seed=0)
+                self.groups(self.table, algorithm, 2, seed=0)
             except UndercoverError:
                 continue  # the cells of this algorithm will say the same
 
@@ -123,12 +110,10 @@ class Bench:
 
     def _part(self, copies: int, quasi_identifiers: int) -> Table:
         """The table several times over with its first quasi-identifiers; the last one made is kept."""
-        key = f"{copies} x {quasi_identifiers}"
+        key = (copies, quasi_identifiers)
         if key not in self._kept:
-            table = self.table
-            for old in [name for name in self._kept if name != "base"]:
-                del self._kept[old]
-            self._kept[key] = replicated(table, copies, quasi_identifiers)
+            self._kept.clear()
+            self._kept[key] = part(self.table, self.table.schema.quasi_identifiers[:quasi_identifiers], copies)
         return self._kept[key]
 
 
@@ -138,6 +123,7 @@ def one_at_a_time(table: Table, strata: Sequence[str]) -> dict[str, int]:
     What the strata tell apart weighs nothing.
 
     >>> import pyarrow as pa
+    >>> from undercover.model.schema import Schema
     >>> people = pa.table({"age": [1, 2, 3], "sex": ["f", "m", "m"], "town": ["a", "b", "c"], "ill": [5, 6, 7]})
     >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill"))
     >>> one_at_a_time(table, ["sex"])
@@ -165,30 +151,6 @@ def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
     for _ in range(times):
         places[order] = numbers
     return places
-
-
-def replicated(table: Table, copies: int, quasi_identifiers: int) -> Table:
-    """``copies`` copies of a table one below the other, with its first ``quasi_identifiers`` ones.
-
-    >>> import pyarrow as pa
-    >>> people = pa.table({"age": [1, 2], "sex": [1, 1], "ill": [5, 6]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
-    >>> twice = replicated(table, 2, 1)
-    >>> twice["age"].codes.tolist(), list(twice.columns)
-    ([0, 1, 0, 1], ['age', 'ill'])
-    """
-    names = table.schema.quasi_identifiers[:quasi_identifiers]
-    kept = (*names, *table.schema.sensitive)
-    settings = {name: column for name, column in table.schema.columns.items() if name in kept}
-    schema = Schema(
-        quasi_identifiers=names, sensitive=table.schema.sensitive, columns=settings, missing=table.schema.missing
-    )
-    columns = {
-        name: EncodedColumn(name, np.tile(table[name].codes, copies), table[name].domain, table[name].settings)
-        for name in kept
-    }
-    n_rows = table.n_rows * copies
-    return Table(schema, columns, n_rows, np.arange(n_rows), n_rows, {})
 
 
 @lru_cache

@@ -8,6 +8,7 @@ import numpy as np
 
 from undercover.model.figures import number, risk, seconds
 from undercover.studies.experiments.experiment import Claim, Judgement, judged, untestable
+from undercover.studies.experiments.judges import counted, every, several, spread
 from undercover.studies.experiments.papers.streamliner.bench import CONTROL
 from undercover.studies.experiments.rows import NotMeasuredError, Rows
 
@@ -17,6 +18,7 @@ _CONTROL_EXPONENT = (0.9, 1.7)  # 1 and what caches cost; outside it the times m
 _DM_RDA, _DM_GDA = 1.01, 1.05
 _REDUCTION, _GENDER_RDA, _GENDER_GDA = 3.0, (0.4, 0.9), 0.25
 _PAPER_L = 8
+_LACKING = "undercover does not have the algorithms of that paper"
 _SHORTEST = 0.005  # seconds; below it fixed costs and the clock decide
 
 
@@ -33,126 +35,63 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
         The label of all quasi-identifiers together.
     """
     return [
-        Claim(
-            id="time-linear",
-            statement="The time of RDA and GDA grows in proportion to the number of rows.",
-            place="Section 4.1, Figure 1; Sections 3.2 and 3.3 for O(n)",
-            criterion="processor time grows as a power of the rows that is at most "
-            f"{_ABOVE_CONTROL:g} above that of the control, ten random scatters of as many numbers: linear work, and "
-            "where it takes more than in proportion, that is the caches of the machine",
-            judge=_linear,
-        ),
-        Claim(
-            id="rda-faster",
-            statement="RDA is faster than GDA.",
-            place="Section 4.1, Figure 1",
-            criterion="at every number of rows, by the fastest repetition",
-            judge=_faster,
-        ),
-        Claim(
-            id="gda-overhead-slight",
-            statement="What GDA costs beyond RDA is slight.",
-            place="Section 4.1",
-            criterion=f"GDA takes at most {_SLIGHT:g} times as long as RDA at the largest table",
-            judge=_slight,
-        ),
-        Claim(
-            id="faster-than-transparent",
-            statement="Both algorithms need less time than those of Xiao, Tao and Koudas, RDA much less.",
-            place="Section 4.1, against its reference 28",
-            criterion="those algorithms on the same machine and table",
-            judge=untestable(
-                "undercover does not have the algorithms of that paper, and figures from another machine do not compare"
-            ),
-        ),
-        Claim(
-            id="time-insensitive-to-l",
-            statement="The time does not depend on l.",
-            place="Section 4.1, figures not shown",
-            criterion=f"the slowest l takes at most {_INSENSITIVE:g} times as long as the fastest",
-            judge=lambda rows: _insensitive(rows, "time-l"),
-        ),
-        Claim(
-            id="time-insensitive-to-qi",
-            statement="The time does not depend on the number of quasi-identifiers.",
-            place="Section 4.1, figures not shown",
-            criterion=f"the slowest number takes at most {_INSENSITIVE:g} times as long as the fastest",
-            judge=lambda rows: _insensitive(rows, "time-qi"),
-        ),
-        Claim(
-            id="dm-rda-optimal",
-            statement="The discernibility of RDA is very close to the optimum.",
-            place="Section 4.2, Figure 2",
-            criterion=f"at most {_DM_RDA:g} times the optimum for every l",
-            judge=lambda rows: _near_optimum(rows, "rda", _DM_RDA),
-        ),
-        Claim(
-            id="dm-gda-near-optimal",
-            statement="The discernibility of GDA is only slightly above the optimum.",
-            place="Section 4.2, Figure 2",
-            criterion=f"at most {_DM_GDA:g} times the optimum for every l",
-            judge=lambda rows: _near_optimum(rows, "gda", _DM_GDA),
-        ),
-        Claim(
-            id="rda-minimal-groups",
-            statement="Most groups of RDA are as small as l allows.",
-            place="Section 3.2",
-            criterion="more than half of the groups have exactly l rows, for every l",
-            judge=_minimal,
-        ),
-        Claim(
-            id="gda-answers-better",
-            statement="Queries are answered more exactly from GDA's groups than from RDA's.",
-            place="Section 4.2, Figures 3 to 7",
-            criterion="a smaller mean error for every set of predicates at every l",
-            judge=lambda rows: _better(rows, list(predicates)),
-        ),
-        Claim(
-            id="gender-error-reduced",
-            statement=f"Asked about gender alone at l = {_PAPER_L}, GDA's error is a fraction of RDA's: 10% against "
-            "64% (SAL), 18% against 69% (OCC).",
-            place="Section 4.2, Figure 5",
-            criterion=f"RDA's mean error on {category} is at least {_REDUCTION:g} times GDA's",
-            judge=lambda rows: _reduced(rows, category),
-        ),
-        Claim(
-            id="gender-error-levels",
-            statement=f"Asked about gender alone at l = {_PAPER_L}, the errors are 64 and 69% for RDA, 10 and 18% "
-            "for GDA.",
-            place="Section 4.2, Figure 5",
-            criterion=f"on other people the levels can only be alike: RDA's mean error on {category} within "
-            f"{_GENDER_RDA[0]:.0%} and {_GENDER_RDA[1]:.0%}, GDA's at most {_GENDER_GDA:.0%}",
-            judge=lambda rows: _levels(rows, category),
-        ),
-        Claim(
-            id="answers-like-transparent",
-            statement="Query errors are close to those of Xiao, Tao and Koudas.",
-            place="Section 4.2, figures not shown",
-            criterion="the errors of those algorithms on the same table and queries",
-            judge=untestable("undercover does not have the algorithms of that paper, and no figure is given"),
-        ),
-        Claim(
-            id="guided-exact-on-strata",
-            statement="Ours, not the paper's: `guided`, which is algorithm-safe, answers exactly about its strata.",
-            place="method `guided`",
-            criterion=f"no error on {category}, for every l",
-            judge=lambda rows: _exact(rows, category),
-        ),
-        Claim(
-            id="guided-better-than-gda",
-            statement="Ours, not the paper's: `guided` answers better than GDA about all quasi-identifiers together.",
-            place="methods `guided` and `gda`",
-            criterion=f"a smaller mean error on {everything}, for every l",
-            judge=lambda rows: _guided(rows, everything),
-        ),
-        Claim(
-            id="wrap-optimal",
-            statement="Ours, not the paper's: `wrap` always reaches the optimal discernibility.",
-            place="method `wrap`",
-            criterion="equal to the optimum for every l",
-            judge=lambda rows: _near_optimum(rows, "wrap", 1.0),
-        ),
-    ]
+        Claim("time-linear", "Section 4.1, Figure 1; Sections 3.2 and 3.3 for O(n)", _linear,
+              "The time of RDA and GDA grows in proportion to the number of rows.",
+              f"processor time grows as a power of the rows that is at most {_ABOVE_CONTROL:g} above that of the "
+              "control, ten random scatters of as many numbers: linear work, and where it takes more than in "
+              "proportion, that is the caches of the machine"),
+        Claim("rda-faster", "Section 4.1, Figure 1", _faster,
+              "RDA is faster than GDA.",
+              "at every number of rows, by the fastest repetition"),
+        Claim("gda-overhead-slight", "Section 4.1", _slight,
+              "What GDA costs beyond RDA is slight.",
+              f"GDA takes at most {_SLIGHT:g} times as long as RDA at the largest table"),
+        Claim("faster-than-transparent", "Section 4.1, against its reference 28",
+              untestable(f"{_LACKING}, and figures from another machine do not compare"),
+              "Both algorithms need less time than those of Xiao, Tao and Koudas, RDA much less.",
+              "those algorithms on the same machine and table"),
+        Claim("time-insensitive-to-l", "Section 4.1, figures not shown", lambda rows: _insensitive(rows, "time-l"),
+              "The time does not depend on l.",
+              f"the slowest l takes at most {_INSENSITIVE:g} times as long as the fastest"),
+        Claim("time-insensitive-to-qi", "Section 4.1, figures not shown", lambda rows: _insensitive(rows, "time-qi"),
+              "The time does not depend on the number of quasi-identifiers.",
+              f"the slowest number takes at most {_INSENSITIVE:g} times as long as the fastest"),
+        Claim("dm-rda-optimal", "Section 4.2, Figure 2", lambda rows: _near_optimum(rows, "rda", _DM_RDA),
+              "The discernibility of RDA is very close to the optimum.",
+              f"at most {_DM_RDA:g} times the optimum for every l"),
+        Claim("dm-gda-near-optimal", "Section 4.2, Figure 2", lambda rows: _near_optimum(rows, "gda", _DM_GDA),
+              "The discernibility of GDA is only slightly above the optimum.",
+              f"at most {_DM_GDA:g} times the optimum for every l"),
+        Claim("rda-minimal-groups", "Section 3.2", _minimal,
+              "Most groups of RDA are as small as l allows.",
+              "more than half of the groups have exactly l rows, for every l"),
+        Claim("gda-answers-better", "Section 4.2, Figures 3 to 7",
+              lambda rows: _better(rows, "gda", "rda", list(predicates)),
+              "Queries are answered more exactly from GDA's groups than from RDA's.",
+              "a smaller mean error for every set of predicates at every l"),
+        Claim("gender-error-reduced", "Section 4.2, Figure 5", lambda rows: _reduced(rows, category),
+              f"Asked about gender alone at l = {_PAPER_L}, GDA's error is a fraction of RDA's: 10% against 64% (SAL), "
+              "18% against 69% (OCC).",
+              f"RDA's mean error on {category} is at least {_REDUCTION:g} times GDA's"),
+        Claim("gender-error-levels", "Section 4.2, Figure 5", lambda rows: _levels(rows, category),
+              f"Asked about gender alone at l = {_PAPER_L}, the errors are 64 and 69% for RDA, 10 and 18% for GDA.",
+              f"on other people the levels can only be alike: RDA's mean error on {category} within "
+              f"{_GENDER_RDA[0]:.0%} and {_GENDER_RDA[1]:.0%}, GDA's at most {_GENDER_GDA:.0%}"),
+        Claim("answers-like-transparent", "Section 4.2, figures not shown",
+              untestable(f"{_LACKING}, and no figure is given"),
+              "Query errors are close to those of Xiao, Tao and Koudas.",
+              "the errors of those algorithms on the same table and queries"),
+        Claim("guided-exact-on-strata", "method `guided`", lambda rows: _exact(rows, category),
+              "Ours, not the paper's: `guided`, which is algorithm-safe, answers exactly about its strata.",
+              f"no error on {category}, for every l"),
+        Claim("guided-better-than-gda", "methods `guided` and `gda`",
+              lambda rows: _better(rows, "guided", "gda", [everything]),
+              "Ours, not the paper's: `guided` answers better than GDA about all quasi-identifiers together.",
+              f"a smaller mean error on {everything}, for every l"),
+        Claim("wrap-optimal", "method `wrap`", lambda rows: _near_optimum(rows, "wrap", 1.0),
+              "Ours, not the paper's: `wrap` always reaches the optimal discernibility.",
+              "equal to the optimum for every l"),
+    ]  # fmt: skip
 
 
 def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
@@ -166,22 +105,18 @@ def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
 
 def _fastest(rows: Rows, figure: str, series: str) -> dict[float, float]:
     """The fastest repetition at every x; times too short to mean anything count as not measured."""
-    rows.mean(figure, series, "seconds")  # says what is missing, if all is
+    rows.found(figure, series, "seconds")
     times = {x: rows.least(figure, series, "seconds", x) for x in rows.xs(figure, series)}
     if min(times.values()) < _SHORTEST:
         raise NotMeasuredError(
             f"the table is too small: {series} takes less than {seconds(_SHORTEST)}, which says nothing of its growth"
         )
-    if len(times) < 2:
-        raise NotMeasuredError(f"{series} was timed at one place only")
-    return times
+    return several(times, f"{series} was timed at one place only")
 
 
 def _linear(rows: Rows) -> Judgement:
-    found = {}
-    for series in (*PAPERS, CONTROL):
-        times = _fastest(rows, "time-n", series)
-        found[series] = exponent(list(times), list(times.values()))
+    times = {series: _fastest(rows, "time-n", series) for series in (*PAPERS, CONTROL)}
+    found = {series: exponent(list(by_n), list(by_n.values())) for series, by_n in times.items()}
     figures = ", ".join(f"{series} {value:.2f}" for series, value in found.items())
     low, high = _CONTROL_EXPONENT
     if not low <= found[CONTROL] <= high:
@@ -199,63 +134,43 @@ def _faster(rows: Rows) -> Judgement:
 
 def _slight(rows: Rows) -> Judgement:
     rda, gda = (_fastest(rows, "time-n", series) for series in PAPERS)
-    largest = max(n for n in rda if n in gda)
-    ratio = gda[largest] / rda[largest]
-    return judged(
-        ratio <= _SLIGHT,
-        f"{seconds(gda[largest])} against {seconds(rda[largest])} at {number(largest)} rows: {ratio:.1f} times",
-    )
+    n = max(rda.keys() & gda.keys())
+    figures = f"{seconds(gda[n])} against {seconds(rda[n])} at {number(n)} rows: {gda[n] / rda[n]:.1f} times"
+    return judged(gda[n] / rda[n] <= _SLIGHT, figures)
 
 
 def _insensitive(rows: Rows, figure: str) -> Judgement:
-    ratios, parts = [], []
-    for series in PAPERS:
-        times = _fastest(rows, figure, series)
-        least, most = min(times.values()), max(times.values())
-        ratios.append(most / least)
-        parts.append(f"{series} {seconds(least)} to {seconds(most)} ({most / least:.2f} times)")
-    return judged(max(ratios) <= _INSENSITIVE, ", ".join(parts))
+    def part(series: str) -> tuple[bool, str]:
+        times = _fastest(rows, figure, series).values()
+        span = f"{seconds(min(times))} to {seconds(max(times))}"
+        return spread(times) <= _INSENSITIVE, f"{series} {span} ({spread(times):.2f} times)"
+
+    return every(map(part, PAPERS), ", ")
 
 
 def _near_optimum(rows: Rows, series: str, limit: float) -> Judgement:
-    rows.mean("dm", series, "DM to optimum")
-    worst = max(rows.values("dm", series, "DM to optimum"))
+    worst = max(rows.found("dm", series, "DM to optimum"))
     return judged(worst <= limit, "equal to it for every l" if worst == 1 else f"at most {worst:.6f} times the optimum")
 
 
 def _minimal(rows: Rows) -> Judgement:
-    rows.mean("dm", "rda", "groups of l")
-    least = min(rows.values("dm", "rda", "groups of l"))
+    least = rows.least("dm", "rda", "groups of l")
     return judged(least > 0.5, f"at least {least:.1%} of the groups")
 
 
-def _compared(rows: Rows, better: str, worse: str, labels: Sequence[str]) -> tuple[int, int, str]:
-    """(comparisons won, comparisons, the errors of both over every l, label by label)."""
-    won = compared = 0
-    parts = []
+def _better(rows: Rows, better: str, worse: str, labels: Sequence[str]) -> Judgement:
+    """A smaller mean error for each set of predicates at every l."""
+    won, parts = [], []
     for label in labels:
-        ours, theirs = rows.mean("qwe", better, label), rows.mean("qwe", worse, label)
-        for l in rows.xs("qwe", better):  # noqa: E741
-            won += rows.mean("qwe", better, label, l) < rows.mean("qwe", worse, label, l)
-            compared += 1
+        ours, theirs = (rows.mean("qwe", series, label) for series in (better, worse))
         parts.append(f"{label} {risk(ours)} against {risk(theirs)}")
-    return won, compared, "; ".join(parts)
-
-
-def _better(rows: Rows, labels: Sequence[str]) -> Judgement:
-    won, compared, parts = _compared(rows, "gda", "rda", labels)
-    return judged(won == compared, f"{won} of {compared}; mean over l: {parts}")
+        won += [mean < rows.mean("qwe", worse, label, x) for x, mean in rows.means("qwe", better, label).items()]
+    return counted(won, f"; mean over l: {'; '.join(parts)}")
 
 
 def _exact(rows: Rows, category: str) -> Judgement:
-    rows.mean("qwe", "guided", category)
-    worst = max(rows.values("qwe", "guided", category))
+    worst = max(rows.found("qwe", "guided", category))
     return judged(worst == 0, f"at most {risk(worst)}; GDA {risk(rows.mean('qwe', 'gda', category))}")
-
-
-def _guided(rows: Rows, everything: str) -> Judgement:
-    won, compared, parts = _compared(rows, "guided", "gda", [everything])
-    return judged(won == compared, f"{won} of {compared}; mean over l: {parts}")
 
 
 def _reduced(rows: Rows, category: str) -> Judgement:

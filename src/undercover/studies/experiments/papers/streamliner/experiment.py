@@ -12,24 +12,22 @@ few times, not a hundred, and judged by the fastest. RIA, which the paper does n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import product
+from typing import Any, NamedTuple
 
-import numpy as np
-import pyarrow as pa
-
-from undercover.datasets import census, census_schema
+from undercover.datasets import census_schema
 from undercover.datasets.population import BIRTHPLACES
 from undercover.errors import ParameterError, unknown
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
+from undercover.studies.experiments.bench import grouped_census
 from undercover.studies.experiments.experiment import Cell, Experiment, Plot
-from undercover.studies.experiments.papers.streamliner.bench import CONTROL, OPTIMUM, Bench
+from undercover.studies.experiments.papers.streamliner.bench import ALGORITHMS, CONTROL, OPTIMUM, Bench
 from undercover.studies.experiments.papers.streamliner.claims import claims
 from undercover.studies.experiments.request import Request, Source, one_sensitive
 from undercover.studies.experiments.rows import Rows
 
-ALGORITHMS = ("rda", "gda", "wrap", "guided")
 OPTIONS = ("table", "range", "category", "weight")
 EVERYTHING = "all quasi-identifiers"
 _PAPER = "Liu & Wang, “Privacy Streamliner: a two-stage approach to improving algorithm efficiency”, Section 4."
@@ -43,8 +41,7 @@ _COST = {"rda": 0.1, "gda": 0.3, "wrap": 0.05, "guided": 0.1, CONTROL: 0.1, OPTI
 _QUERY_COST = 4.0
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(NamedTuple):
     """How much is measured."""
 
     rows: int
@@ -88,7 +85,7 @@ def build(request: Request) -> Experiment:
         queries=size.queries,
         used=asked,
     )
-    n_rows = int(source.identity.get("rows") or source.identity["generator"]["rows"])
+    n_rows = source.n_rows
     repetitions = request.repetitions or size.repetitions
     return Experiment(
         name="streamliner",
@@ -100,27 +97,19 @@ def build(request: Request) -> Experiment:
         cells=_cells(bench, size, repetitions, request.seed, n_rows, asked, len(names)),
         plots=_plots,
         claims=claims(predicates, category, list(predicates)[-1]),
-        prepare=lambda progress: bench.prepare(ALGORITHMS, progress),
-        about=[
-            ("Table", f"{source.name}, {n_rows:,} rows"),
-            ("Quasi-identifiers", ", ".join(names[:asked])),
-            ("Sensitive", sensitive),
-            ("Weights of GDA", ", ".join(f"{name} {weights[name]:,}" for name in names[:asked])),
-            ("Strata of `guided`", f"{category}; the others one after the other"),
-            (
-                "Time",
-                f"{n_rows * size.copies[0]:,} to {n_rows * size.copies[-1]:,} rows at l = {_TIME_L}: the forming "
-                "of groups alone, one thread, compiled beforehand",
-            ),
-            ("Queries", f"{size.queries:,} for each of: {'; '.join(predicates)}"),
-            ("Repetitions", f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}"),
-        ],
-        settings={
-            "weights": weights,
-            "strata": [category],
-            "predicates": predicates,
-            "queries": size.queries,
+        prepare=bench.prepare,
+        about={
+            "Table": f"{source.name}, {n_rows:,} rows",
+            "Quasi-identifiers": ", ".join(names[:asked]),
+            "Sensitive": sensitive,
+            "Weights of GDA": ", ".join(f"{name} {weights[name]:,}" for name in names[:asked]),
+            "Strata of `guided`": f"{category}; the others one after the other",
+            "Time": f"{n_rows * size.copies[0]:,} to {n_rows * size.copies[-1]:,} rows at l = {_TIME_L}: the forming "
+            "of groups alone, one thread, compiled beforehand",
+            "Queries": f"{size.queries:,} for each of: {'; '.join(predicates)}",
+            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
         },
+        settings={"weights": weights, "strata": [category], "predicates": predicates, "queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
     )
 
@@ -133,19 +122,9 @@ def _source(request: Request, options: Mapping[str, str], size: _Size) -> tuple[
     rows = request.rows or size.rows
     schema = census_schema(_CENSUS_QUASI_IDENTIFIERS, _SENSITIVE[kind], hierarchies=False)
     in_order = Column(kind="ordinal", domain=BIRTHPLACES)
-    schema = Schema(
-        quasi_identifiers=schema.quasi_identifiers,
-        sensitive=schema.sensitive,
-        columns={**schema.columns, "birthplace": in_order},
-    )
+    schema = replace(schema, columns={**schema.columns, "birthplace": in_order})
     generator = {"name": f"built-in census ({kind.upper()})", "table": kind, "rows": rows, "seed": request.seed}
-
-    def generate() -> pa.Table:
-        people = census(rows, request.seed)
-        groups = (people["occupation"].to_numpy() // 10).astype(np.int16)
-        return people.append_column("occupation_group", pa.array(groups))
-
-    source = request.source(generate, generator, schema)
+    source = request.source(lambda: grouped_census(rows, request.seed), generator, schema)
     return source, len(source.schema.quasi_identifiers) if source.private else _PAPERS_QUASI_IDENTIFIERS
 
 
@@ -194,51 +173,28 @@ def _cells(
     bench: Bench, size: _Size, repetitions: int, seed: int, n_rows: int, asked: int, available: int
 ) -> list[Cell]:
     """Tables outermost, so that each is made once."""
-    cells: list[Cell] = []
     again = range(repetitions)
-    unit = n_rows / 600_000
 
-    def time_cell(figure: str, algorithm: str, x: int, repetition: int, l: int, copies: int, used: int) -> Cell:  # noqa: E741
-        return Cell(
-            figure=figure,
-            series=algorithm,
-            x=x,
-            measure=bench.time,
-            parameters={
-                "algorithm": algorithm,
-                "l": l,
-                "copies": copies,
-                "quasi_identifiers": used,
-                "seed": seed + repetition,
-            },
-            repetition=repetition,
-            cost=_COST[algorithm] * unit * copies,
-        )
+    def cell(figure: str, measure: Any, name: str, x: int, repetition: int, cost: float, **settings: int) -> Cell:
+        parameters = {"algorithm": name, **settings, "seed": seed + repetition}
+        return Cell(figure, name, x, measure, parameters, repetition, cost * n_rows / 600_000)
 
-    for copies, repetition, algorithm in product(size.copies, again, (*ALGORITHMS, CONTROL)):
-        cells.append(time_cell("time-n", algorithm, copies * n_rows, repetition, _TIME_L, copies, asked))
-    for l, repetition, algorithm in product(size.time_l, again, ALGORITHMS):  # noqa: E741
-        cells.append(time_cell("time-l", algorithm, l, repetition, l, 1, asked))
-    for used, repetition, algorithm in product(range(1, available + 1), again, ALGORITHMS):
-        cells.append(time_cell("time-qi", algorithm, used, repetition, _TIME_L, 1, used))
-    for l, algorithm in product(size.dm_l, (OPTIMUM, *ALGORITHMS)):  # noqa: E741
-        parameters = {"algorithm": algorithm, "l": l, "seed": seed}
-        cost = _COST[algorithm] * unit
-        cells.append(
-            Cell(figure="dm", series=algorithm, x=l, measure=bench.discernibility, parameters=parameters, cost=cost)
-        )
-    for l, repetition, algorithm in product(size.query_l, again, ALGORITHMS):  # noqa: E741
-        cells.append(
-            Cell(
-                figure="qwe",
-                series=algorithm,
-                x=l,
-                measure=bench.query_error,
-                parameters={"algorithm": algorithm, "l": l, "seed": seed + repetition},
-                repetition=repetition,
-                cost=_QUERY_COST * unit,
-            )
-        )
+    def timed(figure: str, name: str, x: int, repetition: int, l: int, copies: int, used: int) -> Cell:  # noqa: E741
+        cost, settings = _COST[name] * copies, {"l": l, "copies": copies, "quasi_identifiers": used}
+        return cell(figure, bench.time, name, x, repetition, cost, **settings)
+
+    cells = [
+        timed("time-n", name, copies * n_rows, i, _TIME_L, copies, asked)
+        for copies, i, name in product(size.copies, again, (*ALGORITHMS, CONTROL))
+    ]
+    for x, i, name in product(size.time_l, again, ALGORITHMS):
+        cells.append(timed("time-l", name, x, i, x, 1, asked))
+    for x, i, name in product(range(1, available + 1), again, ALGORITHMS):
+        cells.append(timed("time-qi", name, x, i, _TIME_L, 1, x))
+    for x, name in product(size.dm_l, (OPTIMUM, *ALGORITHMS)):
+        cells.append(cell("dm", bench.discernibility, name, x, 0, _COST[name], l=x))
+    for x, i, name in product(size.query_l, again, ALGORITHMS):
+        cells.append(cell("qwe", bench.query_error, name, x, i, _QUERY_COST, l=x))
     return cells
 
 
@@ -253,53 +209,20 @@ def _coincide(rows: Rows) -> str:
 def _plots(rows: Rows) -> list[Plot]:
     labels = list(dict.fromkeys(row.measure for row in rows if row.figure == "qwe"))
     return [
-        Plot(
-            id="time-n",
-            title="Time against the number of rows",
-            caption="Forming the groups at l = 8, the table several times over (Figure 1). The dashed line is the "
-            "control, linear work: as many numbers written to random places, ten times over.",
-            points=rows.points("time-n", "seconds"),
-            x_title="rows",
-            y_title="processor seconds",
-            unit="seconds",
-            reference=(CONTROL,),
-        ),
-        Plot(
-            id="time-l",
-            title="Time against l",
-            caption="Forming the groups of the table as it is.",
-            points=rows.points("time-l", "seconds"),
-            x_title="l",
-            y_title="processor seconds",
-            unit="seconds",
-        ),
-        Plot(
-            id="time-qi",
-            title="Time against the number of quasi-identifiers",
-            caption="Forming the groups at l = 8. RDA and `wrap` do not look at quasi-identifiers.",
-            points=rows.points("time-qi", "seconds"),
-            x_title="quasi-identifiers",
-            y_title="processor seconds",
-            unit="seconds",
-        ),
-        Plot(
-            id="dm",
-            title="Discernibility against l",
-            caption="Sum of the squared group sizes, less is better (Figure 2). The dashed line is the least possible.",
-            points=rows.points("dm", "DM"),
-            x_title="l",
-            y_title="DM",
-            reference=(OPTIMUM,),
-            note=_coincide(rows),
-        ),
-        Plot(
-            id="qwe",
-            title="Query error against l",
-            caption="Mean relative error of random COUNT queries on one sensitive value and the columns named above "
-            "each panel, less is better (Figures 3 to 7).",
-            points=[point for label in labels for point in rows.points("qwe", label, panel=label)],
-            x_title="l",
-            y_title="mean error",
-            unit="share",
-        ),
-    ]
+        Plot("time-n", "Time against the number of rows",
+             "Forming the groups at l = 8, the table several times over (Figure 1). The dashed line is the control, "
+             "linear work: as many numbers written to random places, ten times over.",
+             rows.points("time-n", "seconds"), "rows", "processor seconds", "seconds", reference=(CONTROL,)),
+        Plot("time-l", "Time against l", "Forming the groups of the table as it is.",
+             rows.points("time-l", "seconds"), "l", "processor seconds", "seconds"),
+        Plot("time-qi", "Time against the number of quasi-identifiers",
+             "Forming the groups at l = 8. RDA and `wrap` do not look at quasi-identifiers.",
+             rows.points("time-qi", "seconds"), "quasi-identifiers", "processor seconds", "seconds"),
+        Plot("dm", "Discernibility against l",
+             "Sum of the squared group sizes, less is better (Figure 2). The dashed line is the least possible.",
+             rows.points("dm", "DM"), "l", "DM", reference=(OPTIMUM,), note=_coincide(rows)),
+        Plot("qwe", "Query error against l",
+             "Mean relative error of random COUNT queries on one sensitive value and the columns named above each "
+             "panel, less is better (Figures 3 to 7).",
+             rows.panels("qwe", {label: label for label in labels}), "l", "mean error", "share"),
+    ]  # fmt: skip

@@ -1,0 +1,68 @@
+"""What the benches of experiments share: a table that is encoded once, and parts of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.datasets import census
+from undercover.model.protocols import Progress
+from undercover.model.table import Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TableBench:
+    """A table on which something is measured.
+
+    Parameters
+    ----------
+    load
+        Makes the encoded table; called once.
+    queries
+        Of each kind, where a release is asked for sums or counts.
+    """
+
+    load: Callable[[], Table]
+    queries: int = 0
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, encoded on first use."""
+        return self.load()
+
+    def prepare(self, progress: Progress) -> None:
+        """Encode the table before anything is measured."""
+        progress("reading and encoding", 0.0)
+        assert self.table is not None
+
+
+def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:
+    """A table with some of its quasi-identifiers, so many times one below the other.
+
+    >>> from undercover.model.schema import Schema
+    >>> people = pa.table({"age": [1, 2], "sex": [1, 1], "ill": [5, 6]})
+    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
+    >>> twice = part(table, ("age",), copies=2)
+    >>> twice["age"].codes.tolist(), list(twice.columns)
+    ([0, 1, 0, 1], ['age', 'ill'])
+    """
+    kept = (*names, *table.schema.sensitive)
+    settings = {name: column for name, column in table.schema.columns.items() if name in kept}
+    schema = replace(table.schema, quasi_identifiers=names, identifiers=(), insensitive=(), columns=settings)
+    narrow = Table(schema, {name: table[name] for name in kept}, table.n_rows, table.rows, table.n_input, {})
+    return narrow if copies == 1 else narrow.take(np.tile(np.arange(table.n_rows), copies))
+
+
+def grouped_census(rows: int, seed: int) -> pa.Table:
+    """The built-in census with fifty groups of occupations, as many as the papers' SAL and OCC have.
+
+    >>> grouped_census(5, seed=1).column_names[-1]
+    'occupation_group'
+    """
+    people = census(rows, seed)
+    groups = (people["occupation"].to_numpy() // 10).astype(np.int16)
+    return people.append_column("occupation_group", pa.array(groups))

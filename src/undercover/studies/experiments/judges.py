@@ -1,0 +1,154 @@
+"""What claims are judged by: whether figures rise, fall, stay flat or stay below others, and how that is told.
+
+A judge takes the measured rows and gives a verdict with the figures it rests on; where figures are missing, it raises
+:class:`~undercover.studies.experiments.rows.NotMeasuredError` with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Sized
+from itertools import pairwise
+from operator import gt, lt
+from typing import TypeVar
+
+from undercover.studies.experiments.experiment import Judgement, judged
+from undercover.studies.experiments.rows import NotMeasuredError, Rows
+
+Judge = Callable[[Rows], Judgement]
+Order = Callable[[float, float], bool]
+Write = Callable[[float], str]
+Found = TypeVar("Found", bound=Sized)
+
+
+def steps(order: Order, values: Iterable[float]) -> list[bool]:
+    """Whether each value and the next stand in that order.
+
+    >>> steps(lt, [1, 2, 2])
+    [True, False]
+    """
+    return [order(before, after) for before, after in pairwise(values)]
+
+
+def rises(values: Iterable[float]) -> bool:
+    """Whether every value is above the one before.
+
+    >>> rises([1, 2, 3]), rises([1, 2, 2])
+    (True, False)
+    """
+    return all(steps(lt, values))
+
+
+def falls(values: Iterable[float]) -> bool:
+    """Whether every value is below the one before.
+
+    >>> falls([3, 2, 1]), falls([3, 3, 1])
+    (True, False)
+    """
+    return all(steps(gt, values))
+
+
+def spread(values: Iterable[float]) -> float:
+    """The largest over the smallest: 1 where all is flat.
+
+    >>> spread([2.0, 3.0])
+    1.5
+    """
+    found = list(values)
+    return max(found) / max(min(found), 1e-300)
+
+
+def several(found: Found, missing: str, least: int = 2) -> Found:
+    """The figures, if there are enough of them to compare.
+
+    >>> several({1: 0.5}, "one place only")
+    Traceback (most recent call last):
+    undercover.studies.experiments.rows.NotMeasuredError: one place only
+    """
+    if len(found) < least:
+        raise NotMeasuredError(missing)
+    return found
+
+
+def every(parts: Iterable[tuple[bool, str]], joint: str = "; ", *, missing: str = "nothing was measured") -> Judgement:
+    """Held where every part did, each with its figures.
+
+    >>> every([(True, "l = 4: 10%"), (False, "l = 6: 20%")])
+    Judgement(verdict='not held', figures='l = 4: 10%; l = 6: 20%')
+    """
+    found = list(parts)
+    if not found:
+        raise NotMeasuredError(missing)
+    return judged(all(held for held, _ in found), joint.join(text for _, text in found))
+
+
+def counted(
+    held: Sequence[bool], what: str, *, share: float = 1.0, missing: str = "nothing to compare was measured"
+) -> Judgement:
+    """Held where at least that share of all comparisons did.
+
+    >>> counted([True, True, False], " steps of l")
+    Judgement(verdict='not held', figures='2 of 3 steps of l')
+    """
+    if not held:
+        raise NotMeasuredError(missing)
+    return judged(sum(held) >= share * len(held), f"{sum(held):,} of {len(held):,}{what}")
+
+
+def monotone(holds: Callable[[Iterable[float]], bool], figure: str, series: str, measure: str, write: Write) -> Judge:
+    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`.
+
+    >>> from undercover.studies.experiments.rows import Row
+    >>> rows = Rows((Row("e", "f", "a", 1, "error", 2.0), Row("e", "f", "a", 5, "error", 3.0)))
+    >>> monotone(falls, "f", "a", "error", str)(rows)
+    Judgement(verdict='not held', figures='1: 2.0, 5: 3.0')
+    """
+
+    def judge(rows: Rows) -> Judgement:
+        means = several(rows.means(figure, series, measure), f"{measure} was measured at one place only")
+        return judged(holds(means.values()), ", ".join(f"{x:g}: {write(mean)}" for x, mean in means.items()))
+
+    return judge
+
+
+def below(
+    figure: str,
+    ours: str,
+    others: Sequence[str],
+    measure: str,
+    *,
+    write: Write,
+    at: str,
+    missing: str,
+    share: float | None = None,
+    named: bool = False,
+) -> Judge:
+    """Whether a mean is below that of all others at every x.
+
+    Parameters
+    ----------
+    figure, ours, others, measure
+        Which means are compared.
+    write, at, named
+        How figures and places are written, and whether each figure stands with the name of its series.
+    missing
+        What to say where ``ours``, which takes the place of ``{}``, was measured nowhere.
+    share
+        At most this share of the least of them, instead of below.
+
+    Examples
+    --------
+    >>> from undercover.studies.experiments.rows import Row
+    >>> rows = Rows((Row("e", "f", "a", 4, "error", 1.0), Row("e", "f", "b", 4, "error", 3.0)))
+    >>> below("f", "a", ["b"], "error", write=str, at="l = {:g}", missing="no {}", share=0.3)(rows)
+    Judgement(verdict='not held', figures='l = 4: 1.0 against 3.0')
+    """
+
+    def part(rows: Rows, x: float) -> tuple[bool, str]:
+        mine, *theirs = (rows.mean(figure, series, measure, x) for series in (ours, *others))
+        held = mine < min(theirs) if share is None else mine <= share * min(theirs)
+        if named:
+            pairs = zip((ours, *others), (mine, *theirs), strict=True)
+            return held, f"{at.format(x)}: {', '.join(f'{name} {write(value)}' for name, value in pairs)}"
+        return held, f"{at.format(x)}: {write(mine)} against {' and '.join(map(write, theirs))}"
+
+    return lambda rows: every((part(rows, x) for x in rows.xs(figure, ours)), missing=missing.format(ours))
