@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types imports unit bench notebooks clean
+.PHONY: help demo test lint types imports unit shape bench notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
 	@echo "make test       lint, format, types, import direction and every test"
+	@echo "make shape      print the house in figures, beside what they must be"
 	@echo "make bench      print speed and memory as ratios, write bench.json"
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
@@ -36,6 +37,9 @@ imports: $(READY)
 
 unit: $(READY)
 	$(BIN)/python -m pytest -q -n 2
+
+shape: $(READY)
+	$(BIN)/python tests/shape/measure.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run --large
