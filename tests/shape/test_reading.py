@@ -1,4 +1,4 @@
-"""The cells of published tables are read by forms and files, and by whoever makes them; making shares no code with it."""
+"""The cells of published tables are read by forms and files and by whoever makes them; the two halves share no code."""
 
 from pathlib import Path
 
