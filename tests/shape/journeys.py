@@ -34,7 +34,7 @@ class Tracer:
         self.root = f"{root}/"
         self.calls: Counter[tuple[str, str]] = Counter()
         self.entries: Counter[tuple[str, str]] = Counter()  # those from another file
-        self.across: set[tuple[tuple[str, str], tuple[str, str]]] = set()
+        self.across: Counter[tuple[tuple[str, str], tuple[str, str]]] = Counter()
         self.inside: set[str] = set()  # files that `anonymize` calls
         self._names: dict[CodeType, tuple[str, str] | None] = {}
 
@@ -53,7 +53,7 @@ class Tracer:
             above = above.f_back
         if caller is not None and caller[0] != callee[0]:
             self.entries[callee] += 1
-            self.across.add((caller, callee))
+            self.across[caller, callee] += 1
         if anonymizing:
             self.inside.add(callee[0])
 
@@ -67,6 +67,11 @@ class Tracer:
     def count(self, file: str, *names: str) -> int:
         """How often some functions of a file were called."""
         return sum(self.calls[file, name] for name in names)
+
+    def callers(self, file: str, name: str) -> dict[str, int]:
+        """Who called a function from another file, and how often."""
+        asked = {caller: n for (caller, callee), n in self.across.items() if callee == (file, name)}
+        return {f"{where}: {who}": n for (where, who), n in sorted(asked.items())}
 
 
 @contextlib.contextmanager
@@ -127,6 +132,10 @@ def publishing(folder: Path) -> dict[str, Any]:
         "journey_functions": len(tracer.calls),
         "journey_calls": len(tracer.across),
         "inside_files": len(tracer.inside),
+        "who": {
+            "verifies": tracer.callers(VERIFYING, "verify"),
+            "turns cells into codes": tracer.callers(WRITTEN, "written"),
+        },
     }
 
 

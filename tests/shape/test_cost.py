@@ -8,6 +8,7 @@ import pytest
 from limits import IMPORTED_AT_FIRST, NOT_VERIFYING
 
 import undercover as uc
+from undercover.io.release.folder import save
 
 VERIFYING = "import sys, undercover; assert undercover.verify(sys.argv[1]).holds"
 METHODS = {
@@ -46,7 +47,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     schema = uc.datasets.census_schema(["age", "sex"])
     for form, method in METHODS.items():
         run = uc.publish(uc.datasets.census(600, seed=1), schema, method, seed=1)
-        made[form] = uc.save(run, tmp_path_factory.mktemp(form) / "release", summary={})
+        made[form] = save(run, tmp_path_factory.mktemp(form) / "release", report="", summary={}, datasheet="")
     return made
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from limits import LIMITS
 from naming import named
+from planting import planted
 from sources import PACKAGE, Slice, slices
 
 from undercover.plugins import BUILT_IN
@@ -35,13 +36,6 @@ HARMLESS = {
     "verbs/verify.py": "from undercover.model.form import Generalized\nform = Generalized()\n",
     "forms/drawn/reading.py": "from undercover.model.form import Drawn\nform: Drawn\n",
 }
-
-
-def planted(root: Path, files: dict[str, str]) -> Path:
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root
 
 
 def test_no_general_file_names_a_method_or_a_form() -> None:

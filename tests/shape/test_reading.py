@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from halves import cells_read, making, shared, shared_functions
 from limits import LIMITS
-from test_names import planted
+from planting import planted
 
 METHOD = "from undercover.steps.cutting.partition import cut\nfrom undercover.guarantees import KAnonymity\n"
 STEP = "def cut(published):\n    return published.data\n"

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from limits import LIMITS, MOST_ARGUMENTS, MOST_FILES, MOST_FUNCTION_LINES, MOST_KERNEL_LINES, MOST_LINES
+from planting import planted
 from sources import PACKAGE, arguments, functions, kernels, length, sources, widest
-from test_names import planted
 
 
 def too_wide(root: Path = PACKAGE) -> list[str]:
