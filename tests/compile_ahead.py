@@ -24,6 +24,9 @@ sys.path.insert(0, str(Path(__file__).parent / "golden"))
 ATTACKED = 400
 """Rows of a recipe; the kernels are the same as for many."""
 
+LOCKS = tempfile.gettempdir()
+"""Where the files stand by which processes keep out of each other's way."""
+
 LONGEST = ("mutual-cover-optimal", "cross-bucket", "mondrian-k", "mutual-cover-guided", "streamliner-gda", "codes-4")
 """What takes longest to compile, begun first so that nobody waits for it at the end."""
 
@@ -96,9 +99,9 @@ def _ria() -> None:
 
 
 @contextmanager
-def _alone(name: str) -> Iterator[None]:
+def alone(name: str) -> Iterator[None]:
     """Nobody else is in here under the same name."""
-    with open(Path(tempfile.gettempdir()) / f"undercover-compiling-{os.getuid()}-{name}", "w") as lock:
+    with open(Path(LOCKS) / f"undercover-compiling-{os.getuid()}-{name}", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -109,26 +112,26 @@ TOOK: list[tuple[str, float]] = []
 
 def one_at_a_time() -> None:
     """From now on this process compiles a cached kernel, and writes down that it has, only while no other does."""
-    from numba.core.caching import NullCache, _Cache
+    from numba.core.caching import Cache, NullCache
     from numba.core.dispatcher import Dispatcher
 
-    compile_now, save_now = Dispatcher.compile, _Cache.save_overload
+    compile_now, save_now = Dispatcher.compile, Cache.save_overload
 
     def compile_alone(self: Any, signature: Any) -> Any:
         if isinstance(self._cache, NullCache):
             return compile_now(self, signature)
         name = f"{self.py_func.__module__}.{self.py_func.__name__}"
-        with _alone(f"{name}-{zlib.crc32(str(signature).encode())}"):
+        with alone(f"{name}-{zlib.crc32(str(signature).encode())}"):
             begun = time.thread_time()
             compiled = compile_now(self, signature)
             TOOK.append((name, time.thread_time() - begun))
             return compiled
 
     def save_alone(self: Any, signature: Any, compiled: Any) -> Any:
-        with _alone("saving"):
+        with alone("saving"):
             return save_now(self, signature, compiled)
 
-    Dispatcher.compile, _Cache.save_overload = compile_alone, save_alone
+    Dispatcher.compile, Cache.save_overload = compile_alone, save_alone
 
 
 def work(name: str) -> tuple[str, float, list[tuple[str, float]]]:
