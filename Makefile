@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types imports unit bench notebooks clean
+.PHONY: help demo test lint types imports unit compiled suite shape bench notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
 	@echo "make test       lint, format, types, import direction and every test"
+	@echo "make shape      print the house in figures, beside what they must be"
 	@echo "make bench      print speed and memory as ratios, write bench.json"
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
@@ -22,7 +23,9 @@ $(READY): pyproject.toml
 demo: $(READY)
 	$(BIN)/undercover demo --force
 
-test: $(READY) lint types imports unit
+test: $(READY) lint
+	$(MAKE) --jobs 3 --output-sync types imports compiled
+	$(MAKE) suite
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks examples
@@ -34,8 +37,18 @@ types: $(READY)
 imports: $(READY)
 	$(BIN)/lint-imports
 
-unit: $(READY)
-	$(BIN)/python -m pytest -q -n 2
+unit: compiled suite
+
+# Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
+compiled: $(READY)
+	$(BIN)/python tests/compile_ahead.py
+
+# A worker begins with its half of the files, so that what the tests of a file share is made once.
+suite: $(READY)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+shape: $(READY)
+	$(BIN)/python tests/shape/measure.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run --large

@@ -1,0 +1,157 @@
+"""Compiles every kernel the tests call, on every core, before they start: otherwise each worker compiles for itself.
+
+``python tests/compile_ahead.py`` publishes, attacks and measures small tables by every recipe of the goldens, several
+at a time. A kernel is compiled by one process while the others wait for it or do something else; all later ones load it
+from the disk. Where everything is compiled already this takes a few seconds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent / "golden"))
+
+ATTACKED = 400
+"""Rows of a recipe; the kernels are the same as for many."""
+
+LOCKS = tempfile.gettempdir()
+"""Where the files stand by which processes keep out of each other's way."""
+
+LONGEST = ("mutual-cover-optimal", "cross-bucket", "mondrian-k", "mutual-cover-guided", "streamliner-gda", "codes-4")
+"""What takes longest to compile, begun first so that nobody waits for it at the end."""
+
+
+def pieces() -> dict[str, Callable[[], None]]:
+    """What is to be done, by a name for each piece; they share kernels, but in no order."""
+    from recipes import RECIPES
+
+    done = {name: (lambda name=name: _recipe(name)) for name in RECIPES}
+    return done | {
+        "codes-2": lambda: _many_values(1 << 9),
+        "codes-4": lambda: _many_values(1 << 17),
+        "joint": _joint,
+        "ria": _ria,
+    }
+
+
+def _recipe(name: str) -> None:
+    """Publish by a recipe, and have everybody attack the release who can."""
+    from recipes import RECIPES
+
+    import undercover as uc
+    from undercover import plugins
+    from undercover.errors import UndercoverError
+
+    recipe = RECIPES[name]
+    method = recipe.method()
+    if recipe.others is not None:
+        other = uc.publish(recipe.others.table(), recipe.others.schema(), recipe.others.method(), seed=1)
+        method = type(method)(**{**vars(method), "others": (uc.published(other, name="other"),)})
+    people = recipe.table()
+    with suppress(UndercoverError):
+        run = uc.publish(people, recipe.schema(), method, seed=1)
+        attackers = [plugins.load("attacks", name)() for name in plugins.names("attacks")]
+        for attacker in (uc.Linkage(p_match=0.5), *attackers):
+            with suppress(UndercoverError):
+                uc.attack(run, attacker)
+        uc.measure(people, run, query_error=uc.QueryError(queries=20))
+
+
+def _many_values(values: int) -> None:
+    """Columns with so many values that their codes are stored in two or four bytes."""
+    import pyarrow as pa
+
+    import undercover as uc
+
+    numbers = pa.array(range(values))
+    table = pa.table({"a": numbers, "b": numbers, "c": pa.array([str(i % 3) for i in range(values)])})
+    schema = uc.Schema(quasi_identifiers=["a", "b"], sensitive="c")
+    uc.publish(table, schema, uc.Mondrian(k=values // 3), seed=1)
+    uc.publish(table, schema, uc.Mondrian(k=values // 3, recoding="regions", cut="median"), seed=1)
+
+
+def _joint() -> None:
+    """Tables of several publishers, joined."""
+    import undercover as uc
+
+    people = uc.datasets.census(ATTACKED)
+    schemas = [uc.datasets.census_schema(names) for names in (["age", "sex"], ["education"])]
+    runs = [uc.publish(people, schema, uc.Mondrian(k=20), seed=1) for schema in schemas]
+    uc.joint_risk(runs)
+
+
+def _ria() -> None:
+    """Partners drawn one by one, which no recipe does."""
+    import undercover as uc
+
+    schema = uc.datasets.census_schema(["age", "sex"])
+    uc.publish(uc.datasets.census(ATTACKED), schema, uc.Streamliner(l=2, algorithm="ria", allow_unsafe=True), seed=1)
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Nobody else is in here under the same name."""
+    with open(Path(LOCKS) / f"undercover-compiling-{os.getuid()}-{name}", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+TOOK: list[tuple[str, float]] = []
+"""What this process compiled or loaded for the piece it is at, and how long that took."""
+
+
+def one_at_a_time() -> None:
+    """From now on this process compiles a cached kernel, and writes down that it has, only while no other does."""
+    from numba.core.caching import Cache, NullCache
+    from numba.core.dispatcher import Dispatcher
+
+    compile_now, save_now = Dispatcher.compile, Cache.save_overload
+
+    def compile_alone(self: Any, signature: Any) -> Any:
+        if isinstance(self._cache, NullCache):
+            return compile_now(self, signature)
+        name = f"{self.py_func.__module__}.{self.py_func.__name__}"
+        with alone(f"{name}-{zlib.crc32(str(signature).encode())}"):
+            begun = time.thread_time()
+            compiled = compile_now(self, signature)
+            TOOK.append((name, time.thread_time() - begun))
+            return compiled
+
+    def save_alone(self: Any, signature: Any, compiled: Any) -> Any:
+        with alone("saving"):
+            return save_now(self, signature, compiled)
+
+    Dispatcher.compile, Cache.save_overload = compile_alone, save_alone
+
+
+def work(name: str) -> tuple[str, float, list[tuple[str, float]]]:
+    """Do one piece; returns how long it took, and what was compiled or loaded for it."""
+    TOOK.clear()
+    begun = time.perf_counter()
+    pieces()[name]()
+    return name, time.perf_counter() - begun, TOOK
+
+
+def main() -> None:
+    """Do all pieces, one more at a time than there are cores, since some wait for others."""
+    names = sorted(pieces(), key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
+    begun = time.perf_counter()
+    with multiprocessing.get_context("spawn").Pool((os.cpu_count() or 1) + 1, one_at_a_time) as pool:
+        for name, seconds, took in pool.imap_unordered(work, names):
+            if "--verbose" in sys.argv:
+                print(f"{name:<44} {seconds:6.1f} s", *(f"{k} {t:.1f}" for k, t in took if t > 0.3), flush=True)
+    print(f"Kernels are compiled: {time.perf_counter() - begun:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()
