@@ -11,8 +11,8 @@ import undercover as uc
 from benchmarks.measure import Book, best, side_by_side
 from undercover.analysis.learning.classifier import PerturbedClassifier
 from undercover.analysis.learning.features import PerturbedFeatures
-from undercover.forms.classes import classes_of
-from undercover.guarantees import DisjointCells
+from undercover.forms import classes_of
+from undercover.guarantees.disjoint import DisjointCells
 from undercover.methods.perturbed_generalization.cells import specialized
 from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
 from undercover.model.release import Release

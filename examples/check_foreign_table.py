@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 import undercover as uc
-from undercover.guarantees import verify_table
+from undercover.guarantees.verify import verify_table
 from undercover.io.source import ReadOptions, read
 
 TABLE = """\

@@ -24,7 +24,8 @@ from undercover.errors import (
     SchemaError,
     UnreachableError,
 )
-from undercover.guarantees import KAnonymity, LDiversity
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
 from undercover.io.source import ReadOptions
 from undercover.model.run import Draft
 from undercover.verbs.report import summarize

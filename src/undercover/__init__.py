@@ -38,19 +38,17 @@ if TYPE_CHECKING:
         JointRelease,
         Linkage,
     )
-    from undercover.guarantees import (
-        BetaLikeness,
-        DeltaDisclosure,
-        DeltaGrowth,
-        DeltaProbability,
-        DisjointCells,
-        JointDiversity,
-        KAnonymity,
-        KLAnonymity,
-        LDiversity,
-        RhoBreach,
-        TCloseness,
-    )
+    from undercover.guarantees.beta_likeness import BetaLikeness
+    from undercover.guarantees.breach.growth import DeltaGrowth
+    from undercover.guarantees.breach.rho import RhoBreach
+    from undercover.guarantees.delta_disclosure import DeltaDisclosure
+    from undercover.guarantees.delta_probability import DeltaProbability
+    from undercover.guarantees.disjoint import DisjointCells
+    from undercover.guarantees.joint.diversity import JointDiversity
+    from undercover.guarantees.k_anonymity import KAnonymity
+    from undercover.guarantees.kl_anonymity import KLAnonymity
+    from undercover.guarantees.l_diversity import LDiversity
+    from undercover.guarantees.t_closeness import TCloseness
     from undercover.methods.anatomy import Anatomy
     from undercover.methods.cross_bucket import CrossBucket
     from undercover.methods.incognito import Incognito
@@ -107,20 +105,17 @@ _HOMES = {
         "JointRelease",
         "Linkage",
     ),
-    "undercover.guarantees": (
-        "BetaLikeness",
-        "DeltaDisclosure",
-        "DeltaGrowth",
-        "DeltaProbability",
-        "DisjointCells",
-        "JointDiversity",
-        "KAnonymity",
-        "KLAnonymity",
-        "KLAnonymity",
-        "LDiversity",
-        "RhoBreach",
-        "TCloseness",
-    ),
+    "undercover.guarantees.beta_likeness": ("BetaLikeness",),
+    "undercover.guarantees.breach.growth": ("DeltaGrowth",),
+    "undercover.guarantees.breach.rho": ("RhoBreach",),
+    "undercover.guarantees.delta_disclosure": ("DeltaDisclosure",),
+    "undercover.guarantees.delta_probability": ("DeltaProbability",),
+    "undercover.guarantees.disjoint": ("DisjointCells",),
+    "undercover.guarantees.joint.diversity": ("JointDiversity",),
+    "undercover.guarantees.k_anonymity": ("KAnonymity",),
+    "undercover.guarantees.kl_anonymity": ("KLAnonymity",),
+    "undercover.guarantees.l_diversity": ("LDiversity",),
+    "undercover.guarantees.t_closeness": ("TCloseness",),
     "undercover.methods.anatomy.method": ("Anatomy",),
     "undercover.methods.cross_bucket.method": ("CrossBucket",),
     "undercover.methods.incognito.method": ("Incognito",),

@@ -13,8 +13,9 @@ from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.centralized import centralized_join
 from undercover.attacks.joint.correlation import bounds, known_correlation, least_possible_values
 from undercover.errors import DataError, ParameterError
-from undercover.guarantees import Published, foreign_table, together
 from undercover.guarantees.joint.shared import shared_cells
+from undercover.guarantees.joint.tables import foreign_table, together
+from undercover.model.published import Published
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"
 

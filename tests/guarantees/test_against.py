@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from undercover.forms.against import verify_against
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.meaning import NOTHING, Meaning, domain_values, leaf_values
-from undercover.guarantees import verify_against
 from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release

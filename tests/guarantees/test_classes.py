@@ -4,8 +4,11 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import DataError, SchemaError
+from undercover.forms import classes_of
+from undercover.forms.classes import classes_of_table
 from undercover.forms.written import Written, combine
-from undercover.guarantees import KAnonymity, LDiversity, classes_of, classes_of_table
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

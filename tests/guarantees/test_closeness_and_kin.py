@@ -6,7 +6,10 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import ParameterError
-from undercover.guarantees import BetaLikeness, DeltaDisclosure, TCloseness, classes_of_table
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.beta_likeness import BetaLikeness
+from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.t_closeness import TCloseness
 
 TREE = [("flu", "lung"), ("cold", "lung"), ("gout", "joint"), ("rash", "skin")]
 

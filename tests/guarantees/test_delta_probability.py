@@ -9,8 +9,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import ParameterError
-from undercover.guarantees import DeltaProbability
-from undercover.guarantees.delta_probability import largest_share
+from undercover.guarantees.delta_probability import DeltaProbability, largest_share
 from undercover.model.run import Run
 
 # One group of three people: two of value 1, one of value 2.

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undercover.guarantees import DisjointCells, classes_of_table
-from undercover.guarantees.registry import guarantee_from_mapping
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.disjoint import DisjointCells
+from undercover.guarantees.requirements import guarantee_from_mapping
 
 
 def found(columns: dict[str, list[str]], **claim: object) -> tuple[bool | None, float | None]:

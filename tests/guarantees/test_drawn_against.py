@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.guarantees import verify_against
+from undercover.forms.against import verify_against
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
 

@@ -6,7 +6,12 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, classes_of_table
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.beta_likeness import BetaLikeness
+from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
 
 GUARANTEES = [
     KAnonymity(k=2),

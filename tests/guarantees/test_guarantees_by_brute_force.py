@@ -8,7 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from undercover.guarantees import BetaLikeness, DeltaDisclosure, KAnonymity, LDiversity, TCloseness, classes_of_table
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.beta_likeness import BetaLikeness
+from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
 
 TREE = [("a", "ab", "abc", "*"), ("b", "ab", "abc", "*"), ("c", "c", "abc", "*"), ("d", "d", "d", "*")]
 FRACTIONS = [Fraction(n, d) for d in (1, 2, 3, 4, 5, 6, 7, 12) for n in range(1, 4 * d)]

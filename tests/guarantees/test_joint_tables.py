@@ -8,28 +8,40 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
-from undercover.guarantees import JointDiversity, Published, classes_of_table, foreign_table, released_table, together
+from undercover.forms.classes import Classes, classes_of_table
+from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.guarantees.joint.sets import Intersections, least_intersection, smallest
-from undercover.guarantees.registry import guarantee_from_mapping
+from undercover.guarantees.joint.tables import foreign_table, released_table, together
+from undercover.guarantees.requirements import guarantee_from_mapping
+from undercover.model.published import Published
 
 HIGH, MIDDLE, LOW = "High", "Middle", "Low"
 
 
-def table_of(name: str, column: str, cells: dict[str, tuple[int, int, int]]) -> Published:
-    """A table with the given rows of High, Middle and Low in every cell."""
+def rows_of(column: str, cells: dict[str, tuple[int, int, int]]) -> pa.Table:
+    """Rows of High, Middle and Low in every cell, as many as given."""
     rows = [
         (cell, value)
         for cell, counts in cells.items()
         for value, count in zip((HIGH, MIDDLE, LOW), counts, strict=True)
         for _ in range(count)
     ]
-    data = pa.table({column: [cell for cell, _ in rows], "salary": [value for _, value in rows]})
-    return foreign_table(data, name, sensitive="salary")
+    return pa.table({column: [cell for cell, _ in rows], "salary": [value for _, value in rows]})
+
+
+def table_of(name: str, column: str, cells: dict[str, tuple[int, int, int]]) -> Published:
+    return foreign_table(rows_of(column, cells), name, sensitive="salary")
+
+
+def classes_in(column: str, cells: dict[str, tuple[int, int, int]]) -> Classes:
+    return classes_of_table(rows_of(column, cells), [column], ["salary"], suppressed_is_star=True)
 
 
 # Table 2; (b) from the zip codes of Table 1, for the printed one repeats the counts of (a).
 AGE = table_of("revenue", "age", {">= 40": (4, 2, 2), "< 40": (0, 2, 2)})
-ZIP = table_of("census", "zip", {">= 20k": (2, 4, 2), "< 20k": (2, 0, 2)})
+IN_ZIP = {">= 20k": (2, 4, 2), "< 20k": (2, 0, 2)}
+ZIP = table_of("census", "zip", IN_ZIP)
+ZIP_CLASSES = classes_in("zip", IN_ZIP)
 
 
 def test_least_intersection_by_brute_force() -> None:
@@ -135,19 +147,19 @@ def test_what_a_table_must_have() -> None:
 
 
 def test_joint_diversity_of_the_papers_tables() -> None:
-    found = JointDiversity(l=2, others=[AGE]).check(ZIP.classes)
+    found = JointDiversity(l=2, others=[AGE]).check(ZIP_CLASSES)
     assert (found.actual, found.holds, found.violating_classes) == (1, False, 1)
     assert found.examples[0]["cells"] == {"zip": "< 20k"}
     # The printed Table 2(b) is a copy of (a), and next to (a) it looks safe: a negative test.
-    printed = table_of("census", "zip", {">= 20k": (4, 2, 2), "< 20k": (0, 2, 2)})
-    assert JointDiversity(l=2, others=[AGE]).check(printed.classes).holds
+    printed = classes_in("zip", {">= 20k": (4, 2, 2), "< 20k": (0, 2, 2)})
+    assert JointDiversity(l=2, others=[AGE]).check(printed).holds
 
 
 def test_evidence_alone_is_enough_to_check_again() -> None:
     promise = JointDiversity(l=2, others=[AGE])
     again = guarantee_from_mapping({"name": "joint-diversity", **promise.parameters()})
     assert again == promise
-    assert again.check(ZIP.classes).actual == 1
+    assert again.check(ZIP_CLASSES).actual == 1
     evidence = promise.parameters()["others"][0]
     assert evidence["sets"] == [{"values": "6"}]  # Low and Middle: {High, Middle, Low} contains it
     assert evidence["rows"] == {HIGH: 4, LOW: 4, MIDDLE: 4}
@@ -155,9 +167,9 @@ def test_evidence_alone_is_enough_to_check_again() -> None:
 
 def test_what_makes_a_claim_of_joint_diversity_fail() -> None:
     other = table_of("other", "zip", {"1": (1, 1, 1)})
-    assert "other sensitive values" in JointDiversity(l=1, others=[other]).check(ZIP.classes).note
+    assert "other sensitive values" in JointDiversity(l=1, others=[other]).check(ZIP_CLASSES).note
     shared = table_of("other", "zip", {"1": (4, 4, 4)})
-    assert "publishes `zip`, too" in JointDiversity(l=1, others=[shared]).check(ZIP.classes).note
+    assert "publishes `zip`, too" in JointDiversity(l=1, others=[shared]).check(ZIP_CLASSES).note
     with pytest.raises(ParameterError, match="int in"):
         JointDiversity(l=0)
     good = JointDiversity(l=1, others=[AGE]).parameters()["others"][0]
@@ -170,6 +182,17 @@ def test_what_makes_a_claim_of_joint_diversity_fail() -> None:
     ):
         with pytest.raises(ParameterError, match="published tables or what was recorded"):
             JointDiversity(l=1, others=[wrong])
+
+
+def test_whoever_has_no_value_of_a_shared_column_can_be_in_every_class_of_the_other_table() -> None:
+    # Nothing says where the two people without a town live: in Germany, everybody is High.
+    tree = [("Bonn", "Germany"), ("Lyon", "France")]
+    ours = pa.table({"town": ["Lyon", "Lyon", None, None], "pay": [LOW, HIGH, LOW, HIGH]})
+    theirs = pa.table({"town": ["France", "France", "France", "Germany"], "pay": [LOW, HIGH, LOW, HIGH]})
+    promise = JointDiversity(l=2, others=[foreign_table(theirs, "o", sensitive="pay")], trees={"town": tree})
+    found = promise.check(classes_of_table(ours, ["town"], ["pay"], suppressed_is_star=False))
+    assert (found.holds, found.actual) == (False, 1)
+    assert found.examples[0]["cells"] == {"town": ""}
 
 
 def test_a_manifest_with_changed_evidence_fails() -> None:

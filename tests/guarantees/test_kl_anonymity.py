@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undercover.errors import ParameterError
-from undercover.guarantees import (
-    KAnonymity,
-    KLAnonymity,
-    LDiversity,
-    classes_of,
-    classes_of_table,
-    guarantee_from_mapping,
-    verify,
-)
+from undercover.forms import classes_of
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.kl_anonymity import KLAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.requirements import guarantee_from_mapping
+from undercover.guarantees.verify import verify
 from undercover.model.form import Buckets
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

@@ -4,7 +4,9 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import ParameterError
-from undercover.guarantees import KAnonymity, LDiversity, classes_of_table
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
 
 # Class A: flu 2, cold 1, gout 1 (4 rows). Class B: flu 3, cold 2, gout 1 (6 rows).
 ROWS = [("A", s) for s in ("flu", "flu", "cold", "gout")] + [("B", s) for s in ("flu",) * 3 + ("cold",) * 2 + ("gout",)]

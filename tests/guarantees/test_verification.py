@@ -5,21 +5,16 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import ParameterError
-from undercover.guarantees import (
-    DeltaDisclosure,
-    Finding,
-    KAnonymity,
-    LDiversity,
-    TCloseness,
-    Verification,
-    guarantee_from_mapping,
-    guarantee_from_requirement,
-    guarantees_from_requirements,
-    verify,
-    verify_table,
-)
+from undercover.guarantees.delta_disclosure import DeltaDisclosure
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.requirements import guarantee_from_mapping, guarantees_from_requirements
+from undercover.guarantees.t_closeness import TCloseness
+from undercover.guarantees.verify import Verification, verify, verify_table
+from undercover.model.finding import Finding
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.schema import Column
 
 COLUMNS = (
     PublishedColumn("age", "quasi-identifier", "interval"),
@@ -120,6 +115,17 @@ def test_claims_nobody_can_check_fail():
         assert not verify(release().with_guarantees((claim,))).holds, claim
 
 
+def test_a_guarantee_nobody_here_knows_is_not_checked_and_never_said_to_hold():
+    for more in ({}, {"needs": "private"}):
+        claim = {"name": "trust-me", "x": 1, "required": 1, "actual": 2, "holds": True, **more}
+        checked = verify(release().with_guarantees((claim,)))
+        (finding,) = checked.findings
+        assert (finding.holds, finding.actual, finding.parameters) == (None, None, {"x": 1})
+        assert "a package that offers this guarantee" in repr(finding)
+        assert not checked.holds
+        assert "trust-me was not checked" in checked.problems[0]
+
+
 def test_problems_found_elsewhere_make_it_fail():
     checked = verify(release(), problems=["table.csv: hash differs from the manifest"])
     assert not checked.holds
@@ -214,7 +220,8 @@ def test_from_the_command_line():
         ("beta-likeness", 2, False),
     ]
     tree = Hierarchy([("a", "x"), ("b", "x")])
-    assert guarantee_from_requirement("hierarchical-t=0.1", hierarchy=tree).parameters()["distance"] == "hierarchical"
+    (by_tree,) = guarantees_from_requirements(["hierarchical-t=0.1"], columns={"ill": Column(hierarchy=tree)})
+    assert by_tree.parameters()["distance"] == "hierarchical"
 
 
 @pytest.mark.parametrize(

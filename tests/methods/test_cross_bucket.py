@@ -13,7 +13,8 @@ import undercover as uc
 from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
-from undercover.guarantees import KLAnonymity, classes_of
+from undercover.forms import classes_of
+from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.model.form import Buckets
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import Table

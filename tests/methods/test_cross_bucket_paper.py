@@ -7,8 +7,9 @@ import pytest
 from paper_cross_bucket import Dealt, Row, cross_bucket, published
 
 import undercover as uc
-from undercover.guarantees import KLAnonymity, classes_of
-from undercover.guarantees.finding import Finding
+from undercover.forms import classes_of
+from undercover.guarantees.kl_anonymity import KLAnonymity
+from undercover.model.finding import Finding
 
 EIGHT: list[Row] = [
     ((16, 0, 43307), "flu"),

@@ -11,7 +11,8 @@ import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms.against import verify_against
-from undercover.guarantees import LDiversity, TCloseness
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
 from undercover.methods.incognito import Incognito
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping

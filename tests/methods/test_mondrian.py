@@ -13,7 +13,9 @@ import pytest
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.guarantees import KAnonymity, LDiversity, TCloseness
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
 from undercover.methods.mondrian import Mondrian
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness

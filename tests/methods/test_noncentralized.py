@@ -14,8 +14,9 @@ from undercover.attacks.joint.attack import JointRelease
 from undercover.datasets import hospital
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
-from undercover.guarantees import Published, foreign_table, released_table
+from undercover.guarantees.joint.tables import foreign_table, released_table
 from undercover.methods.noncentralized import NonCentralized
+from undercover.model.published import Published
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness

@@ -10,8 +10,11 @@ import pytest
 from random_tables import CHECK_KINDS, random_checks, random_hierarchy, random_table
 
 from undercover.errors import UnreachableError
-from undercover.guarantees import KAnonymity, LDiversity, TCloseness, verify_table
-from undercover.guarantees.finding import Checkable
+from undercover.guarantees.checking import Checkable
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
+from undercover.guarantees.verify import verify_table
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check, largest_feasible

@@ -7,7 +7,9 @@ from random_tables import random_table
 
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
-from undercover.guarantees import DisjointCells, classes_of, classes_of_table
+from undercover.forms import classes_of
+from undercover.forms.classes import classes_of_table
+from undercover.guarantees.disjoint import DisjointCells
 from undercover.methods.incognito import Incognito
 from undercover.methods.perturbed_generalization.cells import full_domain_partition
 from undercover.model.release import Release

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import DataError
-from undercover.guarantees import KAnonymity, LDiversity, verify_table
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.verify import verify_table
 
 AGES = [30, 30, 30, None, 40, 40, 40]
 ILLS = ["flu", "cold", "gout", "flu", "flu", "cold", "gout"]

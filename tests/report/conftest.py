@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 
 from undercover.datasets import census
-from undercover.guarantees import KAnonymity, LDiversity, Verification, verify
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.verify import Verification, verify
 from undercover.model.form import Buckets
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release

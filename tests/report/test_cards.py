@@ -15,8 +15,10 @@ import pytest
 import undercover as uc
 from undercover import analysis, api, attacks, utility
 from undercover.attacks.joint import correlation as known_correlation
-from undercover.guarantees import Finding, Verification, foreign_table, verify
+from undercover.guarantees.joint.tables import foreign_table
+from undercover.guarantees.verify import Verification, verify
 from undercover.model import figures
+from undercover.model.finding import Finding
 from undercover.pages import register
 from undercover.pages.algorithm_cards import algorithm_aware_card, minimality_card
 from undercover.pages.attack_cards import corruption_card, joint_risk_card, linkage_card

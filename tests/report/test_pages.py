@@ -212,7 +212,8 @@ def test_another_attack_is_shown_by_its_story(make_run, summary_of):
 
 
 def test_failed_verification_is_loud(make_run):
-    from undercover.guarantees import KAnonymity, verify
+    from undercover.guarantees.k_anonymity import KAnonymity
+    from undercover.guarantees.verify import verify
     from undercover.pages import summarize
 
     run = make_run()

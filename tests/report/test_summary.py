@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from undercover.guarantees import Finding, KAnonymity, Verification, verify
+from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.verify import Verification, verify
+from undercover.model.finding import Finding
 from undercover.pages import datasheet_summary, summarize
 from undercover.pages.charts.class_sizes import histogram
 from undercover.pages.summary import headline

@@ -5,7 +5,7 @@ import pytest
 
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms import read
-from undercover.guarantees import classes_of_table
+from undercover.forms.classes import classes_of_table
 from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release

@@ -11,7 +11,7 @@ from undercover import plugins
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.cli.publish import check_output
 from undercover.errors import ParameterError
-from undercover.guarantees.finding import shown
+from undercover.model.finding import shown
 from undercover.model.run import Run
 from undercover.verbs.apply import Changes, apply, changes, load_recipe
 from undercover.verbs.store import save

@@ -20,7 +20,7 @@ from undercover.guarantees.breach.bounds import (
     largest_p,
     rho2_bound,
 )
-from undercover.guarantees.finding import shown
+from undercover.model.finding import shown
 
 _KS = (2, 4, 6, 8, 10)
 _PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)

@@ -63,7 +63,7 @@ def _print(found: JointRisk, least: int | None, strict: bool, holds: bool) -> No
     screen = console()
     screen.print(found.story)
     rows = [
-        [table.name, ", ".join(table.quasi_identifiers), f"{table.classes.count:,}", str(own), risk(sure)]
+        [table.name, ", ".join(table.quasi_identifiers), f"{table.n_classes:,}", str(own), risk(sure)]
         for table, own, sure in zip(found.tables, found.alone, found.alone_probability, strict=True)
     ]
     rows.append(["together", "", f"{found.combinations:,}", str(found.l), _highest(found)])

@@ -11,10 +11,10 @@ from undercover import plugins
 from undercover.cli.inputs import read_with_spec, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
-from undercover.guarantees import guarantees_from_entries, guarantees_from_requirements
-from undercover.guarantees.finding import shown
+from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.io.release.manifest import Format
 from undercover.io.spec.load import Spec
+from undercover.model.finding import shown
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import make

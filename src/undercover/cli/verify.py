@@ -10,15 +10,11 @@ import typer
 from undercover.cli.inputs import read_with_spec, with_text
 from undercover.cli.output import console, print_json, print_table
 from undercover.errors import ParameterError
-from undercover.guarantees import (
-    Verification,
-    guarantees_from_entries,
-    guarantees_from_requirements,
-    verify_table,
-)
-from undercover.guarantees.finding import shown
+from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
+from undercover.guarantees.verify import Verification, verify_table
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
+from undercover.model.finding import shown
 from undercover.model.schema import Column
 from undercover.verbs.store import load
 from undercover.verbs.verify import verify
@@ -100,14 +96,14 @@ def _settings(spec: Spec | None, sensitive: Sequence[str]) -> dict[str, Column]:
 
 def _print(found: Verification) -> None:
     screen = console()
-    word = {True: "holds", False: "DOES NOT HOLD", None: "needs the private run"}
+    word: dict[bool | None, str] = {True: "holds", False: "DOES NOT HOLD"}
     rows = [
         [
             finding.name,
             ", ".join(f"{key}={value}" for key, value in finding.parameters.items() if key in ("form", "column", "c")),
             shown(finding.required, finding.sense),
             finding.shown(),
-            word[finding.holds],
+            word.get(finding.holds, "needs the private run" if finding.needs == "private" else "not checked"),
             f"{finding.violating_classes:,}" if finding.holds is False else "",
             f"{finding.violating_rows:,}" if finding.holds is False else "",
         ]

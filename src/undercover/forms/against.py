@@ -21,7 +21,7 @@ from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine, written
-from undercover.guarantees.finding import Finding
+from undercover.model.finding import Finding
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import EncodedColumn, Table
 

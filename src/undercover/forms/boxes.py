@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.forms.distribution import Distribution, distribution_of
 from undercover.forms.meaning import NOTHING, domain_values
-from undercover.forms.written import Written, combine, first_rows, number
+from undercover.forms.written import Written, combine, first_rows
+from undercover.model.groups import number
 from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
 

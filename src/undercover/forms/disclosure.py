@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from undercover.forms.boxes import Boxes, match, value_codes
 from undercover.forms.matching import MOST_PAIRS, can_be_counted, counted_matches, pairs_expected
-from undercover.forms.written import first_rows, number
+from undercover.forms.written import first_rows
+from undercover.model.groups import number
 from undercover.model.table import Table
 
 AT_RISK = 0.2  # the threshold commonly used by statistics offices and health data holders

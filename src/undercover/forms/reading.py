@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from undercover.forms.drawn.displacement import Displacement
     from undercover.forms.loss import Loss
     from undercover.forms.snippets import Snippet
-    from undercover.guarantees.finding import Finding
+    from undercover.model.finding import Finding
     from undercover.model.run import Run
     from undercover.model.table import Table
 

@@ -16,8 +16,7 @@ from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells
 from undercover.model.cells import EVERYTHING
 from undercover.model.groups import Groups
-from undercover.model.table import EncodedColumn, Table
-from undercover.steps.cutting.columns import cell_kind
+from undercover.model.table import EncodedColumn, Table, cell_kind
 
 
 def spread_of_groups(table: Table, groups: Groups, names: Iterable[str], sensitive: str) -> Spread:

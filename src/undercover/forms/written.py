@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.model.groups import number
 from undercover.model.table import write_values
 
 _LARGEST_KEY = 1 << 62
@@ -79,16 +80,6 @@ def combine(columns: Sequence[Written]) -> tuple[NDArray[np.int64], int]:
         key = key * size + column.codes
         span *= size
     return number(key)
-
-
-def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number distinct keys in order of appearance.
-
-    >>> number(np.array([70, 30, 70]))[0].tolist()
-    [0, 1, 0]
-    """
-    encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
 def first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:

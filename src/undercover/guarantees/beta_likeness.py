@@ -20,7 +20,9 @@ import numpy as np
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.guarantees.checking import Outcome, assess, conclude, of_column, value_of
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above, check
 
 _TOLERANCE = 1e-12
@@ -43,6 +45,8 @@ class BetaLikeness:
     """
 
     name: ClassVar[str] = "beta-likeness"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {"beta": {}, "enhanced-beta": {"enhanced": True}}
 
     beta: Annotated[int | float | Fraction, Above(0)]
     enhanced: bool = False
@@ -56,10 +60,26 @@ class BetaLikeness:
         asked: dict[str, Any] = {"beta": plain(self.beta), "enhanced": self.enhanced}
         return asked if self.column is None else {**asked, "column": self.column}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        kind = "Enhanced β-likeness" if self.enhanced else "β-likeness"
+        return f"{kind}, β = {plain(self.beta)}{of_column(self.column)}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"No {value_of(self.column)} is more frequent in a class than in the whole table by more than "
+            f"{plain(self.beta)} times its share there."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute", "distribution"})
+
     def check(self, classes: Classes) -> Finding:
         """Find the class in which a value gains most."""
         outcomes = assess(self.name, classes, self.column, self._outcome)
-        return conclude(self, classes, outcomes, required=float(exact(self.beta)), sense="at most")
+        return conclude(self, classes, outcomes, required=float(exact(self.beta)))
 
     def _outcome(self, column: Distribution) -> Outcome:
         rows = int(column.overall.sum())

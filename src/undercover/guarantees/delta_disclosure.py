@@ -20,7 +20,9 @@ import numpy as np
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.guarantees.checking import Outcome, assess, conclude, of_column, value_of
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above, check
 
 
@@ -38,6 +40,8 @@ class DeltaDisclosure:
     """
 
     name: ClassVar[str] = "delta-disclosure"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {"delta": {}}
 
     delta: Annotated[int | float | Fraction, Above(0)]
     column: str | None = None
@@ -50,10 +54,25 @@ class DeltaDisclosure:
         asked: dict[str, Any] = {"delta": plain(self.delta)}
         return asked if self.column is None else {**asked, "column": self.column}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"δ-disclosure privacy, δ = {plain(self.delta)}{of_column(self.column)}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"No class makes any {value_of(self.column)} more or less likely than the whole table does, beyond a "
+            f"factor of e to the power of {plain(self.delta)}."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute", "distribution"})
+
     def check(self, classes: Classes) -> Finding:
         """Find the class that differs most."""
         outcomes = assess(self.name, classes, self.column, self._outcome)
-        return conclude(self, classes, outcomes, required=float(exact(self.delta)), sense="at most")
+        return conclude(self, classes, outcomes, required=float(exact(self.delta)))
 
     def _outcome(self, column: Distribution) -> Outcome:
         rows = int(column.overall.sum())

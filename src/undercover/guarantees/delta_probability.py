@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from undercover.exact import Number, exact, plain
 from undercover.forms.classes import Classes
-from undercover.guarantees.finding import Finding
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
 from undercover.parameters import EXACT, Within, check
 
@@ -39,6 +40,8 @@ class DeltaProbability:
     """
 
     name: ClassVar[str] = "delta-probability"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {}
 
     delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
 
@@ -49,9 +52,24 @@ class DeltaProbability:
         """What was asked for, as written in a spec."""
         return {"delta": plain(exact(self.delta))}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"δ-probability, δ = {plain(exact(self.delta))}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            "Of every value that may be released in a group, no person has more than this share of the probability. It "
+            "bounds a share, not the probability of being found, and it speaks of the output tables, which are private."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset()
+
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""
-        return Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense="at most")
+        return Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense=self.sense)
 
     def check_run(self, run: Run) -> Finding:
         """Recompute every share from the private output tables."""
@@ -59,7 +77,7 @@ class DeltaProbability:
         required = float(exact(self.delta))
         if frame is None:
             note = f"The private run has no `{FRAME}`."
-            return Finding(self.name, self.parameters(), required, holds=False, note=note, sense="at most")
+            return Finding(self.name, self.parameters(), required, holds=False, note=note, sense=self.sense)
         actual, problems = largest_share(frame, run.groups.count, run.groups.sizes)
         if required < actual <= required * (1 + _ROUNDING):
             actual = required
@@ -72,7 +90,7 @@ class DeltaProbability:
             holds,
             needs="private",
             note=" ".join(problems),
-            sense="at most",
+            sense=self.sense,
         )
 
 

@@ -24,9 +24,10 @@ from undercover.errors import DataError, HierarchyError
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.forms.written import written
-from undercover.guarantees.finding import Finding
 from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
+from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.protocols import Cover, Short
 from undercover.model.schema import Kind
 
 Array = NDArray[np.int64]
@@ -58,6 +59,8 @@ class DisjointCells:
     """
 
     name: ClassVar[str] = "disjoint-cells"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {}
 
     trees: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
     orders: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -76,6 +79,18 @@ class DisjointCells:
             found["orders"] = {name: list(values) for name, values in self.orders.items()}
         return found
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return "Disjoint cells"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return "Nobody's quasi-identifiers fit two published rows."
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset()
+
     def check(self, classes: Classes) -> Finding:
         """Count the rows whose cells overlap those of another row."""
         columns: list[_Column] = []
@@ -89,7 +104,7 @@ class DisjointCells:
                 problems += error.problems
             boxes.append(column.codes)
         if problems:
-            return Finding(self.name, self.parameters(), 0, holds=False, note=" ".join(problems), sense="at most")
+            return Finding(self.name, self.parameters(), 0, holds=False, note=" ".join(problems), sense=self.sense)
         same = np.bincount(classes.labels, minlength=classes.count)[classes.labels] > 1
         distinct = classes.representatives
         found = same.copy()
@@ -105,7 +120,7 @@ class DisjointCells:
             0,
             len(violators),
             not len(violators),
-            sense="at most",
+            sense=self.sense,
             violating_rows=len(violators),
             examples=tuple(examples),
             violators=violators,

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from undercover.forms.classes import Classes
-from undercover.guarantees.finding import Finding, Outcome, conclude
+from undercover.guarantees.checking import Outcome, conclude
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.parameters import AtLeast, check
 
 
@@ -32,6 +34,8 @@ class KAnonymity:
     """
 
     name: ClassVar[str] = "k-anonymity"
+    sense: ClassVar[Sense] = "at least"
+    short: ClassVar[Short] = {"k": {}}
 
     k: Annotated[int, AtLeast(1)]
 
@@ -42,7 +46,19 @@ class KAnonymity:
         """What was asked for, as written in a spec."""
         return {"k": self.k}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"{self.k}-anonymity"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return f"Everybody shares all published quasi-identifier cells with at least {self.k - 1:,} other rows."
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"identity"})
+
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""
         rows = classes.boxes or classes
-        return conclude(self, rows, [Outcome(rows.sizes, rows.sizes >= self.k)], required=self.k, sense="at least")
+        return conclude(self, rows, [Outcome(rows.sizes, rows.sizes >= self.k)], required=self.k)

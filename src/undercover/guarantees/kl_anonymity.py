@@ -30,7 +30,9 @@ from numpy.typing import NDArray
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.guarantees.checking import Outcome, Topic, assess, conclude, of_column, value_of
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.parameters import AtLeast, check
 
 _CLOSE = 1e-9
@@ -69,6 +71,8 @@ class KLAnonymity:
     """
 
     name: ClassVar[str] = "kl-anonymity"
+    sense: ClassVar[Sense] = "at least"
+    short: ClassVar[Short] = {}
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
@@ -85,12 +89,37 @@ class KLAnonymity:
             written["column"] = self.column
         return written
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"({self.k}, {plain(self.l)})-anonymity{of_column(self.column)}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"Whoever knows a person's quasi-identifiers finds at least {self.k} rows that fit, and gives no "
+            f"{value_of(self.column)} more than 1/{plain(self.l)}: every row that fits counts with the values of its "
+            "bucket."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"identity", "attribute"})
+
+    def limits(self, about: Topic) -> list[str]:
+        """Buckets are small where rows cannot be told apart."""
+        if about != "unchanged":
+            return []
+        return [
+            "The buckets of a group are small, because its rows cannot be told apart. Whoever tells them apart by "
+            "an unchanged column knows the bucket, and with it the value with more than is promised."
+        ]
+
     def check(self, classes: Classes) -> Finding:
         """Find the box and value with the highest probability."""
         boxes = classes.boxes or classes
         outcomes = assess(self.name, classes, self.column, lambda column: self._outcome(classes, boxes, column))
         required = self.l if isinstance(self.l, int) else float(self.l)
-        finding = conclude(self, boxes, outcomes, required=required, sense="at least")
+        finding = conclude(self, boxes, outcomes, required=required)
         if boxes.count and int(boxes.sizes.min()) < self.k:
             least = int(boxes.sizes.min())
             finding = finding.with_note(f"The smallest box has {least:,} rows where k = {self.k:,} are required.")

@@ -26,7 +26,9 @@ from numpy.typing import NDArray
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.finding import Finding, Outcome, assess, conclude
+from undercover.guarantees.checking import Given, Outcome, assess, conclude, of_column, value_of
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above, AtLeast, check
 
 DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -62,6 +64,13 @@ class LDiversity:
     """
 
     name: ClassVar[str] = "l-diversity"
+    sense: ClassVar[Sense] = "at least"
+    short: ClassVar[Short] = {
+        "l": {"form": "frequency"},
+        "distinct-l": {"form": "distinct"},
+        "entropy-l": {"form": "entropy"},
+        "recursive-l": {"form": "recursive", "c": Given("recursive-l=3,c=2", needed=True)},
+    }
 
     l: Annotated[int | float | Fraction, AtLeast(1)]  # noqa: E741
     form: DiversityForm = "frequency"
@@ -93,11 +102,37 @@ class LDiversity:
             written["column"] = self.column
         return written
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        constant = "" if self.c is None else f", c = {plain(self.c)}"
+        return f"{plain(self.l)}-diversity ({self.form}{constant}){of_column(self.column)}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        number = plain(self.l)
+        if self.form == "frequency":
+            return (
+                f"No {value_of(self.column)} makes up more than 1/{number} of a class or bucket: whoever finds a "
+                f"person's class guesses right with probability 1/{number} at most."
+            )
+        if self.form == "distinct":
+            return f"Every class or bucket holds at least {number} different sensitive values."
+        if self.form == "entropy":
+            return f"The values of every class are spread at least as evenly as {number} equally frequent ones."
+        return (
+            f"In every class the most frequent value occurs less than {plain(self.c or 0)} times as often as the "
+            f"{number}-th most frequent and all rarer values together."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute"})
+
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""
         outcomes = assess(self.name, classes, self.column, self._outcome)
         required = self.l if isinstance(self.l, int) else float(self.l)
-        return conclude(self, classes, outcomes, required=required, sense="at least")
+        return conclude(self, classes, outcomes, required=required)
 
     def _outcome(self, column: Distribution) -> Outcome:
         actual: NDArray[Any]

@@ -33,8 +33,11 @@ from undercover.errors import InputError, ParameterError, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.finding import Finding, Outcome, assess, conclude, failed
+from undercover.guarantees.checking import Outcome, assess, conclude, failed, of_column
+from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.protocols import Cover, Short
+from undercover.model.schema import Column
 from undercover.parameters import Within, check
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -69,6 +72,12 @@ class TCloseness:
     """
 
     name: ClassVar[str] = "t-closeness"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {
+        "t": {"distance": "equal"},
+        "ordered-t": {"distance": "ordered"},
+        "hierarchical-t": {"distance": "hierarchical"},
+    }
 
     t: Annotated[int | float | Fraction | str, Within(0, 1)]
     distance: Distance = "equal"
@@ -118,10 +127,48 @@ class TCloseness:
             asked["column"] = self.column
         return asked
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"{plain(self.t)}-closeness ({self.distance} distance){of_column(self.column)}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            "The sensitive values of every class are spread almost as in the whole table: the two distributions are "
+            f"at most {plain(self.t)} apart (0: alike, 1: nothing in common)."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute", "distribution"})
+
+    @classmethod
+    def completed(cls, entry: Mapping[str, Any], columns: Mapping[str, Column]) -> list[Mapping[str, Any]]:
+        """The same requirement with the trees and orders of the schema, one for each column that has them."""
+        named = entry.get("column")
+        meant = {name: column for name, column in columns.items() if named is None or name == named}
+        if entry.get("distance") == "hierarchical" and entry.get("hierarchy") is None:
+            lacking = [name for name, column in meant.items() if column.hierarchy is None]
+            if lacking or not meant:
+                whose = listed(lacking or [named or "the sensitive column"])
+                raise ParameterError(
+                    f"t-closeness by hierarchical distance needs a hierarchy of {whose}: give a spec (--spec) with "
+                    f'hierarchy = "tree.csv" under [columns.{(lacking or [named or "NAME"])[0]}].'
+                )
+            return [{**entry, "column": name, "hierarchy": column.hierarchy} for name, column in meant.items()]
+        if entry.get("distance") == "ordered" and entry.get("order") is None:
+            orders = {name: c.domain for name, c in meant.items() if c.kind == "ordinal" or c.bins is not None}
+            if orders:
+                known = {name: order for name, order in orders.items() if order is not None}
+                return [
+                    {**entry, "column": name, **({"order": known[name]} if name in known else {})} for name in meant
+                ]
+        return [entry]
+
     def check(self, classes: Classes) -> Finding:
         """Find the class farthest from the table."""
         outcomes = assess(self.name, classes, self.column, self._outcome)
-        return conclude(self, classes, outcomes, required=float(exact(self.t)), sense="at most")
+        return conclude(self, classes, outcomes, required=float(exact(self.t)))
 
     def _outcome(self, column: Distribution) -> Outcome:
         known = self.order if self.order is not None else self.hierarchy.leaves if self.hierarchy else None

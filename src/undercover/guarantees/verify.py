@@ -13,16 +13,19 @@ from typing import Any
 
 import pyarrow as pa
 
+from undercover import plugins
 from undercover.errors import InputError
 from undercover.forms import classes_of
 from undercover.forms.classes import Classes, classes_of_table
-from undercover.guarantees.finding import Checkable, Finding, PrivatelyCheckable, Stated
-from undercover.guarantees.registry import GUARANTEES, guarantee_from_mapping
+from undercover.guarantees.checking import Checkable, PrivatelyCheckable, Stated
+from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
+from undercover.model.finding import Finding
 from undercover.model.form import PEOPLE
 from undercover.model.release import Release
 from undercover.model.run import Run
 
-_FOUND = ("required", "actual", "holds", "needs", "note")
+NOT_OFFERED = "a package that offers this guarantee"
+"""What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
         finding = _recheck(claim, classes)
         findings.append(finding)
         wrong += _differences(claim, finding)
+        if finding.needs == NOT_OFFERED:
+            wrong.append(f"{finding.name} was not checked: no installed package offers a guarantee of that name.")
     for guarantee in also:
         asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
         findings.append(asked.check(classes))
@@ -121,7 +126,7 @@ def verify_private(verification: Verification, run: Run) -> Verification:
     findings = list(verification.findings)
     problems = list(verification.problems)
     for i, finding in enumerate(findings):
-        if finding.holds is None and finding.name in GUARANTEES:
+        if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})
             if isinstance(guarantee, PrivatelyCheckable):
                 findings[i] = guarantee.check_run(run)
@@ -153,12 +158,11 @@ def _verification(classes: Classes, findings: Sequence[Finding], problems: Seque
 
 def _recheck(claim: Mapping[str, Any], classes: Classes) -> Finding:
     name = str(claim.get("name"))
-    asked = {key: value for key, value in claim.items() if key not in _FOUND}
-    parameters = {key: value for key, value in asked.items() if key != "name"}
-    if name not in GUARANTEES and claim.get("needs"):
-        return Finding(name, parameters, claim.get("required"), needs=str(claim["needs"]))
+    parameters = {key: value for key, value in claim.items() if key not in (*FOUND, "name")}
+    if name not in plugins.names("guarantees"):
+        return Finding(name, parameters, claim.get("required"), needs=NOT_OFFERED)
     try:
-        return guarantee_from_mapping(asked).check(classes)
+        return guarantee_from_mapping({"name": name, **parameters}).check(classes)
     except InputError as error:
         note = f"The claim cannot be checked: {' '.join(error.problems)}"
         return Finding(name, parameters, claim.get("required"), holds=False, note=note)

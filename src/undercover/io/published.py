@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from undercover.errors import DataError, ParameterError, VerificationError
-from undercover.guarantees.joint.tables import Published, foreign_table, released_table
+from undercover.guarantees.joint.tables import foreign_table, released_table
 from undercover.io.release.manifest import MANIFEST, load_release
 from undercover.io.source import ReadOptions, read, sha256
+from undercover.model.published import Published
 
 
 def read_published(

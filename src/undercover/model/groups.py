@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 
@@ -57,6 +58,16 @@ class Groups:
     def rows_of(self, group: int) -> NDArray[np.integer]:
         """The rows of one group."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]
+
+
+def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Number distinct keys in order of appearance.
+
+    >>> number(np.array([70, 30, 70]))[0].tolist()
+    [0, 1, 0]
+    """
+    encoded = pa.array(keys).dictionary_encode()
+    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
 
 Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, run
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -22,6 +23,12 @@ R_co = TypeVar("R_co", covariant=True)
 
 Effort = Literal["report", "asked"]
 """Whether a report runs an attack unasked, or somebody has to ask for it."""
+
+Cover = Literal["identity", "attribute", "distribution", "algorithm"]
+"""What a promise is about: who is who, which value is whose, how values are spread, what knowing the algorithm adds."""
+
+Short = Mapping[str, Mapping[str, Any]]
+"""Keys of ``--require`` and what each says beside its number."""
 
 Progress = Callable[[str, float], None]
 """Called with what is being done and the share of it that is done, from 0 to 1."""
@@ -110,10 +117,30 @@ class Attack(Protocol[R_co]):
 
 
 class Guarantee(Protocol):
-    """A promise about a published table, by its name in the field."""
+    """A promise about a published table, by its name in the field. Frozen, keyword-only, checked on construction.
+
+    ``sense`` says whether more or less of its number is better. ``short`` are the keys of ``--require`` that stand for
+    it, each with what is thereby said: ``{"distinct-l": {"form": "distinct"}}`` makes ``distinct-l=3`` out of ``l=3``;
+    the number belongs to the parameter after the last hyphen. A number that is given beside it is a
+    :class:`~undercover.guarantees.checking.Given`.
+    """
 
     name: ClassVar[str]
+    sense: ClassVar[Sense]
+    short: ClassVar[Short]
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
+        ...
+
+    def title(self) -> str:
+        """Its name in the field and its numbers, as a heading."""
+        ...
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        ...
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about; the rest is said to be left open."""
         ...

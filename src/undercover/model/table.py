@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from undercover.model.bins import Bins
 from undercover.model.schema import Column, Kind, Schema
 
 Codes = NDArray[np.unsignedinteger[Any]]
+CellKind = Literal["range", "set", "tree"]
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,17 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
     _check_hierarchy(name, domain, settings)
     _check_distance(name, domain, settings)
     return EncodedColumn(name, codes, domain, settings)
+
+
+def cell_kind(column: EncodedColumn) -> CellKind:
+    """How cells of a column are generalised: along its hierarchy, as a range, or as a set.
+
+    >>> cell_kind(encode("sex", pa.array(["F", "M"]), Column(), missing="value"))
+    'set'
+    """
+    if column.settings.hierarchy is not None:
+        return "tree"
+    return "set" if column.domain.kind == "categorical" else "range"
 
 
 def code_type(size: int) -> type[np.unsignedinteger[Any]]:

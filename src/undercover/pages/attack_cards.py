@@ -179,7 +179,7 @@ def joint_risk_card(risks: JointRisk) -> str:
 
     >>> import pyarrow as pa
     >>> from undercover.attacks import JointRelease
-    >>> from undercover.guarantees import foreign_table
+    >>> from undercover.guarantees.joint.tables import foreign_table
     >>> ages = pa.table({"age": ["old", "old", "young", "young"], "pay": ["high", "low", "low", "middle"]})
     >>> towns = pa.table({"zip": ["1", "1", "2", "2"], "pay": ["high", "low", "low", "middle"]})
     >>> tables = [foreign_table(ages, "revenue", sensitive="pay"), foreign_table(towns, "census", sensitive="pay")]

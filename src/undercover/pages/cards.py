@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from undercover.guarantees import Finding, Verification
+from undercover.guarantees.verify import Verification
 from undercover.model.figures import number, parameters, seconds
+from undercover.model.finding import Finding
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema

@@ -11,8 +11,8 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.reading import Reading
-from undercover.guarantees.finding import shown
 from undercover.io.plain import plain
+from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
 from undercover.pages.words import (
     algorithm_words,

@@ -1,11 +1,9 @@
-"""What report and datasheet say of Incognito and of tables that are published next to others."""
+"""What report and datasheet say of the methods that put every column on one level of its hierarchy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-from undercover.model.release import Release
 
 INCOGNITO = (
     "Every quasi-identifier was put on one level of its hierarchy, the same for all rows. All combinations of levels "
@@ -35,42 +33,3 @@ def done(name: str, parameters: Mapping[str, Any]) -> str | None:
     if used.get("dropped"):
         words += f" Left out, because others publish them, too: {', '.join(used['dropped'])}."
     return words
-
-
-def promise_title(name: str, parameters: Mapping[str, Any]) -> str | None:
-    """Joint diversity by its number and neighbours; ``None`` for any other promise.
-
-    >>> promise_title("joint-diversity", {"l": 2, "others": [{"name": "revenue"}]})
-    'Joint 2-diversity next to revenue'
-    """
-    if name != "joint-diversity":
-        return None
-    others = [str(other.get("name")) for other in parameters.get("others", ())]
-    beside = f" next to {', '.join(others)}" if others else ""
-    return f"Joint {parameters.get('l', 'l')}-diversity{beside}"
-
-
-def promise_words(name: str, parameters: Mapping[str, Any]) -> str | None:
-    """What it means for the people in the table; ``None`` for any other promise."""
-    if name != "joint-diversity":
-        return None
-    if not parameters.get("others"):
-        return f"Every class holds at least {parameters.get('l')} different sensitive values."
-    return (
-        f"Whoever knows all quasi-identifiers of a person and joins this table with the others named is left with at "
-        f"least {parameters.get('l')} sensitive values, whatever class the person is in."
-    )
-
-
-def limits(release: Release) -> list[str]:
-    """What joint diversity does not cover; nothing where it was not promised."""
-    promised = [entry for entry in release.guarantees if entry.get("name") == "joint-diversity"]
-    if not promised:
-        return []
-    return [
-        "The number of values says nothing of how likely each is: one of them can be all but certain.",
-        "Counted are the values that the classes have in common. Somebody who also knows how many people are in a "
-        "combination of classes can sometimes rule out more.",
-        "Only the tables named were looked at. Whatever is published about the same people afterwards must be checked "
-        "against this table and all of them.",
-    ]

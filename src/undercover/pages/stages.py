@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import Any
 
 from undercover.forms import read
+from undercover.forms.classes import Classes
 from undercover.forms.drawn.words import ORDER_KEPT
-from undercover.guarantees import Classes
 from undercover.model.figures import cost, number
 from undercover.model.run import Run
 from undercover.pages.words import method_words

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.forms import read
+from undercover.forms.classes import Classes
 from undercover.forms.drawn.words import FROM_RUN, beside_delta
-from undercover.guarantees import Classes, Finding, Verification
+from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
 from undercover.model.figures import number
+from undercover.model.finding import Finding
 from undercover.model.run import Run
 from undercover.pages.again import again
 from undercover.pages.charts.class_sizes import class_sizes, sizes_of
@@ -73,7 +75,8 @@ def summarize(
     Examples
     --------
     >>> import numpy as np, pyarrow as pa
-    >>> from undercover.guarantees import KAnonymity, verify
+    >>> from undercover.guarantees.k_anonymity import KAnonymity
+    >>> from undercover.guarantees.verify import verify
     >>> from undercover.model.groups import Groups
     >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
     >>> from undercover.model.schema import Schema

@@ -6,14 +6,19 @@ parameters of a promise), so the same words serve the holder and the recipient.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from undercover import plugins
+from undercover.errors import InputError
 from undercover.forms import read
 from undercover.forms.drawn import words as cover_wording
 from undercover.forms.perturbed import words as perturbed_wording
-from undercover.guarantees.finding import Sense, shown
+from undercover.guarantees.checking import Checkable, Limited, Topic, of_column, value_of
+from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
+from undercover.model.finding import Sense, shown
+from undercover.model.protocols import Cover
 from undercover.model.release import Release
 from undercover.pages import full_domain_wording
 
@@ -57,20 +62,16 @@ _ALGORITHMS = {
     ("streamliner", "ria"): "Partners were drawn at random and merged. This is a demonstration: the groups are large.",
 }
 
-_AT_MOST = (
-    "t-closeness",
-    "delta-disclosure",
-    "delta-probability",
-    "values-of-the-original",
-    "beta-likeness",
-    "rho-breach",
-    "delta-growth",
-    "disjoint-cells",
-    "cell-sizes",
-    "values-declared",
-    "sensitive-values-preserved",
-    "quasi-identifiers-preserved",
-)
+# What a comparison with the original looks at.
+_COMPARED = {
+    "rows-preserved": "Every row of the input is in the release, apart from those suppressed.",
+    "sensitive-values-preserved": "No sensitive value was added, lost or changed.",
+    "quasi-identifiers-preserved": "The quasi-identifiers are those of the input, as often.",
+    "values-of-the-original": "Every published quasi-identifier is a value of its column in the input.",
+    "rows-covered": "Every row of the input finds a published row that covers it.",
+    "cell-sizes": "Column G is the number of original rows in every cell.",
+    "values-declared": "Every published value is one of the declared domain.",
+}
 
 
 def method_title(name: str) -> str:
@@ -130,30 +131,11 @@ def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
 
     >>> promise_title("l-diversity", {"l": 3, "form": "frequency"})
     '3-diversity (frequency)'
-    >>> promise_title("k-anonymity", {"k": 5})
-    '5-anonymity'
+    >>> promise_title("rows-covered", {})
+    'Rows covered'
     """
-    column = f" of {parameters['column']}" if parameters.get("column") else ""
-    special = perturbed_wording.promise_title(name, parameters) or full_domain_wording.promise_title(name, parameters)
-    if special is not None:
-        return special
-    if name == "k-anonymity":
-        return f"{parameters.get('k', 'k')}-anonymity"
-    if name == "kl-anonymity":
-        return f"({parameters.get('k', 'k')}, {parameters.get('l', 'l')})-anonymity{column}"
-    if name == "l-diversity":
-        constant = f", c = {parameters['c']}" if parameters.get("c") is not None else ""
-        return f"{parameters.get('l', 'l')}-diversity ({parameters.get('form', 'frequency')}{constant}){column}"
-    if name == "t-closeness":
-        return f"{parameters.get('t', 't')}-closeness ({parameters.get('distance', 'equal')} distance){column}"
-    if name == "delta-probability":
-        return f"δ-probability, δ = {parameters.get('delta')}"
-    if name == "delta-disclosure":
-        return f"δ-disclosure privacy, δ = {parameters.get('delta')}{column}"
-    if name == "beta-likeness":
-        kind = "Enhanced β-likeness" if parameters.get("enhanced") else "β-likeness"
-        return f"{kind}, β = {parameters.get('beta')}{column}"
-    return name.replace("-", " ").capitalize() + column
+    promise = _promise(name, parameters)
+    return promise.title() if promise else name.replace("-", " ").capitalize() + of_column(parameters.get("column"))
 
 
 def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
@@ -162,51 +144,10 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
     >>> promise_words("k-anonymity", {"k": 5})
     'Everybody shares all published quasi-identifier cells with at least 4 other rows.'
     """
-    special = perturbed_wording.promise_words(name, parameters) or full_domain_wording.promise_words(name, parameters)
-    if special is not None:
-        return special
-    column = f"value of {parameters['column']}" if parameters.get("column") else "sensitive value"
-    number = parameters.get(name[0]) if name in ("k-anonymity", "l-diversity", "t-closeness") else None
-    if name == "k-anonymity" and isinstance(number, int):
-        return f"Everybody shares all published quasi-identifier cells with at least {number - 1:,} other rows."
-    if name == "kl-anonymity":
-        return (
-            f"Whoever knows a person's quasi-identifiers finds at least {parameters.get('k')} rows that fit, and gives "
-            f"no {column} more than 1/{parameters.get('l')}: every row that fits counts with the values of its bucket."
-        )
-    if name == "l-diversity":
-        return {
-            "frequency": f"No {column} makes up more than 1/{number} of a class or bucket: whoever finds a person's "
-            f"class guesses right with probability 1/{number} at most.",
-            "distinct": f"Every class or bucket holds at least {number} different sensitive values.",
-            "entropy": f"The values of every class are spread at least as evenly as {number} equally frequent ones.",
-            "recursive": f"In every class the most frequent value occurs less than {parameters.get('c')} times as "
-            f"often as the {number}-th most frequent and all rarer values together.",
-        }.get(str(parameters.get("form", "frequency")), "")
-    if name == "t-closeness":
-        return (
-            "The sensitive values of every class are spread almost as in the whole table: the two distributions are "
-            f"at most {number} apart (0: alike, 1: nothing in common)."
-        )
-    if name == "delta-probability":
-        return cover_wording.PROMISE
-    if name == "delta-disclosure":
-        return (
-            f"No class makes any {column} more or less likely than the whole table does, beyond a factor of "
-            f"e to the power of {parameters.get('delta')}."
-        )
-    if name == "beta-likeness":
-        return (
-            f"No {column} is more frequent in a class than in the whole table by more than {parameters.get('beta')} "
-            "times its share there."
-        )
-    return {
-        "rows-preserved": "Every row of the input is in the release, apart from those suppressed.",
-        "sensitive-values-preserved": f"No {column} was added, lost or changed.",
-        "quasi-identifiers-preserved": "The quasi-identifiers are those of the input, as often.",
-        "values-of-the-original": "Every published quasi-identifier is a value of its column in the input.",
-        "rows-covered": "Every row of the input finds a published row that covers it.",
-    }.get(name, "")
+    promise = _promise(name, parameters)
+    if promise:
+        return promise.meaning()
+    return _COMPARED.get(name, "").replace("sensitive value", value_of(parameters.get("column")))
 
 
 def sense_of(name: str) -> Sense:
@@ -215,7 +156,17 @@ def sense_of(name: str) -> Sense:
     >>> sense_of("t-closeness"), sense_of("k-anonymity")
     ('at most', 'at least')
     """
-    return "at most" if name in _AT_MOST else "at least"
+    found: Sense = plugins.load("guarantees", name).sense if name in plugins.names("guarantees") else "at least"
+    return found
+
+
+def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
+    """The guarantee itself; ``None`` where it is none, or of a package that is not installed here."""
+    said = {key: value for key, value in parameters.items() if key not in (*FOUND, "name")}
+    try:
+        return guarantee_from_mapping({"name": name, **said})
+    except InputError:
+        return None
 
 
 def algorithm_words(safe: bool) -> str:
@@ -247,31 +198,21 @@ def limits(release: Release) -> list[str]:
     said_by_form = read(release).limits()
     if said_by_form is not None:
         return said_by_form
-    promised = {str(entry.get("name")) for entry in release.guarantees}
+    promised = [_promise(str(entry.get("name")), entry) for entry in release.guarantees]
+    covered = frozenset[Cover]().union(*(promise.covers() for promise in promised if promise))
     said = []
     has_sensitive = any(table.names("sensitive") for table in release.tables) or not release.tables
-    if has_sensitive and not promised & {
-        "l-diversity",
-        "joint-diversity",
-        "kl-anonymity",
-        "t-closeness",
-        "delta-disclosure",
-        "beta-likeness",
-    }:
+    if has_sensitive and "attribute" not in covered:
         said.append(
             "Nothing is promised about sensitive values: everybody in a class may have the same one, and whoever finds "
             "the class then knows it."
         )
-    if promised & {"l-diversity", "joint-diversity", "kl-anonymity"} and not promised & {
-        "t-closeness",
-        "delta-disclosure",
-        "beta-likeness",
-    }:
+    if "attribute" in covered and "distribution" not in covered:
         said.append(
             "Different values can mean nearly the same (two stages of one disease, two close incomes), and a value "
             "that is rare overall can be frequent in a class. Diversity does not see either."
         )
-    if not promised & {"k-anonymity", "kl-anonymity"}:
+    if "identity" not in covered:
         said.append(
             "It is no secret who is in the table: quasi-identifiers are published so that a person who stands out can "
             "be recognised. What is protected is which sensitive value belongs to whom."
@@ -282,11 +223,7 @@ def limits(release: Release) -> list[str]:
             f"Published unchanged, as declared: {', '.join(unchanged)}. Whoever knows these of a person can use them "
             "to find the row; no promise covers them."
         )
-        if "kl-anonymity" in promised:
-            said.append(
-                "The buckets of a group are small, because its rows cannot be told apart. Whoever tells them apart by "
-                "an unchanged column knows the bucket, and with it the value with more than is promised."
-            )
+        said += _own_limits(promised, "unchanged")
     if not release.algorithm_safe:
         said.append(
             "The release is not algorithm-safe: somebody who knows the algorithm and everybody's quasi-identifiers can "
@@ -296,7 +233,7 @@ def limits(release: Release) -> list[str]:
         "The promises assume an attacker who knows the quasi-identifiers. Somebody who already knows sensitive values "
         "of other people in a class can rule those out and is left with fewer candidates.",
         *(
-            full_domain_wording.limits(release)
+            _own_limits(promised, "others")
             or [
                 "The promises are about this release alone. A second release about the same people, from here or from "
                 "elsewhere, can be joined with it."
@@ -307,3 +244,8 @@ def limits(release: Release) -> list[str]:
         "members of the group whether they are in the table or not.",
     ]
     return said
+
+
+def _own_limits(promised: Sequence[Checkable | None], about: Topic) -> list[str]:
+    limited = [promise for promise in promised if isinstance(promise, Limited)]
+    return list(dict.fromkeys(limit for promise in limited for limit in promise.limits(about)))

@@ -18,9 +18,8 @@ from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, 
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.schema import Role
-from undercover.model.table import EncodedColumn, Table
+from undercover.model.table import CellKind, EncodedColumn, Table, cell_kind
 from undercover.randomness import Randomness
-from undercover.steps.cutting.columns import CellKind, cell_kind
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.shuffling import shuffle_within
 

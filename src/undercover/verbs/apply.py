@@ -27,12 +27,13 @@ from undercover.errors import (
     join_problems,
     unknown,
 )
-from undercover.guarantees import Checkable, guarantee_from_mapping
-from undercover.guarantees.finding import Finding
+from undercover.guarantees.checking import Checkable
+from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.perturbed_generalization import PerturbedGeneralization
+from undercover.model.finding import Finding
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema

@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from undercover.attacks import JointRelease, JointRisk
-from undercover.guarantees import Published, released_table
+from undercover.guarantees.joint.tables import released_table
 from undercover.io.published import read_published
 from undercover.methods.noncentralized import NonCentralized
 from undercover.model.protocols import Method
+from undercover.model.published import Published
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema

@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 from undercover import plugins
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed
-from undercover.guarantees import Checkable, Verification, guarantee_from_mapping, verify_private
-from undercover.guarantees import verify as verify_release
-from undercover.guarantees.finding import shown
+from undercover.guarantees.checking import Checkable
+from undercover.guarantees.requirements import guarantee_from_mapping
+from undercover.guarantees.verify import Verification, verify_private
+from undercover.guarantees.verify import verify as verify_release
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
+from undercover.model.finding import shown
 from undercover.model.protocols import Engine, Method, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Draft, Run

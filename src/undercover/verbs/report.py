@@ -11,8 +11,8 @@ from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.attack import PartialKnowledge
 from undercover.attacks.partial.profile import MOST_COLUMNS
 from undercover.forms.case import Case
-from undercover.guarantees import verify as verify_release
-from undercover.guarantees import verify_private
+from undercover.guarantees.verify import verify as verify_release
+from undercover.guarantees.verify import verify_private
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.run import Run
 from undercover.utility import measure

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from undercover.guarantees import Checkable, Verification, verify_against, verify_private
-from undercover.guarantees import verify as verify_release
+from undercover.forms.against import verify_against
+from undercover.guarantees.checking import Checkable
+from undercover.guarantees.verify import Verification, verify_private
+from undercover.guarantees.verify import verify as verify_release
 from undercover.io.release import folder
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release

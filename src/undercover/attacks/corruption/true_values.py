@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
-from undercover.forms.written import number
+from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness

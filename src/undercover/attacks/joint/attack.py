@@ -31,7 +31,8 @@ from undercover.attacks.joint.correlation import CorrelationResult, bounds, know
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint.sets import least_intersection
 from undercover.guarantees.joint.shared import SharedCells, shared_cells
-from undercover.guarantees.joint.tables import Published, Together, set_bits, together
+from undercover.guarantees.joint.tables import Together, set_bits, together
+from undercover.model.published import Published
 from undercover.parameters import AtLeast, check
 
 STORY = (
@@ -114,8 +115,8 @@ class JointRisk:
                 {
                     "name": table.name,
                     "quasi_identifiers": list(table.quasi_identifiers),
-                    "classes": table.classes.count,
-                    "rows": table.classes.rows,
+                    "classes": table.n_classes,
+                    "rows": table.rows,
                     "suppressed_rows": table.suppressed,
                     "l": own,
                     "max_probability": sure,
@@ -165,7 +166,7 @@ class JointRelease:
     Examples
     --------
     >>> import undercover as uc
-    >>> from undercover.guarantees import foreign_table
+    >>> from undercover.guarantees.joint.tables import foreign_table
     >>> ages = pa.table({"age": ["old", "old", "young", "young"], "pay": ["high", "low", "low", "middle"]})
     >>> towns = pa.table({"zip": ["1", "1", "2", "2"], "pay": ["high", "low", "low", "middle"]})
     >>> tables = [foreign_table(ages, "revenue", sensitive="pay"), foreign_table(towns, "census", sensitive="pay")]
@@ -230,10 +231,10 @@ class JointRelease:
             raise ParameterError(problems)
         kept = tuple(name for name in names if name in self.known)
         cells = joined.tables[table].cells
-        if joined.tables[table].classes.boxes is not None and kept:
+        if joined.tables[table].in_buckets and kept:
             return _View(counts, np.arange(len(counts)), None)  # a bucket is found by any of its columns
         keys = [
-            tuple(int(cells[name].codes[index]) for name in kept) for index in range(joined.tables[table].classes.count)
+            tuple(int(cells[name].codes[index]) for name in kept) for index in range(joined.tables[table].n_classes)
         ]
         keys += [(-1,) if kept else ()] * (len(counts) - len(keys))
         place: dict[tuple[int, ...], int] = {}

@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from undercover.forms.classes import Classes, whole_numbers, with_suppressed
 from undercover.forms.distribution import Distribution, distribution_of
-from undercover.forms.written import combine, first_rows, number, written
+from undercover.forms.written import combine, first_rows, written
 from undercover.model.form import Buckets
+from undercover.model.groups import number
 from undercover.model.release import Release
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import numpy as np
 from undercover.errors import listed
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
-from undercover.guarantees.finding import Finding
+from undercover.model.finding import Finding
 from undercover.model.table import EncodedColumn, Table
 
 

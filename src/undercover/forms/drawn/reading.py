@@ -23,7 +23,7 @@ from undercover.model.table import Table
 if TYPE_CHECKING:
     from undercover.forms.drawn.displacement import Displacement
     from undercover.forms.loss import Loss
-    from undercover.guarantees.finding import Finding
+    from undercover.model.finding import Finding
 
 FRAME = "published_rows"
 """The private frame that says whose row is whose."""

@@ -20,10 +20,6 @@ UNCHANGED = {
     "paper": "In rows all of whose values came through some values were replaced.",
     "off": "Rows all of whose values came through were left as they are.",
 }
-PROMISE = (
-    "Of every value that may be released in a group, no person has more than this share of the probability. It bounds "
-    "a share, not the probability of being found, and it speaks of the output tables, which are private."
-)
 FROM_RUN = "Recomputed from the private output tables; published tables cannot show it."
 QUASI_IDENTIFIER = "Drawn at random from the values of similar people: near the person's own, and often equal to it."
 VALUE = "A single value."

@@ -17,7 +17,7 @@ from undercover.forms.coverage import Cover
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import combine, written
-from undercover.guarantees.finding import Finding
+from undercover.model.finding import Finding
 from undercover.model.table import Table
 
 Array = NDArray[np.int64]

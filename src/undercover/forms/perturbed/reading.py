@@ -26,7 +26,7 @@ from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
 
 if TYPE_CHECKING:
-    from undercover.guarantees.finding import Finding
+    from undercover.model.finding import Finding
 
 
 class PerturbedReading(Reading):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from undercover.exact import exact
 from undercover.forms.snippets import Snippet, again_with_undercover, is_number, reading_tables
-from undercover.guarantees.finding import shown
 from undercover.model.channel import Channel
+from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
 
 if TYPE_CHECKING:
@@ -73,50 +72,6 @@ total = (weight * (amount - (1 - p) * by_chance)).sum()
 print("sum about", total, "+/-", error(amount))
 print("mean about", total / table["G"].sum(), "+/-", error(amount) / table["G"].sum())
 """
-
-
-def promise_title(name: str, parameters: Mapping[str, Any]) -> str | None:
-    """A promise of perturbed generalization by its numbers; ``None`` for any other.
-
-    >>> promise_title("rho-breach", {"rho1": 0.2, "rho2": 0.45})
-    '0.2-to-0.45 guarantee'
-    >>> promise_title("delta-growth", {"growth": 0.28125})
-    '0.282-growth guarantee'
-    """
-    if name == "rho-breach":
-        return f"{_number(parameters.get('rho1'))}-to-{_number(parameters.get('rho2'))} guarantee"
-    if name == "delta-growth":
-        return f"{_number(parameters.get('growth'))}-growth guarantee"
-    return None
-
-
-def promise_words(name: str, parameters: Mapping[str, Any]) -> str | None:
-    """What it means for the people in the table; ``None`` for any other promise."""
-    if name in ("rho-breach", "delta-growth"):
-        skew = exact(parameters.get("skew", 1))
-        condition = (
-            "" if skew == 1 else f", provided nobody was more than {_number(skew)} sure of a single value before"
-        )
-        form = "" if parameters.get("bound", "tight") == "tight" else " By the paper's bound."
-        one = (
-            " Counted for one person per cell, because sensitive values drove the cuts." if parameters.get("k") else ""
-        )
-        if name == "rho-breach":
-            said = (
-                f"Whoever was at most {_number(parameters.get('rho1'))} sure of anything about a person's value is at "
-                f"most {_number(parameters.get('rho2'))} sure after seeing the release (and whoever was at least "
-                f"{_number(1 - exact(parameters.get('rho1', 0)))} sure stays at least "
-                f"{shown(float(1 - exact(parameters.get('rho2', 0))), 'at least')} sure)"
-            )
-        else:
-            growth = _number(parameters.get("growth"))
-            said = f"Nobody becomes surer of anything about a person's value by more than {growth}"
-        return f"{said}, even if he knows the value of everybody else{condition}.{form}{one}"
-    return {
-        "disjoint-cells": "Nobody's quasi-identifiers fit two published rows.",
-        "cell-sizes": "Column G is the number of original rows in every cell.",
-        "values-declared": "Every published value is one of the declared domain.",
-    }.get(name)
 
 
 def limits(release: Release) -> list[str]:

@@ -16,8 +16,16 @@ from typing import Annotated, Any, ClassVar
 from undercover.exact import Number, exact, plain
 from undercover.forms.classes import Classes
 from undercover.guarantees.breach.bounds import Bound, growth_bound
-from undercover.guarantees.breach.rho import half_said, smallest_cell, stated_noise
-from undercover.guarantees.finding import Finding
+from undercover.guarantees.breach.rho import (
+    NOISE,
+    at_most,
+    conditions,
+    half_said,
+    smallest_cell,
+    stated_noise,
+)
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
 from undercover.parameters import AtLeast, Within, check
 
@@ -43,6 +51,8 @@ class DeltaGrowth:
     """
 
     name: ClassVar[str] = "delta-growth"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {"growth": NOISE}
 
     growth: Annotated[Number, Within(0, 1)]
     p: Annotated[Number, Within(0, 1)] | None = None
@@ -61,6 +71,21 @@ class DeltaGrowth:
         asked = {name: getattr(self, name) for name in ("growth", "p", "domain", "skew", "bound", "k")}
         return {name: plain(value) for name, value in asked.items() if value is not None}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"{at_most(self.growth)}-growth guarantee"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"Nobody becomes surer of anything about a person's value by more than {at_most(self.growth)}"
+            f"{conditions(self.skew, self.bound, self.k)}"
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute", "distribution"})
+
     def of_release(self, release: Release) -> DeltaGrowth:
         """The same, with p, the domain and whom it counts as the release states them."""
         return replace(self, **stated_noise(release, self.p, self.domain, self.k))
@@ -71,7 +96,7 @@ class DeltaGrowth:
         actual = None if problem else self._reached(people)
         required = float(exact(self.growth))
         holds = actual is not None and actual <= required
-        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018

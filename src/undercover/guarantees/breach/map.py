@@ -11,7 +11,7 @@ from typing import Any
 from undercover.exact import Number, exact
 from undercover.forms import read
 from undercover.guarantees.breach.bounds import Bound, guarantee_grid
-from undercover.guarantees.finding import shown
+from undercover.model.finding import shown
 from undercover.model.release import Release
 from undercover.pages.svg import BEFORE, Chart
 

@@ -21,10 +21,17 @@ from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.guarantees.breach.bounds import Bound, checked_rho, rho2_bound
-from undercover.guarantees.finding import Finding
+from undercover.guarantees.checking import Given
+from undercover.model.finding import Finding, Sense, shown
+from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
 from undercover.parameters import AtLeast, Within, check
 
+NOISE = {
+    "skew": Given("growth=0.25,skew=0.1"),
+    "p": Given("growth=0.25,p=0.3,domain=50"),
+    "domain": Given("growth=0.25,p=0.3,domain=50"),
+}
 NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
 
 
@@ -56,6 +63,8 @@ class RhoBreach:
     """
 
     name: ClassVar[str] = "rho-breach"
+    sense: ClassVar[Sense] = "at most"
+    short: ClassVar[Short] = {"rho2": {"rho1": Given("rho1=0.2,rho2=0.5", needed=True), **NOISE}}
 
     rho1: Number
     rho2: Number
@@ -76,6 +85,23 @@ class RhoBreach:
         asked = {name: getattr(self, name) for name in ("rho2", "rho1", "p", "domain", "skew", "bound", "k")}
         return {name: plain(value) for name, value in asked.items() if value is not None}
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"{at_most(self.rho1)}-to-{at_most(self.rho2)} guarantee"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"Whoever was at most {at_most(self.rho1)} sure of anything about a person's value is at most "
+            f"{at_most(self.rho2)} sure after seeing the release (and whoever was at least "
+            f"{at_most(1 - exact(self.rho1))} sure stays at least "
+            f"{shown(float(1 - exact(self.rho2)), 'at least')} sure){conditions(self.skew, self.bound, self.k)}"
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute", "distribution"})
+
     def of_release(self, release: Release) -> RhoBreach:
         """The same, with p, the domain and whom it counts as the release states them."""
         return replace(self, **stated_noise(release, self.p, self.domain, self.k))
@@ -86,11 +112,24 @@ class RhoBreach:
         actual = None if problem else self._reached(people)
         required = float(exact(self.rho2))
         holds = actual is not None and actual <= required
-        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense="at most")
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018
         return rho2_bound(rho1=self.rho1, p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
+
+
+def at_most(value: Number) -> str:
+    """A number of a promise, rounded to the safe side."""
+    return shown(float(exact(value)), "at most")
+
+
+def conditions(skew: Number, bound: Bound, k: int | None) -> str:
+    """Under what such a promise is given: the end of the sentence that says what it means."""
+    sure = "" if exact(skew) == 1 else f", provided nobody was more than {at_most(skew)} sure of a single value before"
+    form = "" if bound == "tight" else " By the paper's bound."
+    one = " Counted for one person per cell, because sensitive values drove the cuts." if k else ""
+    return f", even if he knows the value of everybody else{sure}.{form}{one}"
 
 
 def half_said(owner: str, p: Number | None, domain: int | None) -> list[str]:

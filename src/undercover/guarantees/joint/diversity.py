@@ -21,12 +21,14 @@ from numpy.typing import NDArray
 
 from undercover.errors import listed
 from undercover.forms.classes import Classes
-from undercover.forms.meaning import Values
 from undercover.forms.written import written
-from undercover.guarantees.finding import Finding, Outcome, conclude
+from undercover.guarantees.checking import Outcome, Topic, conclude
+from undercover.guarantees.joint.cells import CellReader
 from undercover.guarantees.joint.sets import Intersections, smallest
-from undercover.guarantees.joint.tables import Published, set_bits, together
-from undercover.model.hierarchy import Hierarchy
+from undercover.guarantees.joint.tables import set_bits, together
+from undercover.model.finding import Finding, Sense
+from undercover.model.protocols import Cover, Short
+from undercover.model.published import Published
 from undercover.parameters import AtLeast, check
 
 Evidence = Mapping[str, Any]
@@ -60,6 +62,8 @@ class JointDiversity:
     """
 
     name: ClassVar[str] = "joint-diversity"
+    sense: ClassVar[Sense] = "at least"
+    short: ClassVar[Short] = {}
 
     l: Annotated[int, AtLeast(1)]  # noqa: E741
     others: Sequence[Published | Evidence] = ()
@@ -92,6 +96,36 @@ class JointDiversity:
             found["trees"] = {name: [list(row) for row in rows] for name, rows in self.trees.items()}
         return found
 
+    def title(self) -> str:
+        """Its name and numbers."""
+        names = ", ".join(str(other["name"]) for other in self.evidence)
+        return f"Joint {self.l}-diversity{f' next to {names}' if names else ''}"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        if not self.others:
+            return f"Every class holds at least {self.l} different sensitive values."
+        return (
+            "Whoever knows all quasi-identifiers of a person and joins this table with the others named is left with "
+            f"at least {self.l} sensitive values, whatever class the person is in."
+        )
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return frozenset({"attribute"})
+
+    def limits(self, about: Topic) -> list[str]:
+        """What counting values next to the tables named leaves open."""
+        if about != "others":
+            return []
+        return [
+            "The number of values says nothing of how likely each is: one of them can be all but certain.",
+            "Counted are the values that the classes have in common. Somebody who also knows how many people are in a "
+            "combination of classes can sometimes rule out more.",
+            "Only the tables named were looked at. Whatever is published about the same people afterwards must be "
+            "checked against this table and all of them.",
+        ]
+
     def check(self, classes: Classes) -> Finding:
         """Find the combination that leaves fewest values."""
         wrong = self._differences(classes)
@@ -107,7 +141,7 @@ class JointDiversity:
             found = {bits: beside.least(bits)[0] for bits in {own[index] for index in members}}
             actual[members] = [found[own[index]] for index in members]
         outcome = Outcome(actual, actual >= self.l, column.name)
-        return conclude(self, classes, [outcome], required=self.l, sense="at least")
+        return conclude(self, classes, [outcome], required=self.l)
 
     def _differences(self, classes: Classes) -> list[str]:
         if len(classes.sensitive) != 1:
@@ -146,37 +180,6 @@ class JointDiversity:
                 for sets in tables
             ]
             yield np.flatnonzero(context.reshape(-1) == number), others
-
-
-class CellReader:
-    """The leaves of a hierarchy that the cells of a shared column stand for."""
-
-    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
-        tree = Hierarchy(rows)
-        leaves = tree.leaves
-        numeric = all(_is_number(leaf) for leaf in leaves)
-        ordered = tuple(sorted(leaves, key=float)) if numeric else leaves
-        self.values = Values(ordered, "numeric" if numeric else "categorical", False, tree)
-        self.nodes = {self._positions(label, "node") for row in tree.rows for label in row}
-        self._read: dict[str, frozenset[int]] = {}
-
-    def leaves(self, cell: str) -> frozenset[int]:
-        """What a cell covers, written as a node, an interval, a set or a value; empty where it is none of these."""
-        if cell not in self._read:
-            forms = ("node", "interval", "set", "value")
-            found = [covered for form in forms if (covered := self._positions(cell, form))]
-            self._read[cell] = found[0] if found else frozenset()
-        return self._read[cell]
-
-    def is_node(self, cell: str) -> bool:
-        """Whether a cell covers just the leaves of a node."""
-        return self.leaves(cell) in self.nodes
-
-    def _positions(self, cell: str, form: Any) -> frozenset[int]:
-        meaning = self.values.read(cell, form)
-        if meaning.members is not None:
-            return frozenset(meaning.members)
-        return frozenset(range(meaning.low, meaning.high + 1))
 
 
 def evidence_of(table: Published, shared: Sequence[str] = ()) -> dict[str, Any]:
@@ -236,11 +239,3 @@ def _meet(ours: Mapping[str, str], theirs: Mapping[str, str], readers: Mapping[s
         name not in theirs or readers[name].leaves(cell) & readers[name].leaves(theirs[name])
         for name, cell in ours.items()
     )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

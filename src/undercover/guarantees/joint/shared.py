@@ -83,7 +83,7 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
         f"`{table.name}` publishes `{name}` in a table of its own beside the sensitive values; it cannot be nested."
         for table in tables
         for name in names
-        if name in table.quasi_identifiers and table.classes.boxes is not None
+        if name in table.quasi_identifiers and table.in_buckets
     ]
     for name in names:
         problems += _unplaced(joined, name)
@@ -172,7 +172,7 @@ def _numbered(joined: Together, name: str) -> tuple[tuple[NDArray[np.int64], ...
         if name in table.cells:
             column = table.cells[name]
             numbers = np.array([place.setdefault(label, len(place)) for label in column.labels], dtype=np.int64)
-            cells[: table.classes.count] = numbers[column.codes]
+            cells[: table.n_classes] = numbers[column.codes]
         found.append(cells)
     return tuple(found), list(place)
 

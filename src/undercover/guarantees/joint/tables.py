@@ -11,9 +11,8 @@ person in no class knows where the row went.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -22,75 +21,10 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table
-from undercover.forms.written import Written, written
-from undercover.model.cells import CellForm
+from undercover.forms.written import written
 from undercover.model.form import BUCKET, COUNT
+from undercover.model.published import ClassCells, Published
 from undercover.model.release import Release
-
-
-@dataclass(frozen=True, eq=False)
-class Published:
-    """One published table: its classes and their sensitive values.
-
-    Examples
-    --------
-    >>> data = pa.table({"age": ["old", "old", "young"], "salary": ["high", "low", "low"]})
-    >>> table = foreign_table(data, "revenue", sensitive="salary")
-    >>> table
-    <Published revenue: 2 classes of 3 rows by `age`; hand it to a joint attack>
-    >>> table.values, table.totals.tolist(), table.counts.tolist()
-    (('high', 'low'), [1, 2], [[1, 1], [0, 1]])
-    """
-
-    name: str
-    column: str  # the sensitive one
-    classes: Classes = field(repr=False)
-    forms: Mapping[str, CellForm] = field(default_factory=dict)
-    digest: str | None = None  # SHA-256 of the file it was read from
-    hidden: int = 0  # rows that were suppressed and are not in the table
-    with_suppressed: bool = False
-    source: str | None = None  # private: where it was read from
-
-    @property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """What an adversary must know of a person to find the class."""
-        return self.classes.quasi_identifiers
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The sensitive values that are published, as text, in their order."""
-        return self.classes.sensitive[self.column].labels
-
-    @property
-    def totals(self) -> NDArray[np.int64]:
-        """(n_values,) published rows of each value."""
-        return self.classes.sensitive[self.column].overall
-
-    @property
-    def suppressed(self) -> int:
-        """Rows in no class."""
-        return self.classes.suppressed
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """(n_classes, n_values) rows of each value in each class."""
-        spread = self.classes.sensitive[self.column]
-        counts = np.zeros((self.classes.count, len(self.values)), dtype=np.int64)
-        counts[spread.class_index, spread.value_index] = spread.counts
-        return counts
-
-    @cached_property
-    def cells(self) -> dict[str, Written]:
-        """The cells of every class by column; of a release in two tables, its buckets."""
-        names = self.classes.described_by or self.quasi_identifiers
-        rows = pa.array(self.classes.representatives)
-        return {name: written(self.classes.data.column(name).take(rows)) for name in names}
-
-    def __repr__(self) -> str:
-        return (
-            f"<Published {self.name}: {self.classes.count:,} classes of {self.classes.rows:,} rows by "
-            f"{listed(self.quasi_identifiers)}; hand it to a joint attack>"
-        )
 
 
 def released_table(
@@ -131,9 +65,7 @@ def released_table(
     column = sensitive or known[0]
     if column not in known:
         raise SchemaError(f"`{name}`: {unknown('Sensitive column', column, known)}")
-    forms = {c.name: c.form for table in release.tables for c in table.columns if c.role == "quasi-identifier"}
-    made = Published(name, column, classes, forms, digest, classes.suppressed, suppressed)
-    return _checked(made)
+    return _published(name, column, classes, digest, hidden=classes.suppressed, with_suppressed=suppressed)
 
 
 def foreign_table(
@@ -147,8 +79,15 @@ def foreign_table(
 ) -> Published:
     """A table made elsewhere; by default every column but the sensitive one is a quasi-identifier.
 
-    For an example see :class:`Published`. A row whose every quasi-identifier is ``*`` is a suppressed one. A table with
-    the columns ``bucket`` and ``count`` is the sensitive table of a bucketised release; its classes are the buckets.
+    A row whose every quasi-identifier is ``*`` is a suppressed one. A table with the columns ``bucket`` and ``count``
+    is the sensitive table of a bucketised release; its classes are the buckets.
+
+    Examples
+    --------
+    >>> data = pa.table({"age": ["old", "old", "young"], "salary": ["high", "low", "low"]})
+    >>> table = foreign_table(data, "revenue", sensitive="salary")
+    >>> table.values, table.totals.tolist(), table.counts.tolist(), table.cells["age"].labels
+    (('high', 'low'), [1, 2], [[1, 1], [0, 1]], ('old', 'young'))
     """
     if sensitive not in data.column_names:
         raise SchemaError(f"`{name}`: {unknown('Column', sensitive, data.column_names)}")
@@ -161,7 +100,7 @@ def foreign_table(
     if not chosen:
         raise SchemaError(f"`{name}` has no quasi-identifier beside `{sensitive}`, so it has no classes.")
     classes = classes_of_table(data, chosen, [sensitive], suppressed_is_star=True)
-    return _checked(Published(name, sensitive, classes, {}, digest, 0, suppressed))
+    return _published(name, sensitive, classes, digest, hidden=0, with_suppressed=suppressed)
 
 
 def _people_of_buckets(data: pa.Table, name: str, sensitive: str) -> pa.Table:
@@ -176,13 +115,36 @@ def _people_of_buckets(data: pa.Table, name: str, sensitive: str) -> pa.Table:
     return pa.table({f"{BUCKET} of {name}": people.column(BUCKET), sensitive: people.column(sensitive)})
 
 
-def _checked(table: Published) -> Published:
-    if table.suppressed and not table.with_suppressed:
+def _published(
+    name: str, column: str, classes: Classes, digest: str | None, *, hidden: int, with_suppressed: bool
+) -> Published:
+    if classes.suppressed and not with_suppressed:
         raise DataError(
-            f"`{table.name}` has {table.suppressed:,} suppressed rows, whose people are in no class. Say that they "
+            f"`{name}` has {classes.suppressed:,} suppressed rows, whose people are in no class. Say that they "
             "count as a class of their own with --suppressed (suppressed=True)."
         )
-    return table
+    spread = classes.sensitive[column]
+    counts = np.zeros((classes.count, spread.n_values), dtype=np.int64)
+    counts[spread.class_index, spread.value_index] = spread.counts
+    first = pa.array(classes.representatives)
+    shown = {
+        label: written(classes.data.column(label).take(first))
+        for label in classes.described_by or classes.quasi_identifiers
+    }
+    return Published(
+        name=name,
+        column=column,
+        quasi_identifiers=classes.quasi_identifiers,
+        values=spread.labels,
+        totals=spread.overall,
+        counts=counts,
+        cells={label: ClassCells(cells.codes, cells.labels) for label, cells in shown.items()},
+        in_buckets=classes.boxes is not None,
+        suppressed=classes.suppressed,
+        hidden=hidden,
+        with_suppressed=with_suppressed,
+        digest=digest,
+    )
 
 
 @dataclass(frozen=True)
@@ -200,7 +162,7 @@ class Together:
 
     def describe(self, table: int, index: int) -> dict[str, str]:
         """The cells of one class as text."""
-        if index >= self.tables[table].classes.count:
+        if index >= self.tables[table].n_classes:
             return {"suppressed": "yes"}
         return {name: column.labels[column.codes[index]] for name, column in self.tables[table].cells.items()}
 
@@ -232,7 +194,7 @@ def together(tables: Sequence[Published]) -> Together:
     counts = []
     for table in tables:
         place = {label: position for position, label in enumerate(values)}
-        aligned = np.zeros((table.classes.count, len(values)), dtype=np.int64)
+        aligned = np.zeros((table.n_classes, len(values)), dtype=np.int64)
         aligned[:, [place[label] for label in table.values]] = table.counts
         if table.suppressed:
             aligned = np.concatenate([aligned, (totals - aligned.sum(axis=0))[None, :]])

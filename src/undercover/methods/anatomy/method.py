@@ -24,7 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import InternalError, ParameterError
-from undercover.guarantees import LDiversity
+from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress

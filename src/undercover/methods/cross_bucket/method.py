@@ -24,8 +24,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from undercover.errors import ParameterError
-from undercover.forms.written import combine, written
-from undercover.guarantees import KAnonymity
+from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.methods.cross_bucket.groups import cross_buckets, pick
 from undercover.methods.cross_bucket.plan import plan_of, require_plannable
@@ -136,8 +135,10 @@ class CrossBucket:
         require_plannable(table, sensitive, counts, self.k, self.l)
         plan = plan_of(counts, k=self.k, l=self.l)
         names = (*table.schema.quasi_identifiers, sensitive)
-        labels, count = combine([written(table[name].domain.take(table[name].codes)) for name in names])
-        equal = [list(permutations(np.flatnonzero(labels == label).tolist())) for label in range(count)]
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for row, key in enumerate(zip(*(table[name].codes.tolist() for name in names), strict=True)):
+            alike.setdefault(key, []).append(row)
+        equal = [list(permutations(rows)) for rows in alike.values()]
         share = Fraction(1, prod(len(orders) for orders in equal))
         for chosen in product(*equal):
             rows = np.array([row for rows in chosen for row in rows], dtype=np.int64)

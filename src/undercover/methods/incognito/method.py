@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.guarantees import KAnonymity
+from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress

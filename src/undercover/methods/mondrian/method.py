@@ -19,7 +19,7 @@ from fractions import Fraction
 from typing import Annotated, ClassVar
 
 from undercover.errors import ParameterError
-from undercover.guarantees import KAnonymity
+from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.methods.mondrian.following import Node, follow
 from undercover.methods.mondrian.regrouping import regrouped
 from undercover.model.form import Generalized

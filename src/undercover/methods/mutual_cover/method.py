@@ -36,7 +36,7 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact
-from undercover.guarantees import DeltaProbability
+from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.methods.mutual_cover.carriers import found_among_all
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, sample
 from undercover.methods.mutual_cover.private import certificates_frame, positions_frame, tables_frame

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.guarantees.joint.diversity import CellReader
+from undercover.methods.noncentralized.cells import LeafBits
 from undercover.methods.noncentralized.neighbours import Neighbours
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import Levels
@@ -51,7 +51,7 @@ def joint_figures(domain: FullDomain, sensitive: str, levels: Levels, beside: Ne
     place = {labels[code]: position for position, code in enumerate(present)}
     tables: list[NDArray[np.int64]] = [own[:, present]]
     for other in beside.tables:
-        aligned = np.zeros((other.classes.count, len(present)), dtype=np.int64)
+        aligned = np.zeros((other.n_classes, len(present)), dtype=np.int64)
         aligned[:, [place[label] for label in other.values]] = other.counts
         tables.append(aligned)
     combinations = prod(map(len, tables))
@@ -73,14 +73,14 @@ def _shared(
     """Cells of columns that others have, too, and which of them overlap, as the kernels take them."""
     assert coordinates is not None
     names = [name for name in domain.names if name in beside.columns]
-    rows = coordinates.shape[1] + sum(other.classes.count for other in beside.tables)
+    rows = coordinates.shape[1] + sum(other.n_classes for other in beside.tables)
     shared = np.full((len(names), rows), -1, dtype=np.int64)
-    texts: list[list[frozenset[int]]] = []
+    cells: list[list[int]] = []
     for number, name in enumerate(names):
         axis = domain.names.index(name)
         hierarchy = domain.table[name].settings.hierarchy
         assert hierarchy is not None
-        reader = CellReader(hierarchy.rows)
+        covered = LeafBits(hierarchy)
         place: dict[str, int] = {}
         on = domain.columns[axis].levels[levels[axis]]
         numbers = np.array([place.setdefault(label, len(place)) for label in on.labels])
@@ -90,13 +90,11 @@ def _shared(
             if name in other.cells:
                 column = other.cells[name]
                 numbers = np.array([place.setdefault(label, len(place)) for label in column.labels])
-                shared[number, start : start + other.classes.count] = numbers[column.codes]
-            start += other.classes.count
-        texts.append([reader.leaves(label) for label in place])
-    widest = max((len(cells) for cells in texts), default=0)
+                shared[number, start : start + other.n_classes] = numbers[column.codes]
+            start += other.n_classes
+        cells.append([covered[label] for label in place])
+    widest = max(map(len, cells), default=0)
     overlap = np.zeros((len(names), widest, widest), dtype=bool)
-    for number, cells in enumerate(texts):
-        for i, first in enumerate(cells):
-            for j, second in enumerate(cells):
-                overlap[number, i, j] = bool(first & second)
+    for number, own in enumerate(cells):
+        overlap[number, : len(own), : len(own)] = [[bool(first & second) for second in own] for first in own]
     return shared, overlap

@@ -25,7 +25,6 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
-from undercover.guarantees.joint.tables import Published
 from undercover.methods.noncentralized.figures import JointFigures, joint_figures
 from undercover.methods.noncentralized.neighbours import (
     Neighbours,
@@ -37,6 +36,7 @@ from undercover.methods.noncentralized.neighbours import (
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.published import Published
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check

@@ -18,10 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, UnreachableError, listed
-from undercover.guarantees.joint.diversity import CellReader
-from undercover.guarantees.joint.sets import least_intersection
-from undercover.guarantees.joint.shared import shared_cells
-from undercover.guarantees.joint.tables import Published, set_bits, together
+from undercover.methods.noncentralized.cells import LeafBits, least_left, require_independent
+from undercover.model.published import Published
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
 from undercover.steps.lattice.cubes import CellCube, FullDomain, Payload
@@ -81,31 +79,24 @@ def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int
     place = {label: code for code, label in enumerate(labels)}
     bits = []
     for other in others:
-        inside = np.zeros((other.classes.count, -(-len(labels) // 64) * 64), dtype=bool)
+        inside = np.zeros((other.n_classes, -(-len(labels) // 64) * 64), dtype=bool)
         inside[:, [place[label] for label in other.values]] = other.counts > 0
         bits.append(np.packbits(inside, axis=1, bitorder="little").view(np.uint64))
-    if others:
-        shared_cells(together(others), nested=True)  # raises where the others can be subtracted from each other
-    _require_room(others, l)
-    return Neighbours(tuple(others), tuple(bits))
+    require_independent(others)
+    beside = Neighbours(tuple(others), tuple(bits))
+    _require_room(beside, l)
+    return beside
 
 
-def _require_room(others: Sequence[Published], l: int) -> None:  # noqa: E741
+def _require_room(beside: Neighbours, l: int) -> None:  # noqa: E741
     """A table fits beside the others if and only if theirs alone leave l values: it may say nothing at all."""
-    if not others:
+    sets = [[int.from_bytes(row.tobytes(), "little") for row in bits] for bits in beside.bits]
+    found = least_left(sets, enough=l) if sets else None
+    if found is None:
         return
-    values = others[0].values
-    place = {label: position for position, label in enumerate(values)}
-    sets = []
-    for other in others:
-        inside = np.zeros((other.classes.count, len(values)), dtype=bool)
-        inside[:, [place[label] for label in other.values]] = other.counts > 0
-        sets.append(set_bits(inside))
-    least, chosen = least_intersection(sets)
-    if least >= l:
-        return
+    least, chosen = found
     where = []
-    for other, bits_of, bits in zip(others, sets, chosen, strict=True):
+    for other, bits_of, bits in zip(beside.tables, sets, chosen, strict=True):
         cells = {name: column.labels[column.codes[bits_of.index(bits)]] for name, column in other.cells.items()}
         where.append(f"`{other.name}` " + ", ".join(f"{name} = {cell}" for name, cell in cells.items()))
     raise UnreachableError(
@@ -139,19 +130,19 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
         if hierarchy is None:
             problems.append(f"`{name}` is published by others, too, and has no hierarchy to nest it by. Give one.")
             continue
-        reader = CellReader(hierarchy.rows)
+        covered = LeafBits(hierarchy)
         for other in beside.tables:
             if name not in other.quasi_identifiers:
                 continue
-            if other.classes.boxes is not None:
+            if other.in_buckets:
                 problems.append(f"`{other.name}` publishes `{name}` in a table of its own; it cannot be nested.")
                 continue
             cells = other.cells[name].labels
-            if any(reader.leaves(a) & reader.leaves(b) for a, b in combinations(cells, 2)):
+            if any(covered[a] & covered[b] for a, b in combinations(cells, 2)):
                 problems.append(
                     f"`{name}`: cells of `{other.name}` overlap; differences of its classes tell more than it shows."
                 )
-            strange = [cell for cell in cells if not reader.is_node(cell)]
+            strange = [cell for cell in cells if not covered.is_node(cell)]
             if strange:
                 problems.append(
                     f"`{name}`: the cells {listed(strange, limit=3)} of `{other.name}` are no nodes of its hierarchy, "
@@ -194,13 +185,9 @@ class NestedCondition:
         return [self.domain.names.index(name) for name in self.common]
 
     @cached_property
-    def _readers(self) -> list[CellReader]:
-        found = []
-        for name in self.common:
-            hierarchy = self.domain.table[name].settings.hierarchy
-            assert hierarchy is not None
-            found.append(CellReader(hierarchy.rows))
-        return found
+    def _covered(self) -> list[LeafBits]:
+        trees = [self.domain.table[name].settings.hierarchy for name in self.common]
+        return [LeafBits(tree) for tree in trees if tree is not None]
 
     def passes(self, cube: CellCube) -> bool:
         """Whether every cell keeps l values with every combination of classes it meets."""
@@ -232,13 +219,13 @@ class NestedCondition:
             met = []
             for other, bits in zip(self.beside.tables, self.beside.bits, strict=True):
                 meets = np.ones(len(bits), dtype=bool)
-                for name, axis, level, node, reader in zip(
-                    self.common, self._axes, levels, nodes, self._readers, strict=True
+                for name, axis, level, node, covered in zip(
+                    self.common, self._axes, levels, nodes, self._covered, strict=True
                 ):
                     if name in other.quasi_identifiers:
-                        own = reader.leaves(self.domain.columns[axis].levels[level].labels[node])
+                        own = covered[self.domain.columns[axis].levels[level].labels[node]]
                         column = other.cells[name]
-                        overlap = np.array([bool(own & reader.leaves(label)) for label in column.labels])
+                        overlap = np.array([bool(own & covered[label]) for label in column.labels])
                         meets &= overlap[column.codes]
                 if meets.any():
                     met.append(bits[meets])

@@ -32,7 +32,6 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
-from undercover.guarantees import DeltaGrowth, DisjointCells, KAnonymity, RhoBreach
 from undercover.guarantees.breach.bounds import (
     Bound,
     cell_size,
@@ -40,6 +39,10 @@ from undercover.guarantees.breach.bounds import (
     growth_bound,
     largest_p,
 )
+from undercover.guarantees.breach.growth import DeltaGrowth
+from undercover.guarantees.breach.rho import RhoBreach
+from undercover.guarantees.disjoint import DisjointCells
+from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
 from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
 from undercover.model.channel import Channel

@@ -26,7 +26,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 
 from undercover.errors import ParameterError
-from undercover.guarantees import LDiversity
+from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress

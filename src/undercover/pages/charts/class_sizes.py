@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.guarantees import Classes
+from undercover.forms.classes import Classes
 
 _BINS = 24
 
@@ -18,7 +18,7 @@ def class_sizes(classes: Classes) -> dict[str, Any]:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from undercover.guarantees import classes_of_table
+    >>> from undercover.forms.classes import classes_of_table
     >>> found = class_sizes(classes_of_table(pa.table({"age": [1, 1, 2, 2, 2]}), ["age"], suppressed_is_star=True))
     >>> found["min"], found["median"], found["max"], found["unit"]
     (2, 2.5, 3, 'class')

@@ -11,7 +11,8 @@ from typing import Literal, get_args
 
 from undercover.errors import ParameterError
 from undercover.exact import exact
-from undercover.guarantees import LDiversity, TCloseness
+from undercover.guarantees.l_diversity import LDiversity
+from undercover.guarantees.t_closeness import TCloseness
 from undercover.model.protocols import Guarantee
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.model.schema import Column
-from undercover.model.table import EncodedColumn, Table, code_type
+from undercover.model.table import CellKind, Table, cell_kind, code_type
 
-CellKind = Literal["range", "set", "tree"]
 Recoding = Literal["boxes", "regions"]
 
 _KIND_CODE = {"range": 0, "set": 1, "tree": 2}
@@ -38,13 +37,6 @@ class CutColumn:
         back = np.full(self.size, -1, dtype=np.int64)
         back[self.recode] = np.arange(len(self.recode))
         return back
-
-
-def cell_kind(column: EncodedColumn) -> CellKind:
-    """How cells of a column are generalised: along its hierarchy, as a range, or as a set."""
-    if column.settings.hierarchy is not None:
-        return "tree"
-    return "set" if column.domain.kind == "categorical" else "range"
 
 
 def cut_columns(table: Table, recoding: Recoding) -> list[CutColumn]:

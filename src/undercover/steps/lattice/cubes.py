@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.written import number
-from undercover.model.groups import Groups
+from undercover.model.groups import Groups, number
 from undercover.model.table import Table, code_type
 from undercover.steps.lattice.lattice import Lattice, Levels
 from undercover.steps.lattice.levels import ColumnLevels, column_levels

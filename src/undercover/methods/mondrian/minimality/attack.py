@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError
 from undercover.forms.case import Case as Holder
-from undercover.guarantees import LDiversity
+from undercover.guarantees.l_diversity import LDiversity
 from undercover.methods.mondrian.following import Followable
 from undercover.methods.mondrian.minimality.beliefs import believe
 from undercover.methods.mondrian.minimality.cases import JOINT, Case, Evidence, cases

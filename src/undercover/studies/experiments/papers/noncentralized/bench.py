@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from undercover.errors import UnreachableError
-from undercover.guarantees.joint.tables import Published, released_table
+from undercover.guarantees.joint.tables import released_table
 from undercover.methods.noncentralized import NonCentralized
 from undercover.methods.noncentralized.neighbours import joint_condition, neighbours
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Progress
+from undercover.model.published import Published
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.lattice.choice import search

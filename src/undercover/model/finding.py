@@ -1,54 +1,19 @@
-"""What a check found: what was required, what the table has, and the classes that fall short."""
+"""What a check found: what was required, what the table has, and the classes that fall short. Data only."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import ParameterError, unknown
-from undercover.forms.classes import Classes
-from undercover.forms.distribution import Distribution
-from undercover.model.protocols import Guarantee
-from undercover.model.release import Release
-from undercover.model.run import Run
-
 Sense = Literal["at least", "at most"]
 
-_EXAMPLES = 10
 _NONE = np.empty(0, dtype=np.int64)
-
-
-@runtime_checkable
-class Checkable(Guarantee, Protocol):
-    """A guarantee that can be checked on the classes of a published table."""
-
-    def check(self, classes: Classes) -> Finding:
-        """Compute what the table has and compare."""
-        ...
-
-
-@runtime_checkable
-class PrivatelyCheckable(Checkable, Protocol):
-    """A guarantee about hidden things, which only the private run can show."""
-
-    def check_run(self, run: Run) -> Finding:
-        """Compute what the run has and compare."""
-        ...
-
-
-@runtime_checkable
-class Stated(Checkable, Protocol):
-    """A guarantee about how values were drawn, which no table shows and a release states."""
-
-    def of_release(self, release: Release) -> Checkable:
-        """The same, with what the release states filled in."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -129,63 +94,6 @@ class Finding:
         )
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One sensitive column under a check: each class' own value and whether that is enough."""
-
-    actual: NDArray[Any]  # (n_classes,)
-    kept: NDArray[np.bool_]
-    column: str | None = None
-    problem: str = ""
-
-
-def conclude(
-    guarantee: Guarantee, classes: Classes, outcomes: Sequence[Outcome], *, required: float, sense: Sense
-) -> Finding:
-    """Put the outcomes of all columns together; the worst value of the worst column is reported."""
-    parameters = dict(guarantee.parameters())
-    problems = [outcome.problem for outcome in outcomes if outcome.problem]
-    if problems:
-        return Finding(
-            guarantee.name, parameters, required, holds=False, note=" ".join(dict.fromkeys(problems)), sense=sense
-        )
-    if not classes.count:
-        return Finding(guarantee.name, parameters, required, holds=True, note="There are no classes.", sense=sense)
-    worst = min if sense == "at least" else max
-    actual = worst((outcome.actual.min() if worst is min else outcome.actual.max()).item() for outcome in outcomes)
-    kept = np.logical_and.reduce([outcome.kept for outcome in outcomes])
-    violators = np.flatnonzero(~kept)
-    return Finding(
-        guarantee.name,
-        parameters,
-        required,
-        actual,
-        not len(violators),
-        sense=sense,
-        violating_rows=int(classes.sizes[violators].sum()),
-        examples=_examples(classes, outcomes, sense),
-        violators=violators,
-    )
-
-
-def assess(owner: str, classes: Classes, column: str | None, judge: Callable[[Distribution], Outcome]) -> list[Outcome]:
-    """Judge the sensitive columns a guarantee speaks of: the one it names, or all."""
-    if not classes.sensitive:
-        raise ParameterError(f"{owner} is about sensitive values, but no column is sensitive. Name one.")
-    if column is not None and column not in classes.sensitive:
-        raise ParameterError(unknown("Sensitive column", column, classes.sensitive))
-    if classes.problems:
-        return [failed(" ".join(classes.problems))]
-    if not classes.count:
-        return []
-    return [judge(classes.sensitive[name]) for name in ([column] if column is not None else classes.sensitive)]
-
-
-def failed(problem: str) -> Outcome:
-    """The outcome where nothing can be computed."""
-    return Outcome(_NONE, _NONE.astype(bool), problem=problem)
-
-
 def shown(value: float | None, sense: Sense | None) -> str:
     """A number for people: rounded down where more is better, up where less is.
 
@@ -204,24 +112,6 @@ def shown(value: float | None, sense: Sense | None) -> str:
     rounding = ROUND_FLOOR if sense == "at least" else ROUND_CEILING
     rounded = Decimal(value * (1 + slack)).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
     return format(rounded.normalize(), "f")
-
-
-def _examples(classes: Classes, outcomes: Sequence[Outcome], sense: Sense) -> tuple[Mapping[str, Any], ...]:
-    """The worst classes, worst first."""
-    found: list[tuple[float, int, int, Outcome]] = []
-    for number, outcome in enumerate(outcomes):
-        bad = np.flatnonzero(~outcome.kept)
-        badness = outcome.actual[bad] if sense == "at least" else -outcome.actual[bad]
-        worst = np.argsort(badness, kind="stable")[:_EXAMPLES]
-        found += [(float(badness[position]), number, int(bad[position]), outcome) for position in worst]
-    found.sort(key=lambda entry: entry[:3])
-    examples = []
-    for _, _, index, outcome in found[:_EXAMPLES]:
-        example: dict[str, Any] = {"cells": classes.describe(index), "size": int(classes.sizes[index])}
-        if outcome.column is not None:
-            example["column"] = outcome.column
-        examples.append({**example, "actual": outcome.actual[index].item()})
-    return tuple(examples)
 
 
 def _jsonable(value: float | None) -> float | str | None:
