@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ import undercover as uc
 from undercover import plugins
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
 from undercover.errors import ParameterError, UnreachableError
-from undercover.model.groups import Seen, seen_groups
+from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.joint import method_of
 
 SCHEMA = uc.Schema(quasi_identifiers=["x"], sensitive="s")
 
@@ -276,3 +279,42 @@ def test_bad_input() -> None:
         AlgorithmAware().on(people(range(4), (2, 1, 1)), drawn, sample=True)
     with pytest.raises(UnreachableError, match="publishes nothing"):
         attacked(uc.Mondrian(k=5), (0, 1, 2, 3), (2, 1, 1))
+
+
+class Leaky(uc.Streamliner):
+    """The streamliner by name and parameters; but the first person's partner stands nearer where that one has s1."""
+
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
+        codes = table["s"].codes
+        others = np.flatnonzero(codes != codes[0])
+        partner = others[0 if codes[0] == codes.min() else -1]
+        return Groups(np.isin(np.arange(len(codes)), (0, partner)).astype(np.int32), 2)
+
+
+class Leakier(uc.Streamliner):
+    """The same, by another way of making the tables."""
+
+    def anonymize(self, table: Table, **how: Any) -> Draft:
+        return Leaky(l=self.l).anonymize(table, **how)
+
+
+@pytest.mark.parametrize("method", [Leaky(l=2), Leakier(l=2)], ids=lambda method: type(method).__name__)
+def test_a_namesake_is_attacked_itself_and_not_the_method_whose_name_it_bears(method: uc.Streamliner) -> None:
+    data = pa.table({"x": [0, 1, 2, 3], "s": ["s1", "s2", "s1", "s2"]})
+    run = uc.publish(data, SCHEMA, method)
+    assert run.release.method == "streamliner"
+    assert run.method is method
+    found = uc.attack(run, AlgorithmAware(trials=2000))
+    assert not found.safe
+    assert found.worst.posterior == 1
+    assert found.worst.row == 0
+    honest = uc.attack(uc.publish(data, SCHEMA, uc.Streamliner(l=2)), AlgorithmAware())
+    assert (honest.safe, honest.exact) == (True, True)
+
+
+def test_a_run_read_back_makes_its_method_again(tmp_path: Path) -> None:
+    run = uc.publish(uc.datasets.census(200), uc.datasets.census_schema(["age"]), uc.MutualCover(delta="1/3", l=3))
+    uc.save(run, tmp_path / "made")
+    read = uc.load(tmp_path / "made")
+    assert read.method is None
+    assert method_of(read) == run.method
