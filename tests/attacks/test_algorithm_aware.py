@@ -14,7 +14,9 @@ import pytest
 import undercover as uc
 from undercover import plugins
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
+from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
+from undercover.model.about import about_of
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -49,40 +51,31 @@ def eligible_counts(n: int, l: int) -> Iterator[tuple[int, ...]]:  # noqa: E741
 
 
 SHAPES = [(0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 1, 2, 5), (0, 0, 1, 1, 1, 1)]
-SAFE = {
-    "incognito": [{"k": 2}, {"k": 2, "suppression": 0.5}, {"k": 3, "choose": "dm"}],
-    "mondrian": [{"k": 2}, {"k": 2, "cut": "median"}, {"k": 3}],
-    "anatomy": [{"l": 2}, {"l": 3}],
-    "streamliner": [
-        {"l": diversity, "algorithm": algorithm}
-        for diversity in (2, 3)
-        for algorithm in ("wrap", "guided", "rda", "ria")
-    ],
-    "perturbed-generalization": [
-        {"k": 2, "p": "3/5"},
-        {"k": 2, "p": "1/4", "recoding": "specialize"},
-        {"k": 2, "p": "1/4", "recoding": "incognito"},
-    ],
-}
-UNSAFE = {
-    "noncentralized": [{"l": 2}],
-    "incognito": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "diversity": "distinct"}, {"k": 2, "t": 0.5}],
-    "mondrian": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "cut": "median"}, {"k": 2, "t": 0.4}],
-    "streamliner": [{"l": 2, "algorithm": "gda", "allow_unsafe": True}],
-    "mutual-cover": [{"delta": "1/2", "l": 2}],
-    "cross-bucket": [{"k": 2, "l": 2}, {"k": 1, "l": 2}],
-}
 
 
-def both_ways(cases: dict[str, list[dict[str, Any]]]) -> list[Any]:
-    return [plugins.load("methods", name)(**parameters) for name, list_of in cases.items() for parameters in list_of]
+def examples(expected: str) -> list[Any]:
+    return [
+        plugins.load("methods", name)(**example.parameters)
+        for name in plugins.names("methods")
+        for example in about_of(name).examples
+        if example.expected == expected
+    ]
 
 
-def test_every_method_of_the_project_is_attacked() -> None:
-    assert set(plugins.names("methods")) == set(SAFE) | set(UNSAFE)
+@pytest.mark.parametrize("name", plugins.names("methods"))
+def test_every_method_has_examples_to_be_attacked_and_one_it_refuses(name: str) -> None:
+    expected = {example.expected for example in about_of(name).examples}
+    assert expected & {"safe", "unsafe"}
+    assert "unreachable" in expected
 
 
-@pytest.mark.parametrize("method", both_ways(SAFE), ids=repr)
+@pytest.mark.parametrize("method", examples("unreachable"), ids=repr)
+def test_what_cannot_be_reached_is_refused(method: Any) -> None:
+    with pytest.raises(UnreachableError):
+        method.anonymize(people(range(6), (2, 2, 2)), engine=LocalEngine(), randomness=Randomness(1))
+
+
+@pytest.mark.parametrize("method", examples("safe"), ids=repr)
 def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
     assert method.algorithm_safe
     least = getattr(method, "l", None) or 2
@@ -106,7 +99,7 @@ def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
     assert not refused or method.algorithm == "ria"  # every draw of RIA is a dead end on some
 
 
-@pytest.mark.parametrize("method", both_ways(UNSAFE), ids=repr)
+@pytest.mark.parametrize("method", examples("unsafe"), ids=repr)
 def test_unsafe_methods_are_caught(method: Any) -> None:
     assert not method.algorithm_safe
     found = [attacked(method, x, counts) for x in SHAPES for counts in eligible_counts(len(x), 2)]
@@ -189,7 +182,7 @@ def test_the_release_alone_is_the_share_in_the_group() -> None:
 
 def test_probabilities_of_all_outcomes_add_up_to_one() -> None:
     table = people((0, 1, 2, 3, 4), (2, 1, 1, 1))
-    for method in both_ways(SAFE) + both_ways(UNSAFE):
+    for method in examples("safe") + examples("unsafe"):
         try:
             outcomes = list(method.outcomes(table))
         except UnreachableError:

@@ -77,6 +77,7 @@ class NonCentralized:
     """
 
     name: ClassVar[str] = "noncentralized"
+    about: ClassVar[str] = "undercover.methods.noncentralized.about:ABOUT"
     paths: ClassVar[tuple[str, ...]] = ("others",)
 
     l: Annotated[int, AtLeast(1)]  # noqa: E741

@@ -107,6 +107,7 @@ class PerturbedGeneralization:
     """
 
     name: ClassVar[str] = "perturbed-generalization"
+    about: ClassVar[str] = "undercover.methods.perturbed_generalization.about:ABOUT"
 
     exactly_one: ClassVar = (("k", "sample"), ("p", "rho", "growth"))
 
