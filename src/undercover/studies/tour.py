@@ -143,7 +143,7 @@ def schema_of(stop: Stop) -> Schema:
 
 def _method(name: str, stop: Stop, made: dict[str, Run]) -> Method:
     """The method; who publishes next to others sees what they have published."""
-    method = make("methods", name, stop.parameters)
+    method: Method = make("methods", name, stop.parameters)
     if stop.beside is None or not isinstance(method, Resolving):
         return method
     other = made[stop.beside]
