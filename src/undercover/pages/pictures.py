@@ -6,7 +6,7 @@ The figures are part of the summary; the charts are made from it. All of it is p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
 from undercover.model.about import about_of
@@ -14,26 +14,30 @@ from undercover.model.run import Run
 from undercover.pages.svg import Chart
 
 
+EMPTY: Final[Mapping[str, Any]] = {"output_tables": [], "lattice": None, "promises": None}
+"""What ``report.json`` says of the pictures it has always named where there are none."""
+
+
 def pictures(run: Run) -> dict[str, Any]:
-    """The figures by name: those of the method's own drawings, and the map of ``promises``; what is empty is left out.
+    """The figures by name: those of the method's own drawings, and the map of ``promises``.
 
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> pictures(uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10)))
-    {}
+    {'output_tables': [], 'lattice': None, 'promises': None}
     """
     found = {drawing.name: drawing.facts(run) for drawing in about_of(run.release.method).pictures}
-    return {name: facts for name, facts in {**found, "promises": guarantee_facts(run.release)}.items() if facts}
+    return {**EMPTY, **found, "promises": guarantee_facts(run.release)}
 
 
 def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Chart]]:
-    """The charts of :func:`pictures`, by the same names.
+    """The charts of :func:`pictures`, by the same names; none of what is empty.
 
-    >>> picture_charts("mondrian", {})
+    >>> picture_charts("mondrian", EMPTY)
     {}
     """
     drawn = {drawing.name: drawing.charts for drawing in about_of(method).pictures} | {"promises": _maps}
-    return {name: list(drawn[name](facts)) for name, facts in found.items()}
+    return {name: list(drawn[name](facts)) for name, facts in found.items() if facts}
 
 
 def _maps(promises: Mapping[str, Any]) -> list[Chart]:
