@@ -240,14 +240,11 @@ def make(kind: str, name: str, mapping: Mapping[str, Any]) -> Any:
 
 
 def to_mapping(target: Any) -> dict[str, Any]:
-    """The parameters as they are published, in ``release.json``; those left out are absent.
+    """The parameters by name; those left out are absent.
 
     >>> to_mapping(make("methods", "anatomy", {"l": 4}))
     {'l': 4}
     """
-    if hasattr(target, "public_parameters"):
-        published: dict[str, Any] = target.public_parameters()
-        return published
     values = {name: getattr(target, name) for name in _declared(target.__class__)}
     return {name: value for name, value in values.items() if value is not None}
 

@@ -90,8 +90,7 @@ def load(kind: str, name: str) -> Any:
     undercover.errors.ParameterError: Method `mondriaan` is not known. Did you mean `mondrian`? There are: ...
     """
     if name in BUILT_IN[kind]:
-        module, _, attribute = BUILT_IN[kind][name].partition(":")
-        return getattr(import_module(module), attribute)
+        return find(BUILT_IN[kind][name])
     offered = _installed(kind)
     if name not in offered:
         raise ParameterError(unknown(kind[:-1].capitalize(), name, names(kind)))
@@ -102,6 +101,16 @@ def load(kind: str, name: str) -> Any:
             f"The {kind[:-1]} `{name}` of {origin(kind, name)} cannot be loaded: {type(error).__name__}: {error}. "
             "Mend or uninstall that package."
         ) from error
+
+
+def find(where: str) -> Any:
+    """What stands at ``"module:name"``.
+
+    >>> find("undercover.plugins:HOME")
+    'undercover'
+    """
+    module, _, name = where.partition(":")
+    return getattr(import_module(module), name)
 
 
 def origin(kind: str, name: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,14 @@ import pytest
 import undercover as uc
 from undercover import plugins
 from undercover.attacks.algorithm_aware import AlgorithmAware, AlgorithmAwareResult
+from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.model.groups import Seen, seen_groups
+from undercover.model.about import about_of
+from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.joint import method_of
 
 SCHEMA = uc.Schema(quasi_identifiers=["x"], sensitive="s")
 
@@ -46,40 +51,31 @@ def eligible_counts(n: int, l: int) -> Iterator[tuple[int, ...]]:  # noqa: E741
 
 
 SHAPES = [(0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 1, 2, 5), (0, 0, 1, 1, 1, 1)]
-SAFE = {
-    "incognito": [{"k": 2}, {"k": 2, "suppression": 0.5}, {"k": 3, "choose": "dm"}],
-    "mondrian": [{"k": 2}, {"k": 2, "cut": "median"}, {"k": 3}],
-    "anatomy": [{"l": 2}, {"l": 3}],
-    "streamliner": [
-        {"l": diversity, "algorithm": algorithm}
-        for diversity in (2, 3)
-        for algorithm in ("wrap", "guided", "rda", "ria")
-    ],
-    "perturbed-generalization": [
-        {"k": 2, "p": "3/5"},
-        {"k": 2, "p": "1/4", "recoding": "specialize"},
-        {"k": 2, "p": "1/4", "recoding": "incognito"},
-    ],
-}
-UNSAFE = {
-    "noncentralized": [{"l": 2}],
-    "incognito": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "diversity": "distinct"}, {"k": 2, "t": 0.5}],
-    "mondrian": [{"k": 2, "l": 2}, {"k": 2, "l": 2, "cut": "median"}, {"k": 2, "t": 0.4}],
-    "streamliner": [{"l": 2, "algorithm": "gda", "allow_unsafe": True}],
-    "mutual-cover": [{"delta": "1/2", "l": 2}],
-    "cross-bucket": [{"k": 2, "l": 2}, {"k": 1, "l": 2}],
-}
 
 
-def both_ways(cases: dict[str, list[dict[str, Any]]]) -> list[Any]:
-    return [plugins.load("methods", name)(**parameters) for name, list_of in cases.items() for parameters in list_of]
+def examples(expected: str) -> list[Any]:
+    return [
+        plugins.load("methods", name)(**example.parameters)
+        for name in plugins.names("methods")
+        for example in about_of(name).examples
+        if example.expected == expected
+    ]
 
 
-def test_every_method_of_the_project_is_attacked() -> None:
-    assert set(plugins.names("methods")) == set(SAFE) | set(UNSAFE)
+@pytest.mark.parametrize("name", plugins.names("methods"))
+def test_every_method_has_examples_to_be_attacked_and_one_it_refuses(name: str) -> None:
+    expected = {example.expected for example in about_of(name).examples}
+    assert expected & {"safe", "unsafe"}
+    assert "unreachable" in expected
 
 
-@pytest.mark.parametrize("method", both_ways(SAFE), ids=repr)
+@pytest.mark.parametrize("method", examples("unreachable"), ids=repr)
+def test_what_cannot_be_reached_is_refused(method: Any) -> None:
+    with pytest.raises(UnreachableError):
+        method.anonymize(people(range(6), (2, 2, 2)), engine=LocalEngine(), randomness=Randomness(1))
+
+
+@pytest.mark.parametrize("method", examples("safe"), ids=repr)
 def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
     assert method.algorithm_safe
     least = getattr(method, "l", None) or 2
@@ -103,7 +99,7 @@ def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
     assert not refused or method.algorithm == "ria"  # every draw of RIA is a dead end on some
 
 
-@pytest.mark.parametrize("method", both_ways(UNSAFE), ids=repr)
+@pytest.mark.parametrize("method", examples("unsafe"), ids=repr)
 def test_unsafe_methods_are_caught(method: Any) -> None:
     assert not method.algorithm_safe
     found = [attacked(method, x, counts) for x in SHAPES for counts in eligible_counts(len(x), 2)]
@@ -186,7 +182,7 @@ def test_the_release_alone_is_the_share_in_the_group() -> None:
 
 def test_probabilities_of_all_outcomes_add_up_to_one() -> None:
     table = people((0, 1, 2, 3, 4), (2, 1, 1, 1))
-    for method in both_ways(SAFE) + both_ways(UNSAFE):
+    for method in examples("safe") + examples("unsafe"):
         try:
             outcomes = list(method.outcomes(table))
         except UnreachableError:
@@ -276,3 +272,42 @@ def test_bad_input() -> None:
         AlgorithmAware().on(people(range(4), (2, 1, 1)), drawn, sample=True)
     with pytest.raises(UnreachableError, match="publishes nothing"):
         attacked(uc.Mondrian(k=5), (0, 1, 2, 3), (2, 1, 1))
+
+
+class Leaky(uc.Streamliner):
+    """The streamliner by name and parameters; but the first person's partner stands nearer where that one has s1."""
+
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
+        codes = table["s"].codes
+        others = np.flatnonzero(codes != codes[0])
+        partner = others[0 if codes[0] == codes.min() else -1]
+        return Groups(np.isin(np.arange(len(codes)), (0, partner)).astype(np.int32), 2)
+
+
+class Leakier(uc.Streamliner):
+    """The same, by another way of making the tables."""
+
+    def anonymize(self, table: Table, **how: Any) -> Draft:
+        return Leaky(l=self.l).anonymize(table, **how)
+
+
+@pytest.mark.parametrize("method", [Leaky(l=2), Leakier(l=2)], ids=lambda method: type(method).__name__)
+def test_a_namesake_is_attacked_itself_and_not_the_method_whose_name_it_bears(method: uc.Streamliner) -> None:
+    data = pa.table({"x": [0, 1, 2, 3], "s": ["s1", "s2", "s1", "s2"]})
+    run = uc.publish(data, SCHEMA, method)
+    assert run.release.method == "streamliner"
+    assert run.method is method
+    found = uc.attack(run, AlgorithmAware(trials=2000))
+    assert not found.safe
+    assert found.worst.posterior == 1
+    assert found.worst.row == 0
+    honest = uc.attack(uc.publish(data, SCHEMA, uc.Streamliner(l=2)), AlgorithmAware())
+    assert (honest.safe, honest.exact) == (True, True)
+
+
+def test_a_run_read_back_makes_its_method_again(tmp_path: Path) -> None:
+    run = uc.publish(uc.datasets.census(200), uc.datasets.census_schema(["age"]), uc.MutualCover(delta="1/3", l=3))
+    uc.save(run, tmp_path / "made")
+    read = uc.load(tmp_path / "made")
+    assert read.method is None
+    assert method_of(read) == run.method

@@ -11,16 +11,36 @@ import pytest
 
 from undercover.io.release.manifest import load_release
 from undercover.studies import tour
-from undercover.studies.tour import COMPILED_AHEAD, OVERVIEW, TOUR
+from undercover.studies.tour import OVERVIEW, stops
 from undercover.verbs.store import save
 from undercover.verbs.verify import verify
 
 Command = Callable[..., Any]
+TOUR = [stop for _, stop in stops()]
+FOLDERS = [
+    "mondrian-k10",
+    "mondrian-k10-hierarchies",
+    "mondrian-k5-l5",
+    "incognito-k10",
+    "anatomy-l8",
+    "streamliner-l8",
+    "streamliner-l8-guided",
+    "perturbed-k6-rho",
+    "cross-bucket-k3-l8",
+    "mutual-cover-5-l10",
+    "office-revenue",
+    "office-census-alone",
+    "office-census",
+]
 
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "tour"
+
+
+def test_the_stops_of_all_methods_are_in_their_order() -> None:
+    assert [stop.folder for stop in TOUR] == FOLDERS
 
 
 def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
@@ -41,7 +61,7 @@ def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
     assert max(len(line) for line in done.out.splitlines() if str(out) not in line) <= 110
     # On a machine that has compiled nothing yet, a release says so and is named once more when it goes on.
     stages = [line for line in done.err.splitlines() if "compiling" not in line]
-    made = sorted(TOUR, key=lambda planned: planned.folder in COMPILED_AHEAD)  # those compiled elsewhere come last
+    made = sorted(TOUR, key=lambda planned: planned.ahead)  # those compiled elsewhere come last
     assert [line for line, _ in groupby(stages)] == [f"{planned.title} …" for planned in made]
     # The table and the page have them in the order of the tour.
     lines = [line.strip() for line in done.out.splitlines()]

@@ -16,9 +16,10 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees.joint.tables import foreign_table, released_table
 from undercover.methods.noncentralized import NonCentralized
+from undercover.model.protocols import public_parameters
 from undercover.model.published import Published
 from undercover.model.table import Table
-from undercover.parameters import make, to_mapping
+from undercover.parameters import make
 from undercover.randomness import Randomness
 
 AGES = uc.Hierarchy([(str(age), ">= 40" if age >= 40 else "< 40") for age in range(18, 61)])
@@ -292,7 +293,7 @@ def test_parameters() -> None:
     with pytest.raises(ParameterError, match="are read by"):
         draft_of(Table.from_arrow(*CENSUS), NonCentralized(l=2, others=["elsewhere/public"]))
     made = make("methods", "noncentralized", {"l": "2", "others": "/home/me/../revenue/public, tax.csv"})
-    assert to_mapping(made)["others"] == ["revenue", "tax.csv"]
+    assert public_parameters(made)["others"] == ["revenue", "tax.csv"]
     two = uc.Schema(quasi_identifiers=["zip_code"], sensitive=["salary_class", "name"])
     with pytest.raises(ParameterError, match="exactly one sensitive column"):
         draft_of(Table.from_arrow(CENSUS[0], two), NonCentralized(l=2))
@@ -309,5 +310,5 @@ def test_files_are_read_and_their_paths_stay_private(tmp_path: Path) -> None:
     assert written["method"]["parameters"]["others"] == ["revenue"]
     assert len(written["guarantees"][0]["others"][0]["sha256"]) == 64
     assert uc.verify(tmp_path / "census" / "public").holds
-    assert uc.load(tmp_path / "census").diagnostics["others"] == [str(tmp_path / "revenue" / "public")]
+    assert uc.load(tmp_path / "census").recipe["others"] == [str(tmp_path / "revenue" / "public")]
     assert released_table(run.release, "census").quasi_identifiers == ("zip_code",)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from undercover.datasets import census
+from undercover.forms.case import Case
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.verify import Verification, verify
@@ -210,7 +211,7 @@ def summary_of() -> Callable[..., dict[str, Any]]:
             run,
             verification=found,
             attacks=[linkage_result(run.schema.sensitive)] if attacks else [],
-            measures=measure(run.original, run.release, query_error=about_each(run.release)).to_dict()
+            measures=measure(Case(run.original, run.release), query_error=about_each(run.release)).to_dict()
             if measures
             else None,
         )

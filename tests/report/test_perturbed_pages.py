@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import undercover as uc
+from undercover.model.about import about_of
+from undercover.model.release import Release
 from undercover.pages.datasheet import datasheet_summary
-from undercover.pages.words import limits, method_words, promise_title, promise_words
+from undercover.pages.words import limits, promise_title, promise_words
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +57,8 @@ def test_the_snippets_run_and_count_right(run: Any, tmp_path: Path, monkeypatch:
 
 
 def test_words() -> None:
-    driven = {"labels": "driven"}
-    assert "one person per cell only" in method_words("perturbed-generalization", driven)
+    driven = Release("perturbed-generalization", {"labels": "driven"}, (), False)
+    assert "one person per cell only" in about_of("perturbed-generalization").did(driven)
     assert "Counted for one person" in promise_words("delta-growth", {"growth": 0.3, "k": 1})
     assert "paper's bound" in promise_words("delta-growth", {"growth": 0.3, "bound": "paper"})
     assert "provided" not in promise_words("delta-growth", {"growth": 0.3})

@@ -8,7 +8,7 @@ import pytest
 
 from undercover.compiled import jit as compilation
 from undercover.studies import warm_up
-from undercover.studies.tour import COMPILED_AHEAD, TOUR
+from undercover.studies.tour import compiled_ahead, stops
 
 HONEST = "print('a', flush=True); print('b', flush=True); import time; time.sleep(600)"
 BROKEN = "print('a', flush=True)"
@@ -34,9 +34,10 @@ def other(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_every_release_it_is_asked_for_is_compiled() -> None:
-    assert COMPILED_AHEAD
-    assert set(COMPILED_AHEAD) < {planned.folder for planned in TOUR}
-    assert tuple(warm_up.compile_for(COMPILED_AHEAD)) == COMPILED_AHEAD
+    ahead = compiled_ahead()
+    assert ahead
+    assert set(ahead) < {stop.folder for _, stop in stops()}
+    assert tuple(warm_up.compile_for(ahead)) == ahead
 
 
 def test_it_is_waited_for_and_ends_with_the_tour(other: Any) -> None:
@@ -59,5 +60,5 @@ def test_nobody_waits_for_one_that_failed(other: Any) -> None:
 def test_nothing_is_started_where_all_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: pytest.fail("started"))
-    with warm_up.compiling_ahead(COMPILED_AHEAD) as compiled:
-        compiled(COMPILED_AHEAD[0])
+    with warm_up.compiling_ahead(compiled_ahead()) as compiled:
+        compiled(compiled_ahead()[0])

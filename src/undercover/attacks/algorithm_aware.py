@@ -161,7 +161,7 @@ class AlgorithmAware:
         refused = self._refused(table, method)
         if refused is not None:
             raise ParameterError(refused)
-        if isinstance(method, Enumerable) and not sample:
+        if isinstance(method, Enumerable) and not sample and _own_outcomes(method):
             return _enumerated(table, method)
         if isinstance(method, Weighing):
             raise ParameterError(f"{method.name} lists its outcomes: run the attack without sampling.")
@@ -208,6 +208,16 @@ class AlgorithmAware:
             for row, value, share in _posteriors(release, found[release], total)
         )
         return _result(table, method, inferences, exact=False, releases=len(found), refused=refused)
+
+
+def _own_outcomes(method: object) -> bool:
+    """Whether the outcomes listed are those of this method: not where a subclass changed how rows are grouped alone."""
+    below: list[str] = []
+    for kind in type(method).__mro__:
+        if "outcomes" in vars(kind):
+            return not any(callable(getattr(kind, name, None)) for name in below if not name.startswith("__"))
+        below += vars(kind)
+    return True
 
 
 def _enumerated(table: Table, method: Enumerable) -> AlgorithmAwareResult:

@@ -10,7 +10,7 @@ from undercover.attacks.algorithm_aware import MOST_PEOPLE
 from undercover.cli.corruption import print_sweep
 from undercover.cli.minimality import run as run_minimality
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
-from undercover.methods.mondrian import Mondrian
+from undercover.model.about import about_of
 from undercover.model.figures import baseline, number, risk
 from undercover.verbs.attack import attack as attack_run
 from undercover.verbs.attack import case_of
@@ -70,7 +70,7 @@ def run_informed(directory: Path, *, original: str | None, as_json: bool) -> Non
     A larger table is attacked through the cuts that were refused, where the method is one that cuts.
     """
     made = load(directory)
-    if made.release.method == Mondrian.name and len(made.rows) > MOST_PEOPLE:
+    if len(made.rows) > MOST_PEOPLE and "minimality" in about_of(made.release.method).attacks:
         run_minimality(made, original=original, as_json=as_json)
         return
     with progress_on_stderr() as progress:

@@ -9,7 +9,7 @@ from typing import Any
 
 from undercover.cli.output import console, print_table, progress_on_stderr
 from undercover.model.figures import baseline, cost, risk
-from undercover.studies.tour import OVERVIEW, Stop, tour
+from undercover.studies.tour import OVERVIEW, Made, tour
 
 _STRUCTURE = ("disjoint-cells",)  # promises without a number
 _NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter
@@ -57,7 +57,7 @@ def run(out: Path, rows: int, *, force: bool) -> None:
     screen.print(f"Try it yourself: undercover inspect {out / 'people.csv'}")
 
 
-def _line(stop: Stop) -> list[str]:
+def _line(stop: Made) -> list[str]:
     headline = stop.summary["headline"] or {}
     figures = [
         risk(part[key]) if part else "–"

@@ -98,14 +98,15 @@ def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow
 
 
 def parameters_of(spec: Spec) -> dict[str, Any]:
-    """The method's parameters; paths of others' tables are relative to the spec."""
+    """The method's parameters; paths are relative to the spec."""
     parameters = dict(spec.method_parameters)
-    others = parameters.get("others")
-    if spec.path is not None and isinstance(others, list | str):
-        listed_others = [others] if isinstance(others, str) else others
-        parameters["others"] = [
-            str(spec.path.parent / other) if isinstance(other, str) else other for other in listed_others
-        ]
+    if spec.path is None or spec.method_name is None:
+        return parameters
+    for name in getattr(plugins.load("methods", spec.method_name), "paths", ()):
+        given = parameters.get(name)
+        if isinstance(given, list | str):
+            each = [given] if isinstance(given, str) else given
+            parameters[name] = [str(spec.path.parent / path) if isinstance(path, str) else path for path in each]
     return parameters
 
 

@@ -51,6 +51,15 @@ def number(value: float) -> str:
     return _plain(f"{value:,.{max(0, _digits(value, 3))}f}")
 
 
+def rows(count: int) -> str:
+    """So many rows.
+
+    >>> rows(1), rows(1200)
+    ('1 row', '1,200 rows')
+    """
+    return f"{number(count)} row{'' if count == 1 else 's'}"
+
+
 def signed(value: float) -> str:
     """A correlation, to three decimals.
 

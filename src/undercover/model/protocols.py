@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
+from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
 
 if TYPE_CHECKING:
@@ -113,6 +114,59 @@ class Attack(Protocol[R_co]):
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> R_co:
         """What the attacker achieves."""
+        ...
+
+
+@runtime_checkable
+class Resolving(Protocol):
+    """A method that needs tables others have published, which its parameters name by their path."""
+
+    paths: ClassVar[tuple[str, ...]]  # these parameters; a spec gives paths from where it lies
+
+    def resolve(self, read: Callable[[Any], Any]) -> Method:
+        """The same method with every table it names ``read``."""
+        ...
+
+
+@runtime_checkable
+class Recorded(Protocol):
+    """A method whose parameters are not published as they were given; of any other, they are its fields."""
+
+    def public(self) -> Mapping[str, Any]:
+        """The parameters as they are published."""
+        ...
+
+    def private(self) -> Mapping[str, Any]:
+        """The parameters as they must be given to make the method again, for the holder alone."""
+        ...
+
+
+def public_parameters(method: Method) -> dict[str, Any]:
+    """The parameters of a method as written in ``release.json``.
+
+    >>> from undercover.methods.anatomy import Anatomy
+    >>> public_parameters(Anatomy(l=4))
+    {'l': 4}
+    """
+    return dict(method.public()) if isinstance(method, Recorded) else to_mapping(method)
+
+
+def private_parameters(method: Method) -> dict[str, Any]:
+    """The parameters that make a method again, which the holder keeps: the recipe of a run.
+
+    >>> from undercover.methods.anatomy import Anatomy
+    >>> private_parameters(Anatomy(l=4))
+    {'l': 4}
+    """
+    return dict(method.private()) if isinstance(method, Recorded) else to_mapping(method)
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A method that cares who is in the earlier table when its recipe is applied to a new one."""
+
+    def continue_from(self, before: Run, people: SamePeople) -> Method:
+        """The method for the new table; an ``InputError`` where its promise would not survive a second release."""
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +15,9 @@ from undercover.model.groups import Groups
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+
+if TYPE_CHECKING:
+    from undercover.model.protocols import Method
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,8 @@ class Draft:
 class Run:
     """Private. The release and everything the holder may look at and nobody else.
 
-    ``original`` is the encoded input; it is held in memory only and never written.
+    ``recipe`` are the parameters that make its method again. ``original`` is the encoded input and ``method`` the very
+    object that made the release; both are held in memory only and never written.
     """
 
     release: Release
@@ -54,11 +58,43 @@ class Run:
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     requirements: tuple[Mapping[str, Any], ...] = ()  # what had to hold beyond the method's own claims
+    recipe: Mapping[str, Any] = field(default_factory=dict)
     original: Table | None = field(default=None, compare=False, repr=False)
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
+    method: Method | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
         return (
             f"<Run of {self.release.method} on {len(self.rows):,} rows, private; "
             ".release may leave the house, undercover.save() writes both>"
         )
+
+
+@dataclass(frozen=True)
+class SamePeople:
+    """What is known of people who are in the table of a run and in a new one.
+
+    Examples
+    --------
+    >>> SamePeople(shared={"name": 12}, rows=500).sentence()
+    "12 of the 500 rows have a `name` that is in the recipe's first table, too"
+    >>> bool(SamePeople(unchecked="Nothing tells people apart."))
+    False
+    """
+
+    same_table: bool = False
+    shared: Mapping[str, int] | None = None  # identifier -> rows whose value the old table has; None: unknown
+    rows: int = 0  # of the new table
+    unchecked: str = ""  # why nobody can say
+
+    def __bool__(self) -> bool:
+        return self.same_table or any((self.shared or {}).values())
+
+    def sentence(self) -> str:
+        """The finding in words, without a full stop; it names no person."""
+        if self.same_table:
+            return "The new table is the one the recipe was made for"
+        name, rows = max((self.shared or {"": 0}).items(), key=lambda entry: entry[1])
+        if rows:
+            return f"{rows:,} of the {self.rows:,} rows have a `{name}` that is in the recipe's first table, too"
+        return "Nobody of the new table is known to be in the recipe's first one"

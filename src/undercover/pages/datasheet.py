@@ -12,14 +12,13 @@ from typing import Any
 from undercover.forms import read
 from undercover.forms.reading import Reading
 from undercover.io.plain import plain
+from undercover.model.about import about_of
 from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
     limits,
-    method_title,
-    method_words,
     promise_title,
     promise_words,
     release_title,
@@ -49,16 +48,16 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
     >>> found["title"], found["private"], found["method"]["parameters"]
     ('Mondrian, k = 2', False, {'k': 2})
     """
-    reading = read(release)
+    reading, about = read(release), about_of(release.method)
     return {
         "private": False,
         "title": release_title(release),
         "version": release.version,
         "method": {
             "name": release.method,
-            "title": method_title(release.method),
+            "title": about.title,
             "parameters": plain(asked_parameters(release.parameters)),
-            "words": method_words(release.method, release.parameters),
+            "words": about.did(release),
         },
         **_suppressed(release),
         "guarantees": [_guarantee(entry) for entry in release.guarantees],

@@ -6,45 +6,38 @@ The figures are part of the summary; the charts are made from it. All of it is p
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
-from undercover.methods.mutual_cover.picture import output_table_chart, shown_tables
+from undercover.model.about import about_of
 from undercover.model.run import Run
-from undercover.pages.charts.lattice import lattice_chart, lattice_facts
 from undercover.pages.svg import Chart
 
 
+EMPTY: Final[Mapping[str, Any]] = {"output_tables": [], "lattice": None, "promises": None}
+"""What ``report.json`` says of the pictures it has always named where there are none."""
+
+
 def pictures(run: Run) -> dict[str, Any]:
-    """The figures: ``output_tables``, ``lattice`` and ``promises``, each empty where the method has no such thing.
+    """The figures by name: those of the method's own drawings, and the map of ``promises``.
 
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> pictures(uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10)))
     {'output_tables': [], 'lattice': None, 'promises': None}
     """
-    return {
-        "output_tables": shown_tables(run),
-        "lattice": lattice_facts(run),
-        "promises": guarantee_facts(run.release),
-    }
+    found = {drawing.name: drawing.facts(run) for drawing in about_of(run.release.method).pictures}
+    return {**EMPTY, **found, "promises": guarantee_facts(run.release)}
 
 
-def picture_charts(found: Mapping[str, Any]) -> dict[str, list[Chart]]:
-    """The charts of :func:`pictures`, in the order of its entries.
+def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Chart]]:
+    """The charts of :func:`pictures`, by the same names; none of what is empty.
 
-    >>> picture_charts({"output_tables": [], "lattice": None, "promises": None})
-    {'output_tables': [], 'lattice': [], 'promises': []}
+    >>> picture_charts("mondrian", EMPTY)
+    {}
     """
-    lattice, promises = found.get("lattice"), found.get("promises")
-    return {
-        "output_tables": [
-            output_table_chart(table, f"output-table-{place}")
-            for place, table in enumerate(found.get("output_tables", ()))
-        ],
-        "lattice": [lattice_chart(lattice)] if lattice else [],
-        "promises": _maps(promises) if promises else [],
-    }
+    drawn = {drawing.name: drawing.charts for drawing in about_of(method).pictures} | {"promises": _maps}
+    return {name: list(drawn[name](facts)) for name, facts in found.items() if facts}
 
 
 def _maps(promises: Mapping[str, Any]) -> list[Chart]:

@@ -56,7 +56,7 @@ def report_html(summary: Mapping[str, Any]) -> str:
         for position, attack in enumerate(summary["attacks"])
     ]
     sizes, cost = summary["class_sizes"], summary["cost"]
-    drawn = picture_charts(summary["pictures"])
+    drawn = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
     return render(
         "report.html.j2",
         summary={**summary, "attacks": attacks},

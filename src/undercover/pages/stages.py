@@ -8,10 +8,9 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.drawn.words import ORDER_KEPT
-from undercover.model.figures import cost, number
+from undercover.model.about import about_of
+from undercover.model.figures import number, rows
 from undercover.model.run import Run
-from undercover.pages.words import method_words
 
 
 def stages(
@@ -25,24 +24,24 @@ def stages(
     """A title and a text for every stage, and the seconds it took where they were taken."""
     found = [_stage("Read", _read(run, counts), run, "read")]
     if counts["dropped"]:
-        left = f"{_rows(counts['dropped'])} had a missing value in a quasi-identifier or sensitive column and"
+        left = f"{rows(counts['dropped'])} had a missing value in a quasi-identifier or sensitive column and"
         found.append(_stage("Left out", f'{left} {_were(counts["dropped"])} left out, as missing = "drop" asks.'))
     if run.original is not None:
         found.append(_stage("Encoded", _encoded(run), run, "encode"))
-    grouped = " ".join([method_words(run.release.method, run.release.parameters), _grouped(run, counts, classes)])
+    about = about_of(run.release.method)
+    grouped = " ".join([about.did(run.release), _grouped(run, counts, classes)])
     found.append(_stage("Grouped", f"{grouped}{_sizes(run)}", run, "anonymize"))
-    found += [_stage(title, text) for title, text in _own_stages(run)]
+    found += [_stage(title, text) for title, text in about.stages(run)]
     if counts["suppressed"]:
-        text = f"{_rows(counts['suppressed'])} fitted into no class and {_are(counts['suppressed'])} not published."
+        text = f"{rows(counts['suppressed'])} fitted into no class and {_are(counts['suppressed'])} not published."
         found.append(_stage("Suppressed", text))
-    tables = " and ".join(f"{table.name} ({_rows(table.rows)})" for table in run.release.tables)
-    kept = run.release.parameters.get("keep_order")
-    order = f"The order of the rows {ORDER_KEPT if kept else 'carries no information'}."
+    tables = " and ".join(f"{table.name} ({rows(table.rows)})" for table in run.release.tables)
+    order = f"The order of the rows {read(run.release).order}."
     found.append(_stage("Published", f"{tables}. {order}"))
     found.append(_stage("Verified", verdict, run, "verify"))
     if attacks:
         names = dict.fromkeys(str(attack["attack"]) for attack in attacks)
-        everybody = _rows(max(int(attack.get("targets", 0)) for attack in attacks))
+        everybody = rows(max(int(attack.get("targets", 0)) for attack in attacks))
         attackers = ", ".join(names)
         found.append(
             _stage(
@@ -63,7 +62,7 @@ def _stage(title: str, text: str, run: Run | None = None, timing: str = "") -> d
 def _read(run: Run, counts: Mapping[str, int]) -> str:
     source = run.source.get("path")
     origin = f" from {PurePath(str(source)).name}" if source else ""
-    return f"{_rows(counts['read'])} {_were(counts['read'])} read{origin}."
+    return f"{rows(counts['read'])} {_were(counts['read'])} read{origin}."
 
 
 def _encoded(run: Run) -> str:
@@ -94,51 +93,12 @@ def _sizes(run: Run) -> str:
     return f" The groups that were made have {number(low)}{f' to {number(high)}' if high > low else ''} rows."
 
 
-def _own_stages(run: Run) -> list[tuple[str, str]]:
-    """What a method has to say of itself beyond its groups."""
-    found = run.diagnostics
-    said = []
-    if "tables_by_origin" in found:
-        made = found["tables_by_origin"]
-        solved = made["interior"] + made["highs"]
-        said.append(
-            (
-                "Output tables",
-                f"{number(sum(made.values()))} random output tables, one for each group and quasi-identifier: "
-                f"{number(made['kept'])} need not change anything, {number(made['shared'])} follow from a formula, "
-                f"{number(solved)} were optimised, {number(made['uniform'])} are uniform.",
-            )
-        )
-        said.append(
-            (
-                "Drawn",
-                f"All values of {_rows(found['rows_that_came_through'])} came through the first draw unchanged; they "
-                f"were drawn again, and {_rows(found['rows_left_unchanged'])} still look as they did.",
-            )
-        )
-    if "nodes" in found and "passing" in found:
-        least = len(found.get("minimal", ()))
-        text = (
-            f"{number(found['nodes'])} combinations of levels were in question; {number(found['passing'])} of them "
-            f"keep the promise, {number(least)} of these so that no column can go down a level."
-        )
-        loss = found.get("loss")
-        said.append(("Searched", text if loss is None else f"{text} The one taken has a loss of {cost(loss)}."))
-    if "p" in found:
-        said.append(("Perturbed", f"Every published sensitive value was kept with probability {float(found['p']):g}."))
-    return said
-
-
 def _measured(measures: Mapping[str, Any]) -> str:
     columns = len(measures.get("distributions", ()))
     pairs = len(measures.get("associations", ()))
     queries = sum(int(result["queries"]) for result in measures.get("query_errors", ()))
     asked = f", and {number(queries)} random COUNT queries" if queries else ""
     return f"Against the original: loss of detail, {number(columns)} distributions, {number(pairs)} pairs{asked}."
-
-
-def _rows(count: int) -> str:
-    return f"{number(count)} row{'' if count == 1 else 's'}"
 
 
 def _were(count: int) -> str:

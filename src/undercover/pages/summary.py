@@ -12,9 +12,10 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.drawn.words import FROM_RUN, beside_delta
+from undercover.forms.drawn.words import FROM_RUN
 from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
+from undercover.model.about import about_of
 from undercover.model.figures import number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
@@ -28,7 +29,6 @@ from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
     limits,
-    method_title,
     promise_title,
     promise_words,
     release_title,
@@ -116,7 +116,7 @@ def summarize(
             "problems": list(verification.problems),
         },
         "class_sizes": sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged),
-        "beside": beside_delta(run.diagnostics),
+        "beside": list(about_of(run.release.method).beside(run)),
         "attacks": found_attacks,
         "riskiest": riskiest(run, found_attacks),
         "headline": headline(found_attacks),
@@ -222,7 +222,7 @@ def _asked(run: Run, verification: Verification) -> dict[str, Any]:
     return {
         "method": {
             "name": release.method,
-            "title": method_title(release.method),
+            "title": about_of(release.method).title,
             "parameters": plain(asked_parameters(release.parameters)),
         },
         "requirements": [

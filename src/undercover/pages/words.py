@@ -1,4 +1,4 @@
-"""The sentences of report and datasheet: what a method did, what a promise means, what it does not cover.
+"""The sentences of report and datasheet: what a promise means, what it does not cover.
 
 Everything here is said from public facts alone (a :class:`~undercover.model.release.Release` or the name and
 parameters of a promise), so the same words serve the holder and the recipient.
@@ -7,60 +7,17 @@ parameters of a promise), so the same words serve the holder and the recipient.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from undercover import plugins
 from undercover.errors import InputError
 from undercover.forms import read
-from undercover.forms.drawn import words as cover_wording
-from undercover.forms.perturbed import words as perturbed_wording
 from undercover.guarantees.checking import Checkable, Limited, Topic, of_column, value_of
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
-from undercover.model.finding import Sense, shown
+from undercover.model.about import about_of
+from undercover.model.finding import Sense
 from undercover.model.protocols import Cover
 from undercover.model.release import Release
-from undercover.pages import full_domain_wording
-
-_TITLES = {
-    "mondrian": "Mondrian",
-    "anatomy": "Anatomy",
-    "incognito": "Incognito",
-    "mutual-cover": "Mutual cover",
-    "perturbed-generalization": "Perturbed generalization",
-    "streamliner": "Privacy streamliner",
-    "noncentralized": "Non-centralized l-diversity",
-    "cross-bucket": "Cross-bucket generalization",
-}
-
-_DONE = {
-    "mondrian": "The table was cut in two along one quasi-identifier after another for as long as both halves kept the "
-    "promise. The rows of a final piece form a class: they all show the same quasi-identifier cells, which cover "
-    "everybody in the class. Sensitive values were not changed.",
-    "anatomy": "The rows were dealt at random into buckets in which the sensitive values differ. One table shows the "
-    "quasi-identifiers as they are with the number of the bucket, the other how often each sensitive value occurs in "
-    "each bucket. Which value of a bucket belongs to which person is not published.",
-    "cross-bucket": "Rows that lie close together and differ in their sensitive values were taken together and divided "
-    "twice: into equivalence groups, whose rows show the same quasi-identifier cells, and across these groups into "
-    "buckets. One table shows the cells of every row with the number of its bucket, the other how often each sensitive "
-    "value occurs in each bucket. Which value of a bucket belongs to which row is not published.",
-    "perturbed-generalization": perturbed_wording.DONE,
-    "streamliner": "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a "
-    "group were widened until they are the same for all of its rows.",
-}
-
-# What a method adds depending on its algorithm.
-_ALGORITHMS = {
-    ("streamliner", "wrap"): "Who is with whom was drawn at random, so that groups are as small as they can be.",
-    ("streamliner", "guided"): "Groups keep within strata that were fixed beforehand; within them near rows were "
-    "joined in a way that does not depend on which sensitive value is whose.",
-    ("streamliner", "rda"): "Who is with whom was drawn at random.",
-    ("streamliner", "gda"): "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; "
-    "somebody who knows it may invert it.",
-    ("perturbed-generalization", "free"): perturbed_wording.FREE,
-    ("perturbed-generalization", "driven"): perturbed_wording.DRIVEN,
-    ("streamliner", "ria"): "Partners were drawn at random and merged. This is a demonstration: the groups are large.",
-}
 
 # What a comparison with the original looks at.
 _COMPARED = {
@@ -72,31 +29,6 @@ _COMPARED = {
     "cell-sizes": "Column G is the number of original rows in every cell.",
     "values-declared": "Every published value is one of the declared domain.",
 }
-
-
-def method_title(name: str) -> str:
-    """The method's name as a heading.
-
-    >>> method_title("mondrian"), method_title("my-own-method")
-    ('Mondrian', 'My own method')
-    """
-    return _TITLES.get(name, name.replace("-", " ").capitalize())
-
-
-def method_words(name: str, parameters: Mapping[str, Any]) -> str:
-    """What the method does, in words.
-
-    >>> method_words("anatomy", {"l": 3}).split(".")[0]
-    'The rows were dealt at random into buckets in which the sensitive values differ'
-    """
-    full_domain = full_domain_wording.done(name, parameters)
-    if full_domain is not None:
-        return full_domain
-    variant = parameters.get("algorithm", parameters.get("labels"))
-    if name == "mutual-cover":
-        return cover_wording.done(parameters)
-    done = _DONE.get(name, f"The rows were grouped by the method {method_title(name)}.")
-    return " ".join(filter(None, [done, _ALGORITHMS.get((name, str(variant)))]))
 
 
 def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -120,10 +52,8 @@ def release_title(release: Release) -> str:
     >>> release_title(Release("mondrian", {"k": 5, "l": 3, "cut": "loss"}, (), False))
     'Mondrian, k = 5, l = 3'
     """
-    used = release.parameters.get("used", {})
-    known = {**release.parameters, **({"p": shown(float(Fraction(used["p"])), "at least")} if "p" in used else {})}
-    main = [f"{key} = {known[key]}" for key in ("delta", "k", "l", "t", "p") if known.get(key) is not None]
-    return ", ".join([method_title(release.method), *main])
+    about = about_of(release.method)
+    return ", ".join([about.title, *(f"{name} = {value}" for name, value in about.main(release).items())])
 
 
 def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
@@ -195,9 +125,10 @@ def limits(release: Release) -> list[str]:
     >>> found[0].split(":")[0]
     'Nothing is promised about sensitive values'
     """
+    own = list(about_of(release.method).limits(release))
     said_by_form = read(release).limits()
     if said_by_form is not None:
-        return said_by_form
+        return said_by_form + own
     promised = [_promise(str(entry.get("name")), entry) for entry in release.guarantees]
     covered = frozenset[Cover]().union(*(promise.covers() for promise in promised if promise))
     said = []
@@ -243,7 +174,7 @@ def limits(release: Release) -> list[str]:
         "What holds for a whole group (people of this age earn more) can be learnt, and is meant to be; it applies to "
         "members of the group whether they are in the table or not.",
     ]
-    return said
+    return said + own
 
 
 def _own_limits(promised: Sequence[Checkable | None], about: Topic) -> list[str]:

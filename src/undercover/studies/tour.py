@@ -10,26 +10,21 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from undercover import plugins
 from undercover.attacks.joint.centralized import centralized_join
 from undercover.datasets import census, census_schema
 from undercover.errors import OutputError
 from undercover.io.csv.text import write_csv
-from undercover.methods.anatomy import Anatomy
-from undercover.methods.cross_bucket import CrossBucket
-from undercover.methods.incognito import Incognito
-from undercover.methods.mondrian import Mondrian
-from undercover.methods.mutual_cover import MutualCover
-from undercover.methods.noncentralized import NonCentralized
-from undercover.methods.perturbed_generalization import PerturbedGeneralization
-from undercover.methods.streamliner import Streamliner
-from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.about import Stop, about_of
+from undercover.model.protocols import Method, Progress, Resolving, no_progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.pages.render import overview_html
+from undercover.parameters import make
 from undercover.studies.warm_up import compiling_ahead
 from undercover.verbs.joint import joint_risk, published
 from undercover.verbs.publish import publish
@@ -40,61 +35,7 @@ OVERVIEW = "index.html"
 
 
 @dataclass(frozen=True)
-class Planned:
-    """One release the tour is going to make; the title is a column of a terminal, so it is short."""
-
-    folder: str
-    title: str
-    method: Method
-    hierarchies: bool = False  # whether the census columns are cut along their hierarchies
-    quasi_identifiers: tuple[str, ...] | None = None  # where the holder has some columns only
-    beside: str | None = None  # the release of another holder that this one is joined with
-
-
-_REVENUE, _CENSUS = ("age", "hours"), ("education", "race", "sex")
-_TWO_DIVERSE = Incognito(k=1, l=2, diversity="distinct")
-
-TOUR = (
-    Planned("mondrian-k10", "Mondrian k=10", Mondrian(k=10)),
-    Planned("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", Mondrian(k=10), hierarchies=True),
-    Planned("mondrian-k5-l5", "Mondrian k=5, l=5", Mondrian(k=5, l=5)),
-    Planned("incognito-k10", "Incognito k=10", Incognito(k=10), hierarchies=True),
-    Planned("anatomy-l8", "Anatomy l=8", Anatomy(l=8)),
-    Planned("streamliner-l8", "Streamliner l=8", Streamliner(l=8)),
-    Planned("streamliner-l8-guided", "Streamliner l=8, by sex", Streamliner(l=8, algorithm="guided", strata=("sex",))),
-    Planned(
-        "perturbed-k6-rho",
-        "Perturbed, 0.2 to 0.45",
-        PerturbedGeneralization(k=6, rho=(0.2, 0.45), skew=0.1),
-    ),
-    Planned("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", CrossBucket(k=3, l=8)),
-    Planned("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", MutualCover(delta="1/5", l=10)),
-    Planned("office-revenue", "Revenue office", _TWO_DIVERSE, hierarchies=True, quasi_identifiers=_REVENUE),
-    Planned(
-        "office-census-alone",
-        "Census office, alone",
-        _TWO_DIVERSE,
-        hierarchies=True,
-        quasi_identifiers=_CENSUS,
-        beside="office-revenue",
-    ),
-    Planned(
-        "office-census",
-        "Census office, joint",
-        NonCentralized(l=2, choose="loss"),
-        hierarchies=True,
-        quasi_identifiers=_CENSUS,
-        beside="office-revenue",
-    ),
-)
-"""Every release of the tour, in the order of the overview."""
-
-COMPILED_AHEAD = ("cross-bucket-k3-l8", "mutual-cover-5-l10")
-"""Releases with large kernels of their own: made last, and compiled by a second process while the others are made."""
-
-
-@dataclass(frozen=True)
-class Stop:
+class Made:
     """One release of the tour."""
 
     folder: str
@@ -104,7 +45,26 @@ class Stop:
     joint: dict[str, Any] | None = None  # what it says together with the release it stands beside
 
 
-def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progress = no_progress) -> list[Stop]:
+def stops() -> list[tuple[str, Stop]]:
+    """Every release of the tour in the order of the overview, with its method: what the methods say themselves.
+
+    >>> [(method, stop.folder) for method, stop in stops()][:2]
+    [('mondrian', 'mondrian-k10'), ('mondrian', 'mondrian-k10-hierarchies')]
+    """
+    found = [(name, stop) for name in plugins.names("methods") for stop in about_of(name).tour]
+    return sorted(found, key=lambda entry: entry[1].place)
+
+
+def compiled_ahead() -> tuple[str, ...]:
+    """Folders of releases that are made last, and compiled by a second process while the others are made.
+
+    >>> compiled_ahead()
+    ('cross-bucket-k3-l8', 'mutual-cover-5-l10')
+    """
+    return tuple(stop.folder for _, stop in stops() if stop.ahead)
+
+
+def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progress = no_progress) -> list[Made]:
     """Publish the built-in census by every method into ``out`` and write an overview page.
 
     The folder of an earlier tour is replaced with ``force`` only; anything else that stands there is refused.
@@ -118,8 +78,8 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
-        with compiling_ahead(COMPILED_AHEAD) as compiled:
-            stops = _take(unfinished, rows, progress, compiled)
+        with compiling_ahead(compiled_ahead()) as compiled:
+            made = _take(unfinished, rows, progress, compiled)
         if out.exists():
             shutil.rmtree(out)
         unfinished.rename(out)
@@ -127,60 +87,67 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
         raise OutputError(f"The tour cannot be written to `{out}`: {error.strerror or error}.") from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
-    return stops
+    return made
 
 
-def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], None]) -> list[Stop]:
+def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], None]) -> list[Made]:
     """Make every release of the tour in the folder ``out``; ``compiled`` waits for what another process compiles."""
     people = census(rows)
     write_csv(people, out / "people.csv")
-    stops = []
+    made: dict[str, Made] = {}
     beside: dict[str, Run] = {}
-    later = {folder: place for place, folder in enumerate(COMPILED_AHEAD, start=1)}
-    for planned in sorted(TOUR, key=lambda planned: later.get(planned.folder, 0)):
+    tour = stops()
+    for name, stop in sorted(tour, key=lambda entry: entry[1].ahead):
 
-        def within(stage: str, share: float, title: str = planned.title) -> None:
+        def within(stage: str, share: float, title: str = stop.title) -> None:
             progress(f"{title}: {stage}", share)
 
-        compiled(planned.folder)
+        compiled(stop.folder)
         started = time.perf_counter()
-        run = publish(people, _schema(planned), _method(planned, beside), progress=within)
+        run = publish(people, schema_of(stop), _method(name, stop, beside), progress=within)
         seconds = time.perf_counter() - started
         summary = summarize(run, progress=within)
-        save(run, out / planned.folder, summary=summary, progress=within)
-        if planned.quasi_identifiers is not None:
-            beside[planned.folder] = run
-        joint = None if planned.beside is None else _joint(beside[planned.beside], run)
-        stops.append(Stop(planned.folder, planned.title, seconds, summary, joint))
-    stops.sort(key=lambda stop: [planned.folder for planned in TOUR].index(stop.folder))
+        save(run, out / stop.folder, summary=summary, progress=within)
+        if stop.quasi_identifiers is not None:
+            beside[stop.folder] = run
+        joint = None if stop.beside is None else _joint(beside[stop.beside], run)
+        made[stop.folder] = Made(stop.folder, stop.title, seconds, summary, joint)
+    taken = [made[stop.folder] for _, stop in tour]
     page = overview_html(
         [
             {
-                "title": stop.title,
-                "summary": stop.summary,
-                "report": f"{stop.folder}/private/report.html",
-                "datasheet": f"{stop.folder}/public/datasheet.html",
+                "title": one.title,
+                "summary": one.summary,
+                "report": f"{one.folder}/private/report.html",
+                "datasheet": f"{one.folder}/public/datasheet.html",
             }
-            for stop in stops
+            for one in taken
         ],
         title="undercover: the tour",
         about=f"{rows:,} people of the built-in census, who do not exist. Sensitive: income class.",
     )
     (out / OVERVIEW).write_text(page, encoding="utf-8")
-    return stops
+    return taken
 
 
-def _schema(planned: Planned) -> Schema:
-    if planned.quasi_identifiers is None:
-        return census_schema(hierarchies=planned.hierarchies)
-    return census_schema(planned.quasi_identifiers, hierarchies=planned.hierarchies)
+def schema_of(stop: Stop) -> Schema:
+    """The roles of the census columns at one stop.
+
+    >>> schema_of(Stop("office", "Office", {}, quasi_identifiers=("age",))).quasi_identifiers
+    ('age',)
+    """
+    if stop.quasi_identifiers is None:
+        return census_schema(hierarchies=stop.hierarchies)
+    return census_schema(stop.quasi_identifiers, hierarchies=stop.hierarchies)
 
 
-def _method(planned: Planned, made: dict[str, Run]) -> Method:
+def _method(name: str, stop: Stop, made: dict[str, Run]) -> Method:
     """The method; who publishes next to others sees what they have published."""
-    if planned.beside is None or not isinstance(planned.method, NonCentralized):
-        return planned.method
-    return replace(planned.method, others=(published(made[planned.beside], name="revenue"),))
+    method: Method = make("methods", name, stop.parameters)
+    if stop.beside is None or not isinstance(method, Resolving):
+        return method
+    other = made[stop.beside]
+    return method.resolve(lambda called: published(other, name=called))
 
 
 def _joint(first: Run, second: Run) -> dict[str, Any]:

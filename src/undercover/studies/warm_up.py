@@ -54,19 +54,20 @@ def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
 
 def compile_for(folders: Sequence[str]) -> Iterator[str]:
     """Make some releases of the tour, of a few people, and name each by its folder when it is done."""
-    from undercover.datasets import census, census_schema
+    from undercover.datasets import census
     from undercover.errors import UndercoverError
-    from undercover.studies.tour import TOUR
+    from undercover.parameters import make
+    from undercover.studies.tour import schema_of, stops
     from undercover.verbs.publish import publish
     from undercover.verbs.report import summarize
 
     people = census(_ROWS)
-    tour = {planned.folder: planned for planned in TOUR}
+    tour = {stop.folder: (name, stop) for name, stop in stops()}
     made = {}
     for folder in folders:
-        schema = census_schema(hierarchies=tour[folder].hierarchies)
+        name, stop = tour[folder]
         try:
-            made[folder] = publish(people, schema, tour[folder].method)
+            made[folder] = publish(people, schema_of(stop), make("methods", name, stop.parameters))
         except UndercoverError:
             continue  # so few people cannot be protected by this one; what it got to is compiled
     for folder, run in made.items():  # by now the other process has compiled the attacks that all releases share

@@ -2,9 +2,8 @@
 
 The new release is made and verified like any other. What is checked beforehand is whether the recipe fits the new
 table (columns, kinds, hierarchies, declared domains), and whether its promise still means what it meant where people
-are in both tables. Perturbed generalization promises something for one release per table and is refused where somebody
-is in both; so is a table that was published next to others (non-centralized l-diversity), which would have one more
-neighbour. Every other promise holds for each of the two releases alone, and the holder is told so.
+are in both tables: a method may refuse them (:class:`~undercover.model.protocols.Continuing`). Every other promise
+holds for each of the two releases alone, and the holder is told so.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ import pyarrow.compute as pc
 from undercover.errors import (
     DataError,
     HierarchyError,
-    InputError,
     SchemaError,
     UnreachableError,
     VerificationError,
@@ -31,16 +29,14 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
-from undercover.methods.noncentralized import NonCentralized
-from undercover.methods.perturbed_generalization import PerturbedGeneralization
 from undercover.model.finding import Finding
-from undercover.model.protocols import Engine, Method, Progress, no_progress
-from undercover.model.run import Run
+from undercover.model.protocols import Continuing, Engine, Method, Progress, no_progress
+from undercover.model.run import Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import encode
-from undercover.parameters import make
+from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
-from undercover.verbs.same_people import SamePeople, as_written, same_people
+from undercover.verbs.same_people import as_written, same_people
 from undercover.verbs.verify import verify
 
 TWICE = (
@@ -78,11 +74,8 @@ def recipe_of(run: Run) -> Recipe:
         )
     schema = run.schema
     columns = {name: replace(schema.column(name), kind=kinds[name]) for name in schema.published}
-    asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
-    if run.release.method == NonCentralized.name:
-        asked["others"] = run.diagnostics.get("others", [])  # with their paths, which are not published
     return Recipe(
-        method=make("methods", run.release.method, asked),
+        method=method_of(run),
         schema=Schema(
             quasi_identifiers=schema.quasi_identifiers,
             sensitive=schema.sensitive,
@@ -147,12 +140,14 @@ def apply(
     check_fit(given, chosen.schema)
     progress("comparing people", 0.0)
     people = same_people(before, given, original=original)
-    warnings = _carried_over(before, people)
+    method = chosen.method
+    if isinstance(method, Continuing):
+        method = method.continue_from(before, people)
     try:
         after = publish(
             given,
             chosen.schema,
-            chosen.method,
+            method,
             require=chosen.requirements,
             seed=seed,
             engine=engine,
@@ -162,7 +157,7 @@ def apply(
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error
     origin = {name: before.source.get(name) for name in ("folder", "path", "sha256", "rows")}
-    return replace(after, source={**after.source, "recipe": origin}, warnings=(*warnings, *after.warnings))
+    return replace(after, source={**after.source, "recipe": origin}, warnings=(*_in_both(people), *after.warnings))
 
 
 def load_recipe(directory: str | os.PathLike[str]) -> Run:
@@ -211,23 +206,8 @@ def check_fit(given: Input, schema: Schema) -> None:
         raise SchemaError(problems)
 
 
-def _carried_over(before: Run, people: SamePeople) -> list[str]:
-    """What the holder must know of people in both tables; refused where the promise does not survive it."""
-    method = before.release.method
-    if method == PerturbedGeneralization.name:
-        if people:
-            raise InputError(
-                f"{people.sentence()}. Perturbed generalization promises something for one release per table: a second "
-                "one draws anew from the same people, and whoever holds both learns more than either promises. Leave "
-                "these people out, or keep the release there is."
-            )
-        if before.schema.identifiers and people.unchecked:
-            raise InputError(f"{people.unchecked}. Perturbed generalization allows each person in one release only.")
-    if method == NonCentralized.name and people:
-        raise InputError(
-            f"{people.sentence()}. The new release would stand next to that one as well, which is none of the tables "
-            "its promise counts. Publish it with the public folder of the first among `others`."
-        )
+def _in_both(people: SamePeople) -> list[str]:
+    """What the holder must know of people in both tables."""
     if people:
         return [f"{people.sentence()}. {TWICE}"]
     return [f"{people.unchecked}. {TWICE}"] if people.unchecked else []

@@ -10,8 +10,7 @@ from typing import Any
 from undercover.attacks import JointRelease, JointRisk
 from undercover.guarantees.joint.tables import released_table
 from undercover.io.published import read_published
-from undercover.methods.noncentralized import NonCentralized
-from undercover.model.protocols import Method
+from undercover.model.protocols import Method, Resolving
 from undercover.model.published import Published
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -88,16 +87,22 @@ def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **op
 
 
 def method_of(run: Run) -> Method:
-    """The method that made a run, with its parameters."""
-    asked = {name: value for name, value in run.release.parameters.items() if name != "used"}
-    if run.release.method == NonCentralized.name:
-        asked["others"] = run.diagnostics.get("others", [])
-    return with_published(make("methods", run.release.method, asked), run.schema)
+    """The method that made a run: the object itself where it is in memory, else made again from the recipe.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
+    >>> method_of(run) == method_of(replace(run, method=None)) == uc.Mondrian(k=10)
+    True
+    """
+    return run.method or with_published(make("methods", run.release.method, run.recipe), run.schema)
 
 
 def with_published(method: Method, schema: Schema) -> Method:
     """The same method, with the tables of others read that it names by their path."""
-    if not isinstance(method, NonCentralized):
+    if not isinstance(method, Resolving):
         return method
     sensitive = schema.sensitive[0] if schema.sensitive else None
-    return replace(method, others=tuple(published(other, sensitive=sensitive) for other in method.others))
+    return method.resolve(lambda other: published(other, sensitive=sensitive))

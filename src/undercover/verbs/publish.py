@@ -17,12 +17,11 @@ from undercover.guarantees.verify import verify as verify_release
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
-from undercover.model.protocols import Engine, Method, Progress, no_progress
+from undercover.model.protocols import Engine, Method, Progress, no_progress, private_parameters, public_parameters
 from undercover.model.release import Release
 from undercover.model.run import Draft, Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
 from undercover.verbs.joint import with_published
 from undercover.version import VERSION
@@ -163,7 +162,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
     """The release and everything around it; the one place that makes either."""
     release = Release(
         method=method.name,
-        parameters={**to_mapping(method), **({"used": dict(draft.used)} if draft.used else {})},
+        parameters={**public_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
         tables=draft.tables,
         algorithm_safe=method.algorithm_safe,
         suppressed_rows=draft.suppressed,
@@ -185,7 +184,9 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         frames=draft.frames,
         warnings=(*release.warnings, *draft.warnings),
         requirements=tuple({"name": asked.name, **asked.parameters()} for asked in require),
+        recipe=private_parameters(method),
         original=original,
+        method=method,
     )
 
 

@@ -7,7 +7,7 @@ identifiers that both tables have, as far as the table of the release can still 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,40 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.io.source import Input, ReadOptions, read, sha256
-from undercover.model.run import Run
+from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
-
-
-@dataclass(frozen=True)
-class SamePeople:
-    """What is known of people who are in both tables.
-
-    Examples
-    --------
-    >>> SamePeople(shared={"name": 12}, rows=500).sentence()
-    "12 of the 500 rows have a `name` that is in the recipe's first table, too"
-    >>> bool(SamePeople(unchecked="Nothing tells people apart."))
-    False
-    """
-
-    same_table: bool = False
-    shared: dict[str, int] | None = (
-        None  # identifier -> rows of the new table whose value the old one has; None: unknown
-    )
-    rows: int = 0  # of the new table
-    unchecked: str = ""  # why nobody can say
-
-    def __bool__(self) -> bool:
-        return self.same_table or any((self.shared or {}).values())
-
-    def sentence(self) -> str:
-        """The finding in words, without a full stop; it names no person."""
-        if self.same_table:
-            return "The new table is the one the recipe was made for"
-        name, rows = max((self.shared or {"": 0}).items(), key=lambda entry: entry[1])
-        if rows:
-            return f"{rows:,} of the {self.rows:,} rows have a `{name}` that is in the recipe's first table, too"
-        return "Nobody of the new table is known to be in the recipe's first one"
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:

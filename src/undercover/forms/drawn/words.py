@@ -1,25 +1,11 @@
-"""What report and datasheet say of mutual cover: the table keeps its shape, and its protection is what is hidden."""
+"""What report and datasheet say of a drawn table: it keeps its shape, and its protection is what is hidden."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from undercover.forms.snippets import Snippet, again_with_undercover, cells_of, is_number
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedTable, Release
 
-DONE = (
-    "Similar rows were put into groups in which the sensitive values differ. For every group and quasi-identifier a "
-    "table was computed that says with which probability each person releases which value: as near to the own value as "
-    "can be, while nobody has more than a fixed share of any value. From these the published values were drawn. "
-    "Sensitive values were not changed. The published table looks like an original one."
-)
-UNCHANGED = {
-    "resample": "Rows all of whose values came through were drawn again.",
-    "paper": "In rows all of whose values came through some values were replaced.",
-    "off": "Rows all of whose values came through were left as they are.",
-}
 FROM_RUN = "Recomputed from the private output tables; published tables cannot show it."
 QUASI_IDENTIFIER = "Drawn at random from the values of similar people: near the person's own, and often equal to it."
 VALUE = "A single value."
@@ -60,20 +46,8 @@ print("per unit of", {by}, "about", slope)
 """
 
 
-def done(parameters: Mapping[str, Any]) -> str:
-    """What was done, in words.
-
-    >>> done({"unchanged": "off"}).endswith("left as they are.")
-    True
-    """
-    said = [DONE, UNCHANGED.get(str(parameters.get("unchanged")), "")]
-    if parameters.get("tables") == "uniform":
-        said.append("The tables make every value of a group equally likely.")
-    return " ".join(filter(None, said))
-
-
 def limits(release: Release, form: Drawn) -> list[str]:
-    """What a release of mutual cover does not protect.
+    """What a drawn release does not protect.
 
     >>> limits(Release("any", {}, (), False), Drawn(order="input"))[0].split(":")[0]
     'The rows stand in the order of the input'
@@ -182,31 +156,3 @@ def _with_undercover(table: PublishedTable) -> Snippet:
         lines.append(f"print(uc.answer_sum(release, uc.SumQuery({sensitive[0]!r})))")
         text += " A sum is that of the published rows."
     return again_with_undercover(text, lines)
-
-
-def beside_delta(diagnostics: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures that stand beside δ in the holder's report, each with what it means.
-
-    >>> beside_delta({"effective_share": {"max": 0.5, "mean": 0.2, "tables_above_delta": 0.25}})[0]["max"]
-    0.5
-    """
-    found: list[dict[str, Any]] = []
-    shares = diagnostics.get("effective_share")
-    if shares:
-        words = (
-            f"The same share in the values as they were released, after unchanged rows were dealt with; above δ in "
-            f"{shares['tables_above_delta']:.0%} of the tables."
-        )
-        found.append({"title": "Effective share", "mean": shares["mean"], "max": shares["max"], "words": words})
-    near = diagnostics.get("reidentification_by_one_value")
-    if near:
-        words = "Somebody knows one value of a person, looks for it among the rows of the group and picks one."
-        found.append({"title": "Found by one value, within the group", **_ends(near), "words": words})
-        if "over_all_rows" in near:
-            words = "The same among all published rows that show the value."
-            found.append({"title": "Found by one value, over all rows", **_ends(near["over_all_rows"]), "words": words})
-    return found
-
-
-def _ends(figures: Mapping[str, Any]) -> dict[str, float]:
-    return {"mean": float(figures["mean"]), "max": float(figures["max"])}

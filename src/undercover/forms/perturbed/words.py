@@ -1,4 +1,4 @@
-"""What report and datasheet say of perturbed generalization: promises, their conditions, and how to count with it."""
+"""What report and datasheet say of perturbed tables: promises, their conditions, and how to count with them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,6 @@ from undercover.model.release import PublishedTable, Release
 if TYPE_CHECKING:
     from undercover.forms.perturbed.reading import PerturbedReading
 
-DONE = (
-    "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
-    "and is published, with the number of people in the cell in column G. Its sensitive value was kept with "
-    "probability "
-    "p and otherwise replaced by one drawn uniformly from the declared domain."
-)
-FREE = "The cells follow from quasi-identifiers and public weights alone."
-DRIVEN = (
-    "Sensitive values were perturbed first, and the cells were then cut so that they differ in the perturbed values, "
-    "as "
-    "the paper does it. Where the cuts lie therefore tells something about them, and the promise counts one person per "
-    "cell only."
-)
 PEOPLE = "How many people the row stands for: one row of each cell is published."
 
 _COUNT = """\

@@ -1,6 +1,7 @@
-"""What a release stands for that was written before releases said so (0.1 and earlier): its method's name tells.
+"""What folders say that were written before they said it themselves (0.1 and earlier): what a release stands for, and
+how its method is made again.
 
-The one place that knows; everything written since has the key ``form`` in its manifest.
+The one place that knows; everything written since has the key ``form`` in its manifest and ``recipe`` in its run.
 """
 
 from __future__ import annotations
@@ -32,3 +33,15 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
             raise DataError("The manifest does not say how values were perturbed, so they cannot be read.")
         return Perturbed(keep=used["p"], domain=tuple(str(value) for value in used["domain"]))
     return Generalized(one_level=method in ("incognito", "noncentralized"))
+
+
+def recipe_by_old_rules(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that make the method of a ``run.json`` again which has no recipe.
+
+    >>> recipe_by_old_rules({"method": {"parameters": {"k": 5, "used": {"levels": {}}}}, "diagnostics": {}})
+    {'k': 5}
+    """
+    asked = {name: value for name, value in run["method"]["parameters"].items() if name != "used"}
+    if "others" in asked:
+        asked["others"] = run["diagnostics"].get("others", [])  # with their paths, which are not published
+    return asked

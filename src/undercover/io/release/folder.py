@@ -26,6 +26,7 @@ import pyarrow as pa
 from undercover.errors import DataError, InternalError, OutputError, ParameterError
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
+from undercover.io.release.before_forms import recipe_by_old_rules
 from undercover.io.release.manifest import Format, load_release, without_seed, write_tables
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
@@ -149,6 +150,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
         frames={name: read_parquet(place / "private" / f"{name}.parquet") for name in names},
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
+        recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
     )
     return run, problems
 
@@ -171,6 +173,7 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
         raise InternalError(f"Names that cannot be files of a run: {bad}.")
     content: dict[str, Any] = {
         "method": {"name": run.release.method, "parameters": run.release.parameters},
+        "recipe": run.recipe,
         "schema": schema_to_mapping(run.schema),
         "requirements": list(run.requirements),
         "source": run.source,

@@ -6,7 +6,6 @@ out by itself (levels, groups, kinds of undeclared columns) is not in it: the me
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -72,7 +71,7 @@ def spec_files(run: Run) -> dict[str, str]:
             del said["weight"]
         if any(value is not None for value in said.values()):
             parts.append(_part(f"[columns.{quoted(name)}]", said))
-    parts.append(_part("[method]", {"name": run.release.method, **_parameters(run)}))
+    parts.append(_part("[method]", {"name": run.release.method, **plain(run.recipe)}))
     parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
     return {SPEC: "\n".join(parts), **files}
 
@@ -89,18 +88,6 @@ def _key(key: str) -> str:
 def _reading(run: Run) -> dict[str, Any]:
     options = run.source.get("options", {})
     return {key: plain(options[key]) for key in _READING if options.get(key)}
-
-
-def _parameters(run: Run) -> dict[str, Any]:
-    asked = {key: plain(value) for key, value in run.release.parameters.items() if key != "used"}
-    if "others" in run.diagnostics:
-        asked["others"] = [_found_anywhere(str(other)) for other in run.diagnostics["others"]]
-    return asked
-
-
-def _found_anywhere(other: str) -> str:
-    """The path of another's table (it is not published), to be read wherever the spec lies; a mere name as it is."""
-    return os.path.abspath(other) if os.path.exists(other) else other
 
 
 def _as_file_name(name: str) -> str:

@@ -59,6 +59,7 @@ class Anatomy:
     """
 
     name: ClassVar[str] = "anatomy"
+    about: ClassVar[str] = "undercover.methods.anatomy.about:ABOUT"
 
     l: Annotated[int, AtLeast(2)]  # noqa: E741
 

@@ -65,6 +65,7 @@ class CrossBucket:
     """
 
     name: ClassVar[str] = "cross-bucket"
+    about: ClassVar[str] = "undercover.methods.cross_bucket.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[int, AtLeast(1)]  # noqa: E741

@@ -72,6 +72,7 @@ class Incognito:
     """
 
     name: ClassVar[str] = "incognito"
+    about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741

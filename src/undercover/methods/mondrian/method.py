@@ -68,6 +68,7 @@ class Mondrian:
     """
 
     name: ClassVar[str] = "mondrian"
+    about: ClassVar[str] = "undercover.methods.mondrian.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741

@@ -99,6 +99,7 @@ class MutualCover:
     """
 
     name: ClassVar[str] = "mutual-cover"
+    about: ClassVar[str] = "undercover.methods.mutual_cover.about:ABOUT"
 
     delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
     l: Annotated[int, AtLeast(2)]  # noqa: E741

@@ -15,15 +15,15 @@ false.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
 
 import pyarrow as pa
 
-from undercover.errors import ParameterError, UnreachableError, listed
+from undercover.errors import InputError, ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.methods.noncentralized.figures import JointFigures, joint_figures
 from undercover.methods.noncentralized.neighbours import (
@@ -37,7 +37,7 @@ from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.published import Published
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
@@ -77,6 +77,8 @@ class NonCentralized:
     """
 
     name: ClassVar[str] = "noncentralized"
+    about: ClassVar[str] = "undercover.methods.noncentralized.about:ABOUT"
+    paths: ClassVar[tuple[str, ...]] = ("others",)
 
     l: Annotated[int, AtLeast(1)]  # noqa: E741
     others: tuple[Any, ...] = ()
@@ -100,7 +102,7 @@ class NonCentralized:
         """Which node passes depends on sensitive values."""
         return False
 
-    def public_parameters(self) -> dict[str, Any]:
+    def public(self) -> dict[str, Any]:
         """The parameters as they are published: the others by name, without the holder's paths."""
         return {
             "l": self.l,
@@ -109,6 +111,25 @@ class NonCentralized:
             "choose": self.choose,
             **({"strict": True} if self.strict else {}),
         }
+
+    def private(self) -> dict[str, Any]:
+        """The same with the paths of the others."""
+        return {**self.public(), "others": [_path(other) for other in self.others]}
+
+    def resolve(self, read: Callable[[Any], Any]) -> NonCentralized:
+        """The same with the others' tables read."""
+        return replace(
+            self, others=tuple(other if isinstance(other, Published) else read(other) for other in self.others)
+        )
+
+    def continue_from(self, before: Run, people: SamePeople) -> NonCentralized:
+        """The same; refused where people are in both tables, for the earlier release is none of the others."""
+        if people:
+            raise InputError(
+                f"{people.sentence()}. The new release would stand next to that one as well, which is none of the "
+                "tables its promise counts. Publish it with the public folder of the first among `others`."
+            )
+        return self
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Joint diversity with the others' tables."""
@@ -151,7 +172,6 @@ class NonCentralized:
                 "classes": recoded.groups.count,
                 "dropped": list(found.dropped),
                 "joint": figures.to_dict(),
-                "others": [other.source or other.name for other in self._tables()],
             },
             frames={"candidates": candidate_frame(found.domain, found.passing)},
             used={"levels": level_facts(found.domain, found.chosen.levels), "dropped": list(found.dropped)},
@@ -252,3 +272,8 @@ def _name(other: Any) -> str:
     if len(parts) > 1 and parts[-1] == "public":
         parts = parts[:-1]
     return parts[-1] if parts else "table"
+
+
+def _path(other: Any) -> str:
+    """Where another table lies; its name where it was handed over."""
+    return (other.source or other.name) if isinstance(other, Published) else os.fspath(other)

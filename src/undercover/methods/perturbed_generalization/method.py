@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import DataError, ParameterError, SchemaError, listed
+from undercover.errors import DataError, InputError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
 from undercover.guarantees.breach.bounds import (
     Bound,
@@ -50,7 +50,7 @@ from undercover.model.form import PEOPLE, Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
-from undercover.model.run import Draft
+from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table, write_values
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
@@ -107,6 +107,7 @@ class PerturbedGeneralization:
     """
 
     name: ClassVar[str] = "perturbed-generalization"
+    about: ClassVar[str] = "undercover.methods.perturbed_generalization.about:ABOUT"
 
     exactly_one: ClassVar = (("k", "sample"), ("p", "rho", "growth"))
 
@@ -157,6 +158,18 @@ class PerturbedGeneralization:
     def algorithm_safe(self) -> bool:
         """With label-free cells the release depends on sensitive values through the published ones alone."""
         return self.labels == "free"
+
+    def continue_from(self, before: Run, people: SamePeople) -> PerturbedGeneralization:
+        """The same; refused where people are in both tables, or where nobody can say who is."""
+        if people:
+            raise InputError(
+                f"{people.sentence()}. Perturbed generalization promises something for one release per table: a second "
+                "one draws anew from the same people, and whoever holds both learns more than either promises. Leave "
+                "these people out, or keep the release there is."
+            )
+        if before.schema.identifiers and people.unchecked:
+            raise InputError(f"{people.unchecked}. Perturbed generalization allows each person in one release only.")
+        return self
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Cells of at least k people. What p promises depends on the smallest cell and is claimed with the release."""

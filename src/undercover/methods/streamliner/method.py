@@ -73,6 +73,7 @@ class Streamliner:
     """
 
     name: ClassVar[str] = "streamliner"
+    about: ClassVar[str] = "undercover.methods.streamliner.about:ABOUT"
 
     l: Annotated[int, AtLeast(2)]  # noqa: E741
     algorithm: Algorithm = "wrap"

@@ -1,4 +1,4 @@
-"""What is said of a full-domain search: the candidates as a table, the levels in words, columns without a hierarchy."""
+"""What is said of a full-domain search: candidates as a table, levels and the search in words, bare columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import listed
+from undercover.model.figures import cost, number
+from undercover.model.release import Release
+from undercover.model.run import Run
 from undercover.steps.lattice.choice import Chooser
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain
@@ -39,3 +42,31 @@ def two_level_warning(domain: FullDomain) -> tuple[str, ...]:
         f"{listed(bare)} {'have' if many else 'has'} no hierarchy: published as {'they are' if many else 'it is'} or "
         "as `*`, nothing in between. Give one under [columns.NAME] of the spec.",
     )
+
+
+def with_levels(done: str, release: Release) -> str:
+    """What was done, with the levels that were taken and the columns that were left out.
+
+    >>> with_levels("Generalised.", Release("incognito", {"used": {"levels": {"age": "2 of 4"}}}, (), True))
+    'Generalised. Levels, 0 being the value itself: age 2 of 4.'
+    """
+    used = release.parameters.get("used") or {}
+    if used.get("levels"):
+        levels = ", ".join(f"{column} {level}" for column, level in used["levels"].items())
+        done += f" Levels, 0 being the value itself: {levels}."
+    if used.get("dropped"):
+        done += f" Left out, because others publish them, too: {', '.join(used['dropped'])}."
+    return done
+
+
+def searched(run: Run) -> list[tuple[str, str]]:
+    """The search as a stage of the report; none where the passing nodes were not all looked for."""
+    found = run.diagnostics
+    if "passing" not in found:
+        return []
+    text = (
+        f"{number(found['nodes'])} combinations of levels were in question; {number(found['passing'])} of them "
+        f"keep the promise, {number(len(found['minimal']))} of these so that no column can go down a level. "
+        f"The one taken has a loss of {cost(found['loss'])}."
+    )
+    return [("Searched", text)]

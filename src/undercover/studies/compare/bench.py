@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover import plugins
 from undercover.attacks import Corruption, Linkage
 from undercover.attacks.corruption.true_values import full_corruption
 from undercover.attacks.partial.profile import PAPERS, profile
@@ -23,7 +25,7 @@ from undercover.forms.case import Case, as_release
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.io.source import Input
-from undercover.methods.mutual_cover.informed import Informed
+from undercover.model.about import about_of
 from undercover.model.protocols import Progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -132,20 +134,22 @@ class Bench:
                 values |= _strongest("attribute.partial-linkage", [list(secret.values()) for _, _, secret, _ in sweep])
             return values
 
-        def informed() -> Figures:
+        def by_own(attack: str) -> Figures:
             if int((made.groups.sizes**2).sum()) > MOST_PAIRS:
                 raise SchemaError(
                     f"The groups are too large (up to {int(made.groups.sizes.max()):,} people) to work out for "
                     "everybody who of his group released which row. The figures are those of outsiders."
                 )
-            result = Informed().run(case)
-            values = {f"identity.informed.{name}": value for name, value in _spread_of([result.identity]).items()}
-            return values | {f"attribute.informed.{n}": value for n, value in _spread_of([result.attribute]).items()}
+            result = plugins.load("attacks", attack)().run(case)
+            values = {f"identity.{attack}.{name}": value for name, value in _spread_of([result.identity]).items()}
+            return values | {f"attribute.{attack}.{n}": value for n, value in _spread_of([result.attribute]).items()}
 
         _add(found, "linkage", linkage)
         if not case.reading.covers:
             _add(found, "partial-linkage", partly)
-            _add(found, "informed", informed)
+        for name in about_of(made.release.method).attacks:
+            if plugins.load("attacks", name).effort == "report":
+                _add(found, name, partial(by_own, name))
         if self.schema.sensitive:
             _add(found, "corruption", lambda: self._corrupted(case, made))
 

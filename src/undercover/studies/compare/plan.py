@@ -1,59 +1,20 @@
 """Which releases a comparison makes: every method, with a few values of its main parameter.
 
-A new method joins by one line in :data:`SWEEPS`.
+A method says these itself (:class:`~undercover.model.about.Sweep`), be it built in or installed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from undercover import plugins
 from undercover.errors import ParameterError, unknown
+from undercover.model.about import about_of
 from undercover.model.table import Table
-
-DISTINCT_L = ("noncentralized",)  # methods whose l counts different values
-
-
-@dataclass(frozen=True)
-class Sweep:
-    """One method along one parameter.
-
-    Parameters
-    ----------
-    method
-        Its name.
-    label
-        What the releases are called on the page.
-    parameter, values
-        What changes.
-    fixed
-        What stays.
-    """
-
-    method: str
-    label: str
-    parameter: str
-    values: tuple[Any, ...]
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-
-
-SWEEPS = (
-    Sweep("mondrian", "Mondrian", "k", (5, 10, 20)),
-    Sweep("mondrian", "Mondrian, k=5", "l", (2, 4, 8), {"k": 5}),
-    Sweep("incognito", "Incognito", "k", (5, 10, 20)),
-    Sweep("anatomy", "Anatomy", "l", (2, 4, 8)),
-    Sweep("streamliner", "Streamliner wrap", "l", (2, 4, 8)),
-    Sweep("streamliner", "Streamliner guided", "l", (2, 4, 8), {"algorithm": "guided"}),
-    Sweep("mutual-cover", "Mutual cover", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10}),
-    Sweep("perturbed-generalization", "Perturbed generalization", "p", (0.15, 0.3, 0.45), {"k": 6}),
-    Sweep("cross-bucket", "Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),
-    Sweep("noncentralized", "Non-centralized", "l", (2, 4, 8)),
-)
-"""What is run where nothing else is said, in the order of the page."""
 
 AS_IN_THE_SPEC = "As in the spec"
 
@@ -83,7 +44,6 @@ def plan(
     methods: Iterable[str] | None = None,
     *,
     own: tuple[str, Mapping[str, Any]] | None = None,
-    sweeps: Sequence[Sweep] = SWEEPS,
 ) -> list[Planned]:
     """The releases to make of a table.
 
@@ -114,39 +74,35 @@ def plan(
     if problems:
         raise ParameterError(problems)
     planned: list[Planned] = []
-    for sweep in sweeps:
-        if sweep.method not in wanted:
-            continue
-        limits = _limits(table, sweep.method)
-        fixed = {name: _lowered(value, limits.get(name)) for name, value in sweep.fixed.items()}
-        values = dict.fromkeys(_lowered(value, limits.get(sweep.parameter)) for value in sweep.values)
-        planned += [
-            Planned(sweep.method, sweep.label, sweep.parameter, value, {**fixed, sweep.parameter: value})
-            for value in values
-        ]
+    for name in (name for name in known if name in wanted):
+        for sweep in about_of(name).sweeps:
+            limits = _limits(table, distinct=sweep.distinct)
+            fixed = {key: _lowered(value, limits.get(key)) for key, value in sweep.fixed.items()}
+            values = dict.fromkeys(_lowered(value, limits.get(sweep.parameter)) for value in sweep.values)
+            planned += [
+                Planned(name, sweep.label, sweep.parameter, value, {**fixed, sweep.parameter: value})
+                for value in values
+            ]
     if own is not None and own[0] in wanted:
         planned.append(Planned(own[0], AS_IN_THE_SPEC, "", "", dict(own[1])))
     return planned
 
 
-def without_sweep(methods: Iterable[str], sweeps: Sequence[Sweep] = SWEEPS) -> list[str]:
+def without_sweep(methods: Iterable[str]) -> list[str]:
     """Methods for which no sweep is known.
 
     >>> without_sweep(["mondrian", "my-own"])
     ['my-own']
     """
-    known = {sweep.method for sweep in sweeps}
-    return [name for name in methods if name not in known]
+    return [name for name in methods if not about_of(name).sweeps]
 
 
-def _limits(table: Table, method: str) -> dict[str, int]:
+def _limits(table: Table, *, distinct: bool) -> dict[str, int]:
     """The largest k and l that can be reached."""
     limits = {"k": table.n_rows}
     counts = [np.bincount(table[name].codes) for name in table.schema.sensitive]
     if counts:
-        distinct = min(int((found > 0).sum()) for found in counts)
-        frequent = min(table.n_rows // int(found.max()) for found in counts)
-        limits["l"] = distinct if method in DISTINCT_L else frequent
+        limits["l"] = min(int((found > 0).sum() if distinct else table.n_rows // found.max()) for found in counts)
     return limits
 
 

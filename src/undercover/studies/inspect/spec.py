@@ -6,6 +6,7 @@ import os
 import textwrap
 from pathlib import Path
 
+from undercover import plugins
 from undercover.errors import OutputError
 from undercover.io.spec.toml import quoted
 from undercover.studies.inspect.columns import ColumnReport
@@ -142,7 +143,7 @@ def _columns(inspection: Inspection) -> list[str]:
 def _method(inspection: Inspection) -> list[str]:
     lines = [
         "[method]",
-        'name = "mondrian"',
+        f"name = {quoted(plugins.names('methods')[0])}",
         f"k = {max(1, min(K, inspection.rows))}  # at least this many rows look alike",
     ]
     protected = _protected(inspection)

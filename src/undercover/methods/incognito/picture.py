@@ -27,7 +27,7 @@ KINDS = ("chosen", "minimal", "keeps the promise", "does not")
 
 
 def lattice_facts(run: Run) -> dict[str, Any] | None:
-    """What is known of the lattice; ``None`` of any other method, or where the passing nodes were not all looked for.
+    """What is known of the lattice; ``None`` where the passing nodes were not all looked for.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def lattice_facts(run: Run) -> dict[str, Any] | None:
     """
     frame = run.frames.get(_FRAME)
     taken = (run.release.parameters.get("used") or {}).get("levels")
-    if run.release.method != "incognito" or frame is None or not taken:
+    if frame is None or not taken:
         return None
     names = list(taken)
     parts = [text.split(" of ") for text in taken.values()]

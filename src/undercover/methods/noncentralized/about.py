@@ -1,0 +1,31 @@
+"""What is to be known of non-centralized l-diversity beyond its class."""
+
+from __future__ import annotations
+
+from undercover.model.about import About, Example, Stop, Sweep
+from undercover.steps.lattice.told import searched, with_levels
+
+DONE = (
+    "Others have published tables about the same people with the same sensitive values. Every quasi-identifier was put "
+    "on one level of its hierarchy, the same for all rows, such that whoever joins this table with theirs is still "
+    "left with several values for everybody. Sensitive values were not changed."
+)
+
+ABOUT = About(
+    title="Non-centralized l-diversity",
+    did=lambda release: with_levels(DONE, release),
+    stages=searched,
+    sweeps=(Sweep("Non-centralized", "l", (2, 4, 8), distinct=True),),
+    tour=(
+        Stop(
+            "office-census",
+            "Census office, joint",
+            {"l": 2, "choose": "loss", "others": ("revenue",)},
+            hierarchies=True,
+            quasi_identifiers=("education", "race", "sex"),
+            beside="office-revenue",
+            place=2,
+        ),
+    ),
+    examples=(Example({"l": 2}, "unsafe"), Example({"l": 100}, "unreachable")),
+)

@@ -1,0 +1,56 @@
+"""What is to be known of Privacy Streamliner beyond its class."""
+
+from __future__ import annotations
+
+from undercover.model.about import About, Example, Stop, Sweep
+from undercover.model.release import Release
+
+DONE = (
+    "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a group were widened "
+    "until they are the same for all of its rows."
+)
+_ALGORITHMS = {
+    "wrap": "Who is with whom was drawn at random, so that groups are as small as they can be.",
+    "guided": "Groups keep within strata that were fixed beforehand; within them near rows were joined in a way that "
+    "does not depend on which sensitive value is whose.",
+    "rda": "Who is with whom was drawn at random.",
+    "gda": "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; somebody who "
+    "knows it may invert it.",
+    "ria": "Partners were drawn at random and merged. This is a demonstration: the groups are large.",
+}
+
+
+def did(release: Release) -> str:
+    """What was done, by which algorithm.
+
+    >>> did(Release("streamliner", {"algorithm": "rda"}, (), True)).split(". ")[-1]
+    'Who is with whom was drawn at random.'
+    """
+    return " ".join(filter(None, [DONE, _ALGORITHMS.get(str(release.parameters.get("algorithm")))]))
+
+
+ABOUT = About(
+    title="Privacy streamliner",
+    did=did,
+    sweeps=(
+        Sweep("Streamliner wrap", "l", (2, 4, 8)),
+        Sweep("Streamliner guided", "l", (2, 4, 8), {"algorithm": "guided"}),
+    ),
+    tour=(
+        Stop("streamliner-l8", "Streamliner l=8", {"l": 8}),
+        Stop(
+            "streamliner-l8-guided",
+            "Streamliner l=8, by sex",
+            {"l": 8, "algorithm": "guided", "strata": ("sex",)},
+        ),
+    ),
+    examples=(
+        *(
+            Example({"l": l, "algorithm": algorithm}, "safe")
+            for l in (2, 3)  # noqa: E741
+            for algorithm in ("wrap", "guided", "rda", "ria")
+        ),
+        Example({"l": 2, "algorithm": "gda", "allow_unsafe": True}, "unsafe"),
+        Example({"l": 100}, "unreachable"),
+    ),
+)
