@@ -80,19 +80,16 @@ def covering_boxes(bitmaps: Any, summary: Any, value_starts: Any, targets: Any) 
 
 
 @kernel
-def posteriors(
-    offsets: Any, boxes: Any, weights: Any, bucket_of: Any, bucket_starts: Any, bucket_values: Any, bucket_counts: Any,
-    bucket_sizes: Any, n_values: int, target_of: Any, truth: Any,
-) -> Any:  # fmt: skip
+def posteriors(offsets: Any, boxes: Any, buckets: Any, target_of: Any, truth: Any) -> Any:
     """What an attacker thinks of the true value of every row, and whether his best guess hits.
 
-    A box weighs ``weights`` rows and its sensitive values are those of its bucket
-    (``bucket_starts[b]:bucket_starts[b + 1]`` of values and counts, ``bucket_sizes`` rows in all). The probability of a
-    value is its mean over the matching rows; the guess is the most probable value, one of several by chance.
+    The probability of a value is its mean over the matching rows; the guess is the most probable value, one of several
+    by chance. ``buckets`` are :class:`undercover.forms.boxes.Buckets`; target t fits ``boxes[offsets[t]:offsets[t + 1]]``.
 
     ``target_of`` is the target of each row, in ascending order; ``truth`` its sensitive value.
     Returns (probability, hit), one number per row each.
     """
+    weights, bucket_of, bucket_starts, bucket_values, bucket_counts, bucket_sizes, n_values = buckets
     n = len(target_of)
     probability = np.zeros(n)
     hit = np.zeros(n)
