@@ -160,18 +160,16 @@ def bit_planes(boxes: Any, weights: Any, n_planes: int, n_words: int) -> Any:
 
 @kernel
 def weigh_covering(
-    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, planes: Any,
-    plane_starts: Any, list_starts: Any, listed: Any, listed_weights: Any,
-) -> Any:  # fmt: skip
+    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, weights: Any
+) -> Any:
     """(n_targets,) weight of the boxes that cover each target, and (n_rows,) the weight of each row's true value there.
 
     ``bitmaps`` (n_values, n_words) as :func:`undercover.forms.kernels.index_boxes` makes them. Targets that begin
     alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
-    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. Weight number 0 is that of the
-    boxes beyond ``least``, which all have; number v + 1 is that of the sensitive value v in them. Number s has the
-    planes ``plane_starts[s]:plane_starts[s + 1]``, or where it has none the boxes
-    ``listed[list_starts[s]:list_starts[s + 1]]`` with their weights.
+    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. The ``weights`` are
+    :class:`undercover.forms.matching.Weights`.
     """
+    planes, plane_starts, list_starts, listed, listed_weights = weights
     n, d = targets.shape
     n_words = bitmaps.shape[1]
     totals = np.zeros(n, np.int64)

@@ -302,20 +302,12 @@ def regroup(tuples: Tuples, n_groups: int, k: int, layout: Layout, checks: Check
     """
     m, d = tuples.codes.shape
     groups = _Groups(
-        np.full(n_groups + 1, NONE, np.int64),
-        np.full(m, NONE, np.int64),
-        np.full(m, NONE, np.int64),
-        np.zeros(n_groups + 1, np.int64),
-        np.zeros(n_groups + 1),
-        np.zeros((n_groups + 1, d)),
-        np.zeros((n_groups + 1, d, 2), np.int64),
-        np.zeros((n_groups + 1, layout.word_starts[d]), np.uint64),
-        np.zeros(n_groups, np.int64),
-        np.zeros(n_groups, np.int64),
-        np.zeros(m, np.int64),
-        np.ones(1, np.int64),
+        np.full(n_groups + 1, NONE, np.int64), np.full(m, NONE, np.int64), np.full(m, NONE, np.int64),
+        np.zeros(n_groups + 1, np.int64), np.zeros(n_groups + 1), np.zeros((n_groups + 1, d)),
+        np.zeros((n_groups + 1, d, 2), np.int64), np.zeros((n_groups + 1, layout.word_starts[d]), np.uint64),
+        np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64), np.zeros(m, np.int64), np.ones(1, np.int64),
         np.empty(MANY, np.int64),
-    )
+    )  # fmt: skip
     n_values = checks.column_starts[-1]
     checking = _Checking(checks, np.zeros(n_values, np.int64), np.zeros(n_values + 1))
     for t in range(m - 1, -1, -1):

@@ -253,33 +253,17 @@ def _scratch(task: Task) -> Any:
         size = starts[j + 1] - starts[j]
         n_slots += size if columns.kinds[j] == TREE else min(size, MAX_SLOTS)
     node = _Node(
-        np.empty(2 * d, np.int64),
-        np.zeros(total, np.int64),
-        np.empty(total, np.int64),
-        np.zeros(total, np.int64),
-        np.zeros(d, np.int64),
-        np.empty(d, np.int64),
-        np.zeros(d + 1, np.int64),
-        np.zeros(n_slots, np.int64),
-        np.zeros(n_slots, np.int64),
-        np.zeros(max(MAX_SLOTS, total), np.int64),
-    )
+        np.empty(2 * d, np.int64), np.zeros(total, np.int64), np.empty(total, np.int64), np.zeros(total, np.int64),
+        np.zeros(d, np.int64), np.empty(d, np.int64), np.zeros(d + 1, np.int64), np.zeros(n_slots, np.int64),
+        np.zeros(n_slots, np.int64), np.zeros(max(MAX_SLOTS, total), np.int64),
+    )  # fmt: skip
     by_words = task.rule == BY_LOSS and not task.regions
     words = _Words(
-        np.zeros((d, 3), np.int64),
-        np.zeros(d + 1, np.int64),
-        np.zeros(total, np.uint64),
-        np.zeros(total, np.int64),
-        np.zeros(n_slots * d if by_words else 0, np.uint64),
-        np.zeros((n_slots + 1) * d if by_words else 0, np.uint64),
-        np.zeros((d, 64)),
-        np.zeros((d, 64)),
-        np.zeros(d, np.uint64),
-        np.zeros(d, np.int64),
-        np.zeros(d, np.uint64),
-        np.zeros(d, np.uint64),
-        np.zeros(2 * d, np.uint64),
-    )
+        np.zeros((d, 3), np.int64), np.zeros(d + 1, np.int64), np.zeros(total, np.uint64), np.zeros(total, np.int64),
+        np.zeros(n_slots * d if by_words else 0, np.uint64), np.zeros((n_slots + 1) * d if by_words else 0, np.uint64),
+        np.zeros((d, 64)), np.zeros((d, 64)), np.zeros(d, np.uint64), np.zeros(d, np.int64), np.zeros(d, np.uint64),
+        np.zeros(d, np.uint64), np.zeros(2 * d, np.uint64),
+    )  # fmt: skip
     room = 3 * n_slots + d
     cuts = _Cuts(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64))
     return node, words, cuts

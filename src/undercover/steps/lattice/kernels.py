@@ -95,22 +95,6 @@ def roll_up_bits(cells: Any, parent: Any, coarser: Any) -> None:
 
 
 @kernel
-def merge_sums(cells: Any, labels: Any, merged: Any) -> None:
-    """Add cell i to ``merged[labels[i]]``."""
-    for i in range(len(labels)):
-        for w in range(cells.shape[1]):
-            merged[labels[i], w] += cells[i, w]
-
-
-@kernel
-def merge_bits(cells: Any, labels: Any, merged: Any) -> None:
-    """Join cell i with ``merged[labels[i]]``, bit by bit."""
-    for i in range(len(labels)):
-        for w in range(cells.shape[1]):
-            merged[labels[i], w] |= cells[i, w]
-
-
-@kernel
 def rows_in_small_cells(counts: Any, k: int, limit: int) -> int:
     """Rows in cells of fewer than ``k`` rows."""
     rows = 0
