@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.schema import Column
 from undercover.model.table import CellKind, Table, cell_kind, code_type
 from undercover.steps.cutting.arrays import RANGE, SET, TREE, Columns
 
@@ -85,7 +84,7 @@ def kernel_columns(table: Table, columns: Sequence[CutColumn]) -> Columns:
     return Columns(
         starts,
         np.array([_KIND_CODE[column.kind] for column in columns], dtype=np.int64),
-        np.array([_settings(table, column).weight for column in columns], dtype=np.float64),
+        np.array([table[column.name].settings.weight for column in columns], dtype=np.float64),
         positions,
         np.array([1.0 / max(1, column.leaves - 1) for column in columns]),
         leaf_starts,
@@ -103,10 +102,6 @@ def packed_codes(table: Table, columns: Sequence[CutColumn]) -> tuple[NDArray[An
     for j, column in enumerate(columns):
         np.take(column.recode.astype(kind), table[column.name].codes, out=codes[:, j])
     return codes, codes.view(np.uint64)
-
-
-def _settings(table: Table, column: CutColumn) -> Column:
-    return table[column.name].settings
 
 
 def tree_of(table: Table, column: CutColumn) -> dict[str, NDArray[np.int64]]:
