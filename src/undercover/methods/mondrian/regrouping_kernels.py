@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
+from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import SET, TREE, Checks
 from undercover.steps.cutting.predicates import all_hold
 
@@ -74,7 +74,7 @@ class _Checking(NamedTuple):
     work: Any  # scratch
 
 
-@internal
+@inlined
 def _cover(codes: Any, t: int, alone: bool, groups: _Groups, g: int, layout: Layout) -> None:
     """Make the cell of ``g`` cover tuple ``t``, or nothing else."""
     loss, losses, cell, bits = groups.loss, groups.losses, groups.cell, groups.bits
@@ -117,7 +117,7 @@ def _tighten(codes: Any, source: int, skip: int, groups: _Groups, g: int, layout
         t = groups.after[t]
 
 
-@internal
+@inlined
 def _link(t: int, g: int, rows: int, groups: _Groups) -> None:
     head, after, before, size = groups.head, groups.after, groups.before, groups.size
     after[t], before[t] = head[g], NONE
@@ -127,7 +127,7 @@ def _link(t: int, g: int, rows: int, groups: _Groups) -> None:
     size[g] += rows
 
 
-@internal
+@inlined
 def _unlink(t: int, g: int, rows: int, groups: _Groups) -> None:
     head, after, before, size = groups.head, groups.after, groups.before, groups.size
     if before[t] == NONE:
@@ -148,7 +148,7 @@ def _count(t: int, row_starts: Any, checks: Checks, counts: Any) -> int:
     return row_starts[t + 1] - row_starts[t]
 
 
-@internal
+@inlined
 def _holds(g: int, more: int, less: int, groups: _Groups, row_starts: Any, checking: _Checking) -> bool:
     """Whether group ``g`` with tuple ``more`` and without ``less`` keeps the predicates."""
     checks, counts, work = checking
@@ -207,7 +207,7 @@ def _cheapest(
     return best, cost
 
 
-@internal
+@inlined
 def _members(g: int, groups: _Groups) -> int:
     """List the tuples of ``g``; return how many, or NONE where there are more than MANY."""
     n, t = 0, groups.head[g]

@@ -242,7 +242,7 @@ def _collect(codes: Any, starts: Any, active: Any, n_active: int, words: _Words,
                 unions[at + w] |= row[w]
 
 
-@inlined
+@internal
 def _scratch(task: Task) -> Any:
     """Room for what is known of one node."""
     columns = task.columns
@@ -514,7 +514,7 @@ def _part_slots(columns: Columns, node: _Node, cuts: _Cuts, cut: int) -> int:
     return end - begin
 
 
-@inlined
+@internal
 def _parts_hold(
     rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int, counts: Any, work: Any
 ) -> bool:
