@@ -17,7 +17,7 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees
+from undercover.steps.cutting.columns import cut_columns, kernel_columns
 from undercover.steps.recoding import box_cells, generalized_table
 from undercover.utility.discernibility import optimal_discernibility
 
@@ -133,8 +133,8 @@ def rescan(table: Table, plan: Plan) -> Groups:
             live[nearest] = False
             picks.append(nearest)
     columns = cut_columns(table, "regions")
-    settings = kernel_columns(table, columns), kernel_trees(table, columns)
+    settings = kernel_columns(table, columns)
     cutting_codes = np.stack([column.recode[table[column.name].codes] for column in columns], axis=1).astype(np.int32)
     chosen = np.concatenate(picks)
     offsets = np.concatenate([[0], np.cumsum([len(pick) for pick in picks])])
-    return Groups.from_order(chosen, divide_rows(cutting_codes, chosen, offsets, K, *settings))
+    return Groups.from_order(chosen, divide_rows(cutting_codes, chosen, offsets, K, settings))

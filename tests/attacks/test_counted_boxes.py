@@ -11,7 +11,7 @@ from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.kernels import bit_planes, weigh_covering
-from undercover.forms.matching import can_be_counted, counted_matches, pairs_expected
+from undercover.forms.matching import Weights, can_be_counted, counted_matches, pairs_expected
 from undercover.forms.merged_boxes import merged_boxes
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
@@ -91,9 +91,8 @@ def weighed(bitmaps, targets, weights, least=0, n_planes=None):
     planes = bit_planes(np.arange(len(weights)), np.array(weights), bits, bitmaps.shape[1])
     rows = np.zeros(len(targets) + 1, dtype=np.int64)
     starts = np.zeros(targets.shape[1], dtype=np.int64)
-    found, _ = weigh_covering(
-        bitmaps, starts, targets, rows, NONE, least, planes, np.array([0, bits]), np.zeros(2, np.int64), NONE, NONE
-    )
+    held = Weights(planes, np.array([0, bits]), np.zeros(2, np.int64), NONE, NONE)
+    found, _ = weigh_covering(bitmaps, starts, targets, rows, NONE, least, held)
     return found.tolist()
 
 
@@ -130,11 +129,13 @@ def test_planes_and_lists_against_plain_sums(data):
         np.arange(len(targets) + 1),
         np.zeros(len(targets), dtype=np.int64),
         least,
-        np.zeros((0, n_words), dtype=np.uint64),
-        np.zeros(3, dtype=np.int64),
-        np.array([0, 0, len(values)]),
-        np.arange(len(values)),
-        values * 3,
+        Weights(
+            np.zeros((0, n_words), dtype=np.uint64),
+            np.zeros(3, dtype=np.int64),
+            np.array([0, 0, len(values)]),
+            np.arange(len(values)),
+            values * 3,
+        ),
     )
     assert true.tolist() == [3 * sum(weights[box] for box in boxes) for boxes in inside]
 

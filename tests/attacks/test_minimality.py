@@ -103,7 +103,7 @@ def tables(seed: int, n: int = 7, count: int = 40) -> Iterator[Table]:
 
 def beliefs(table: Table, method: Any, drop: int = 0, evidence: Any = "groups", **options: Any) -> Iterator[Belief]:
     """What the attack believes in every case that has evidence; ``drop`` forgets that many of the refused cuts."""
-    _, checks = kernel_checks(table, method.checks(table))
+    checks = kernel_checks(table, method.checks(table))
     codes = table["s"].codes.astype(np.int64)
     given = {"draws": 400, "wanted": 400, "most_draws": 40_000, "most_steps": 100_000, "seed": 5, **options}
     nodes = [Node(node.rows, node.refused[drop:], node.is_group) for node in method.follow(table)]

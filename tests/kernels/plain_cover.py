@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.methods.mutual_cover.kernels.central_path import LANES
 
@@ -31,11 +32,11 @@ def kernel_table(counts: Any, cost: Any, delta: Any, *, uniform: bool = False) -
     distance = (cover.MATRIX, NO_NUMBERS, NO_NUMBERS, NO_NODES, NO_NODES, NO_NODES, NO_NODES, cost)
     columns, kept, cells = np.arange(n, dtype=np.int32), np.zeros(1, np.int32), np.full(q * n, np.nan)
     objective, bound, spread, origin = np.zeros(1), np.zeros(1), np.zeros(1), np.zeros(1, np.uint8)
-    cover.cover_tables(
-        np.array([0]), np.array([0, q]), np.arange(q, dtype=np.int32), counts, np.array([0, n]), columns,
-        np.array([0, q * n]), distance, float(delta), math.ceil(1 / delta), delta.numerator == 1, uniform, LANES,
-        kept, cells, objective, bound, spread, origin,
-    )  # fmt: skip
+    rows, starts = np.arange(q, dtype=np.int32), (np.array([0, q]), np.array([0, n]), np.array([0, q * n]))
+    tables = Tables(starts[0], rows, counts, starts[1], columns, starts[2], cells)
+    least, whole = math.ceil(1 / delta), delta.numerator == 1
+    solved = cover.Solved(kept, objective, bound, spread, origin)
+    cover.cover_tables(np.array([0]), tables, distance, float(delta), least, whole, uniform, LANES, solved)
     x = cells[: q * kept[0]].reshape(q, kept[0])
     full = np.zeros((q, n))
     full[:, columns[: kept[0]]] = x

@@ -17,6 +17,7 @@ from plain_cover import (
     plain_interior_point,
 )
 
+from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels.programs import INTERIOR, KEPT, SHARED, UNIFORM, compact, finish_table
 
 AGES = np.array([28, 29, 32, 33, 35, 39, 40, 41])  # Figure 1
@@ -235,6 +236,8 @@ def test_closing_gaps() -> None:
     starts, column_starts, cell_starts = np.array([0, 2, 3]), np.array([0, 3, 5]), np.array([0, 6, 8])
     columns = np.array([4, 6, -1, 9, -1], np.int32)
     cells = np.array([0.1, 0.9, 0.2, 0.8, -1, -1, 1.0, -1])
-    new_columns, new_cells = compact(starts, column_starts, cell_starts, np.array([2, 1], np.int32), columns, cells)
+    rows = np.zeros(0, np.int32)
+    tables = Tables(starts, rows, rows, column_starts, columns, cell_starts, cells)
+    new_columns, new_cells = compact(tables, np.array([2, 1], np.int32))
     assert (new_columns.tolist(), columns[:3].tolist()) == ([0, 2, 3], [4, 6, 9])
     assert (new_cells.tolist(), cells[:5].tolist()) == ([0, 4, 5], [0.1, 0.9, 0.2, 0.8, 1.0])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from undercover.utility.queries.evaluation import Runs
 from undercover.utility.queries.kernels import scatter_products, sum_products
 
 
@@ -91,11 +92,13 @@ def test_direct_sums_are_sums_over_the_plain_cube(problem, data):
         queries.append((data.draw(st.integers(0, n_values - 1)), ends))
     found = sum_products(
         *pair_arrays(pairs, n_values),
-        numbered(boxes, cells),
-        np.array(run_starts, dtype=np.int64),
-        np.array(run_low, dtype=np.int64),
-        np.array(run_high, dtype=np.int64),
-        np.array(cell_sizes, dtype=np.int64),
+        Runs(
+            numbered(boxes, cells),
+            np.array(run_starts, dtype=np.int64),
+            np.array(run_low, dtype=np.int64),
+            np.array(run_high, dtype=np.int64),
+            np.array(cell_sizes, dtype=np.int64),
+        ),
         np.array([value for value, _ in queries], dtype=np.int64),
         np.array([[low for low, _ in ends] for _, ends in queries], dtype=np.int64),
         np.array([[high for _, high in ends] for _, ends in queries], dtype=np.int64),

@@ -54,8 +54,8 @@ def test_merging_joins_cells_of_one_label() -> None:
     cells = np.array([[1, 2], [4, 8], [3, 1]])
     labels = np.array([1, 0, 1])
     sums, bits = np.zeros((2, 2), dtype=np.int64), np.zeros((2, 2), dtype=np.int64)
-    lattice.merge_sums(cells, labels, sums)
-    lattice.merge_bits(cells, labels, bits)
+    lattice.roll_up_sums(cells[None, :, None], labels, sums[None, :, None])
+    lattice.roll_up_bits(cells[None, :, None], labels, bits[None, :, None])
     assert sums.tolist() == [[4, 8], [4, 3]]
     assert bits.tolist() == [[4, 8], [3, 3]]
 

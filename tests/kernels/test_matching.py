@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from undercover.forms.boxes import Buckets
 from undercover.forms.kernels import posteriors
 
 
@@ -36,13 +37,15 @@ def test_random_boxes_and_buckets() -> None:
         probability, hit = posteriors(
             np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64),
             np.array([box for one in members for box in one], np.int64),
-            weights.astype(np.float64),
-            bucket_of,
-            np.concatenate([[0], np.cumsum([len(bucket) for bucket in buckets])]).astype(np.int64),
-            np.array([value for bucket in buckets for value in bucket], np.int64),
-            np.array([count for bucket in buckets for count in bucket.values()], np.float64),
-            np.array([sum(bucket.values()) for bucket in buckets], np.float64),
-            n_values,
+            Buckets(
+                weights.astype(np.float64),
+                bucket_of,
+                np.concatenate([[0], np.cumsum([len(bucket) for bucket in buckets])]).astype(np.int64),
+                np.array([value for bucket in buckets for value in bucket], np.int64),
+                np.array([count for bucket in buckets for count in bucket.values()], np.float64),
+                np.array([sum(bucket.values()) for bucket in buckets], np.float64),
+                n_values,
+            ),
             target_of,
             truth,
         )
@@ -58,13 +61,15 @@ def test_two_boxes_by_hand() -> None:
     probability, hit = posteriors(
         np.array([0, 2]),
         np.array([0, 1]),
-        np.array([3.0, 1.0]),
-        np.array([0, 1]),
-        np.array([0, 2, 3]),
-        np.array([0, 1, 0]),
-        np.array([1.0, 2.0, 1.0]),
-        np.array([3.0, 1.0]),
-        3,
+        Buckets(
+            np.array([3.0, 1.0]),
+            np.array([0, 1]),
+            np.array([0, 2, 3]),
+            np.array([0, 1, 0]),
+            np.array([1.0, 2.0, 1.0]),
+            np.array([3.0, 1.0]),
+            3,
+        ),
         np.array([0, 0, 0]),
         np.array([0, 1, 2]),
     )

@@ -7,32 +7,20 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.model.table import Table
-from undercover.steps.cutting.checks import kernel_checks
-from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees, packed_codes
 from undercover.steps.cutting.median_regions import refine_regions
-from undercover.steps.cutting.partition import partition
-from undercover.steps.cutting.splits import MAX_SLOTS, MEDIAN, refine
+from undercover.steps.cutting.partition import kernel_arguments, partition
+from undercover.steps.cutting.splits import MAX_SLOTS, refine
 
 
 def both_ways(table: Table, k: int) -> None:
     """Leaves, bounds and the order of rows are the same."""
     found = []
-    for one_at_a_time in (True, False):
-        columns = cut_columns(table, "regions")
-        codes, packed = packed_codes(table, columns)
-        ids = np.arange(table.n_rows, dtype=np.uint32)
-        shared = (codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
-        everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
-        arrays = (kernel_columns(table, columns), kernel_trees(table, columns), k)
-        if one_at_a_time:
-            leaves, pending = refine_regions(*shared, 0, table.n_rows, everything, *arrays, table.n_rows)
-        else:
-            sensitive, checks = kernel_checks(table, ())
-            leaves, pending = refine(
-                *shared, 0, table.n_rows, everything, *arrays, MEDIAN, True, sensitive, checks, table.n_rows
-            )
+    for kernel in (refine_regions, refine):
+        _, rows, task, everything = kernel_arguments(table, k=k, checks=(), cut="median", recoding="regions")
+        tried = np.empty((0, 0), np.uint16)
+        leaves, pending, _ = kernel(rows, 0, table.n_rows, everything, task, table.n_rows, tried)
         assert not len(pending)
-        found.append((leaves.tolist(), ids.tolist()))
+        found.append((leaves.tolist(), rows.ids.tolist()))
     assert found[0] == found[1]
 
 

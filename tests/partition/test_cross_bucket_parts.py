@@ -26,7 +26,7 @@ from undercover.model.groups import Groups
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees
+from undercover.steps.cutting.columns import cut_columns, kernel_columns
 
 
 def one_sensitive(table: Table) -> Table:
@@ -99,7 +99,7 @@ def kernel_inputs(table: Table, rows: np.ndarray) -> tuple[Any, ...]:
     return (
         codes,
         table["t"].codes[rows].astype(np.int32),
-        (kernel_columns(table, columns), kernel_trees(table, columns)),
+        kernel_columns(table, columns),
     )
 
 
@@ -111,7 +111,7 @@ def test_the_tree_is_the_plain_one_whatever_the_order_of_the_rows(number: int) -
     codes, values, settings = kernel_inputs(table, np.arange(table.n_rows))
     for order in (np.arange(table.n_rows), rng.permutation(table.n_rows)):
         rows, own, secret = order.copy(), codes[order], values[order]
-        nodes = build_tree(own, secret, rows, *settings)
+        nodes = build_tree(own, secret, rows, settings)
         expected = PlainTree(plain, table["t"].codes, order.tolist())
         assert rows.tolist() == expected.order
         assert (own == codes[rows]).all()
@@ -162,7 +162,7 @@ def test_the_division_is_the_plain_one(number: int) -> None:
     k = int(rng.integers(1, 6))
     parts = [rows[low:high].tolist() for low, high in pairwise(offsets)]
     expected = [group for part in parts for group in plain_division(PlainColumns(table), part, k)]
-    starts = divide_rows(codes, rows, offsets, k, *settings)
+    starts = divide_rows(codes, rows, offsets, k, settings)
     assert [rows[low:high].tolist() for low, high in pairwise(starts)] == expected
 
 

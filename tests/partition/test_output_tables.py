@@ -256,16 +256,16 @@ def test_delta_is_compared_as_a_fraction() -> None:
     assert found.table(attribute=0, group=0).outputs.tolist() == [24]
 
 
-def giving_up(spoil: Callable[[Any, Any], None]) -> Callable[..., None]:
+def giving_up(spoil: Callable[[Any, Any, Any], None]) -> Callable[..., None]:
     """The kernel, except that it says of every table with an interior that it did not converge."""
 
-    def solve(*arguments: Any) -> None:
-        real(*arguments)
-        origins = arguments[-1]
-        for p in arguments[0]:
-            if origins[p] == cover.INTERIOR:
-                origins[p] = cover.UNCONVERGED
-                spoil(p, arguments)
+    def solve(numbers: Any, tables: Any, *asked: Any) -> None:
+        real(numbers, tables, *asked)
+        solved = asked[-1]
+        for p in numbers:
+            if solved.origins[p] == cover.INTERIOR:
+                solved.origins[p] = cover.UNCONVERGED
+                spoil(p, tables, solved)
 
     real = cover.cover_tables
     for name in ("signatures", "stats", "py_func"):
@@ -278,10 +278,9 @@ def test_tables_the_kernel_gives_up_on_come_from_highs(monkeypatch: pytest.Monke
     table, groups = mixed()
     ours = output_tables(table, groups, delta=Fraction(1, 5), columns=columns)
 
-    def nothing_found(p: int, arguments: Any) -> None:
-        kept, cells, objectives, bounds, _, _ = arguments[-6:]
-        kept[p], objectives[p], bounds[p] = 0, np.nan, 0.0
-        cells[arguments[6][p] : arguments[6][p + 1]] = np.nan
+    def nothing_found(p: int, tables: Any, solved: Any) -> None:
+        solved.kept[p], solved.objectives[p], solved.bounds[p] = 0, np.nan, 0.0
+        tables.probabilities[tables.cell_starts[p] : tables.cell_starts[p + 1]] = np.nan
 
     monkeypatch.setattr(cover, "cover_tables", giving_up(nothing_found))
     found = output_tables(table, groups, delta=Fraction(1, 5), columns=columns)
@@ -294,9 +293,8 @@ def test_tables_the_kernel_gives_up_on_come_from_highs(monkeypatch: pytest.Monke
 def test_the_kernels_table_stays_where_highs_finds_none_cheaper(monkeypatch: pytest.MonkeyPatch) -> None:
     ours = output_tables(*ages(), delta=Fraction(1, 2))
 
-    def cheaper_than_possible(p: int, arguments: Any) -> None:
-        objectives = arguments[-4]
-        objectives[p] = 4.0
+    def cheaper_than_possible(p: int, tables: Any, solved: Any) -> None:
+        solved.objectives[p] = 4.0
 
     monkeypatch.setattr(cover, "cover_tables", giving_up(cheaper_than_possible))
     found = output_tables(*ages(), delta=Fraction(1, 2))

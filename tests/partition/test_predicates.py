@@ -19,12 +19,12 @@ from undercover.steps.cutting.predicates import all_hold
 
 def verdict(table: Table, checks: list[Check], rows: list[int]) -> bool:
     """What the kernel says of a group of rows."""
-    sensitive, arrays = kernel_checks(table, checks)
-    starts = arrays[4]
+    arrays = kernel_checks(table, checks)
+    sensitive, starts = arrays.sensitive, arrays.column_starts
     counts = np.zeros(starts[-1], np.int64)
     for c in range(sensitive.shape[1]):
         np.add.at(counts, starts[c] + sensitive[rows, c].astype(np.int64), 1)
-    return bool(all_hold(counts, len(rows), *arrays, np.zeros(starts[-1] + 1)))
+    return bool(all_hold(counts, len(rows), arrays, np.zeros(starts[-1] + 1)))
 
 
 def table_of(counts: list[int], hierarchy: Hierarchy | None = None) -> tuple[Table, list[list[int]]]:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.forms.boxes import match, value_codes
+from undercover.forms.boxes import match
 from undercover.forms.case import Case
 from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.protocols import Effort, Progress, no_progress
@@ -122,21 +122,9 @@ class BucketMatching:
         buckets = count_items(offsets, members, merged.starts, merged.buckets, merged.n_buckets)
         order = np.argsort(target_of, kind="stable")
         breach, baseline = {}, {}
-        for name, distribution in boxes.sensitive.items():
-            value_of, n_values = value_codes(distribution, original[name])
-            found, _ = posteriors(
-                offsets,
-                members,
-                boxes.weights.astype(np.float64),
-                boxes.bucket_of,
-                distribution.starts,
-                value_of[distribution.value_index],
-                distribution.counts.astype(np.float64),
-                distribution.sizes.astype(np.float64),
-                n_values,
-                target_of[order],
-                original[name].codes[order].astype(np.int64),
-            )
+        for name in boxes.sensitive:
+            truth = original[name].codes[order].astype(np.int64)
+            found, _ = posteriors(offsets, members, boxes.buckets(original[name]), target_of[order], truth)
             breach[name] = np.empty(len(order))
             breach[name][order] = found
             baseline[name] = case.guessing(name)["mean"]

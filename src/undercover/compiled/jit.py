@@ -25,6 +25,14 @@ def internal(function: F) -> F:
     return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
+def inlined(function: F) -> F:
+    """Compile a function into the kernels that call it: a small one, or a part of one long kernel.
+
+    At any other call every array of every tuple it takes is copied, seven words each.
+    """
+    return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function))
+
+
 def arithmetic(function: F) -> F:
     """Compile floating-point loops that only kernels call: sums may be reordered, a division by zero gives infinity."""
     options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}

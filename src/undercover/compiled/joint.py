@@ -10,7 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import kernel
+from undercover.compiled.jit import internal, kernel
+
+
+@internal
+def _meet(shared: Any, overlap: Any, at: Any, t: int) -> bool:
+    """Whether the class of table t has a value in common with those before it in every column they share."""
+    for column in range(len(shared)):
+        cell = shared[column, at[t]]
+        if cell >= 0:
+            for earlier in range(t):
+                other = shared[column, at[earlier]]
+                if other >= 0 and not overlap[column, cell, other]:
+                    return False
+    return True
 
 
 @kernel
@@ -56,15 +69,7 @@ def survey_combinations(
         if at[t] == starts[t + 1]:
             t -= 1
             continue
-        meets = True
-        for column in range(len(shared)):
-            cell = shared[column, at[t]]
-            if cell >= 0:
-                for earlier in range(t):
-                    other = shared[column, at[earlier]]
-                    if other >= 0 and not overlap[column, cell, other]:
-                        meets = False
-        if not meets:
+        if not _meet(shared, overlap, at, t):
             continue
         total, top, left = 0.0, 0.0, 0
         for value in range(n_values):
@@ -125,15 +130,7 @@ def least_possible(counts: Any, starts: Any, totals: Any, shared: Any, overlap: 
         if at[t] == starts[t + 1]:
             t -= 1
             continue
-        meets = True
-        for column in range(len(shared)):
-            cell = shared[column, at[t]]
-            if cell >= 0:
-                for earlier in range(t):
-                    other = shared[column, at[earlier]]
-                    if other >= 0 and not overlap[column, cell, other]:
-                        meets = False
-        if not meets:
+        if not _meet(shared, overlap, at, t):
             continue
         for value in range(n_values):
             sums[t + 1, value] = sums[t, value] + counts[at[t], value]

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,26 @@ class Boxes:
     value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
     exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers at most one
     sensitive: dict[str, Distribution]  # by bucket
+
+    def buckets(self, column: EncodedColumn) -> Buckets:
+        """The values of a sensitive column in every bucket, in the codes of the original."""
+        held = self.sensitive[column.name]
+        codes, n_values = value_codes(held, column)
+        counts, sizes = held.counts.astype(np.float64), held.sizes.astype(np.float64)
+        weights = self.weights.astype(np.float64)
+        return Buckets(weights, self.bucket_of, held.starts, codes[held.value_index], counts, sizes, n_values)
+
+
+class Buckets(NamedTuple):
+    """Boxes and the sensitive values in their buckets, as kernels take them."""
+
+    weights: NDArray[np.float64]  # (n_boxes,)
+    bucket_of: NDArray[np.int64]  # (n_boxes,)
+    starts: NDArray[np.int64]  # bucket b has the entries starts[b]:starts[b + 1]
+    values: NDArray[np.int64]  # code of each entry, below n_values
+    counts: NDArray[np.float64]  # rows of each entry
+    sizes: NDArray[np.float64]  # rows of each bucket
+    n_values: int
 
 
 def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> Boxes:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.boxes import Boxes, match, value_codes
+from undercover.forms.boxes import Boxes, match
 from undercover.forms.matching import MOST_PAIRS, can_be_counted, counted_matches, pairs_expected
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
@@ -131,21 +131,10 @@ def _listed(
     matches = running[offsets[1:]] - running[offsets[:-1]]
     order = np.argsort(target_of, kind="stable")
     attribute, hits = {}, {}
-    for name, distribution in boxes.sensitive.items():
-        codes, n_values = value_codes(distribution, original[name])
+    for name in boxes.sensitive:
         truth = original[name].codes if rows is None else original[name].codes[rows]
         probability, hit = posteriors(
-            offsets,
-            members,
-            boxes.weights.astype(np.float64),
-            boxes.bucket_of,
-            distribution.starts,
-            codes[distribution.value_index],
-            distribution.counts.astype(np.float64),
-            distribution.sizes.astype(np.float64),
-            n_values,
-            target_of[order],
-            truth[order].astype(np.int64),
+            offsets, members, boxes.buckets(original[name]), target_of[order], truth[order].astype(np.int64)
         )
         attribute[name], hits[name] = np.empty(len(order)), np.empty(len(order))
         attribute[name][order], hits[name][order] = probability, hit

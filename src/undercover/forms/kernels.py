@@ -80,19 +80,16 @@ def covering_boxes(bitmaps: Any, summary: Any, value_starts: Any, targets: Any) 
 
 
 @kernel
-def posteriors(
-    offsets: Any, boxes: Any, weights: Any, bucket_of: Any, bucket_starts: Any, bucket_values: Any, bucket_counts: Any,
-    bucket_sizes: Any, n_values: int, target_of: Any, truth: Any,
-) -> Any:  # fmt: skip
+def posteriors(offsets: Any, boxes: Any, buckets: Any, target_of: Any, truth: Any) -> Any:
     """What an attacker thinks of the true value of every row, and whether his best guess hits.
 
-    A box weighs ``weights`` rows and its sensitive values are those of its bucket
-    (``bucket_starts[b]:bucket_starts[b + 1]`` of values and counts, ``bucket_sizes`` rows in all). The probability of a
-    value is its mean over the matching rows; the guess is the most probable value, one of several by chance.
+    The probability of a value is its mean over the matching rows; the guess is the most probable value, one of several
+    by chance. ``buckets`` are :class:`undercover.forms.boxes.Buckets`; target t fits ``boxes[offsets[t]:offsets[t + 1]]``.
 
     ``target_of`` is the target of each row, in ascending order; ``truth`` its sensitive value.
     Returns (probability, hit), one number per row each.
     """
+    weights, bucket_of, bucket_starts, bucket_values, bucket_counts, bucket_sizes, n_values = buckets
     n = len(target_of)
     probability = np.zeros(n)
     hit = np.zeros(n)
@@ -163,18 +160,16 @@ def bit_planes(boxes: Any, weights: Any, n_planes: int, n_words: int) -> Any:
 
 @kernel
 def weigh_covering(
-    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, planes: Any,
-    plane_starts: Any, list_starts: Any, listed: Any, listed_weights: Any,
-) -> Any:  # fmt: skip
+    bitmaps: Any, value_starts: Any, targets: Any, row_starts: Any, truth: Any, least: int, weights: Any
+) -> Any:
     """(n_targets,) weight of the boxes that cover each target, and (n_rows,) the weight of each row's true value there.
 
     ``bitmaps`` (n_values, n_words) as :func:`undercover.forms.kernels.index_boxes` makes them. Targets that begin
     alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
-    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. Weight number 0 is that of the
-    boxes beyond ``least``, which all have; number v + 1 is that of the sensitive value v in them. Number s has the
-    planes ``plane_starts[s]:plane_starts[s + 1]``, or where it has none the boxes
-    ``listed[list_starts[s]:list_starts[s + 1]]`` with their weights.
+    are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. The ``weights`` are
+    :class:`undercover.forms.matching.Weights`.
     """
+    planes, plane_starts, list_starts, listed, listed_weights = weights
     n, d = targets.shape
     n_words = bitmaps.shape[1]
     totals = np.zeros(n, np.int64)

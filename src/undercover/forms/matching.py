@@ -26,7 +26,12 @@ _MOST_WORDS = 1 << 25  # of bitmaps, 8 bytes each
 
 
 class Weights(NamedTuple):
-    """Weights of boxes by number, see :func:`undercover.forms.kernels.weigh_covering`."""
+    """Weights of boxes by number.
+
+    Number 0 is that of the boxes beyond the least weight, which all have; number v + 1 is that of the sensitive value v
+    in them. Number s has the planes ``plane_starts[s]:plane_starts[s + 1]``, or where it has none the boxes
+    ``listed[list_starts[s]:list_starts[s + 1]]`` with their weights.
+    """
 
     planes: NDArray[np.uint64]
     plane_starts: Integers
@@ -100,7 +105,7 @@ def counted_matches(
             rows - rows[0],
             ordered[rows[0] : rows[-1]],
             least,
-            *weights,
+            weights,
         )
         return found
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +147,13 @@ def _sums(
     return identity, attribute
 
 
-Entries = tuple[NDArray[np.int64], NDArray[np.int64], Floats, int]
+class Entries(NamedTuple):
+    """By sensitive value: the buckets that hold it, and its share of each."""
+
+    starts: NDArray[np.int64]
+    buckets: NDArray[np.int64]
+    shares: Floats
+    n_buckets: int
 
 
 def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
@@ -158,11 +164,12 @@ def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
     order = np.argsort(value, kind="stable")
     starts = np.searchsorted(value[order], np.arange(n_values + 1))
     shares = found.counts / found.sizes[found.class_index]
-    return starts, found.class_index[order].astype(np.int64), shares[order], len(found.sizes)
+    return Entries(starts, found.class_index[order].astype(np.int64), shares[order], len(found.sizes))
 
 
 def _nothing(boxes: Boxes) -> Entries:
-    return np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0), int(boxes.bucket_of.max(initial=0)) + 1
+    n_buckets = int(boxes.bucket_of.max(initial=0)) + 1
+    return Entries(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0), n_buckets)
 
 
 def _side(
@@ -173,7 +180,7 @@ def _side(
     entries: Entries,
     threads: int,
 ) -> tuple[Floats, Floats]:
-    from undercover.attacks.partial.kernels import subset_sums
+    from undercover.attacks.partial.kernels import Covered, subset_sums
 
     exact = boxes.exact is not None
     narrow = np.uint16 if int(np.diff(boxes.value_starts).max()) < 1 << 16 else np.int32
@@ -181,12 +188,10 @@ def _side(
     order = np.argsort(truth, kind="stable")
     parts = [part for part in np.array_split(order, threads) if len(part)]
     weights, bucket_of = boxes.weights.astype(np.float64), boxes.bucket_of.astype(np.int32)
+    covered = Covered(cells, boxes.masks, boxes.word_starts, exact, weights, bucket_of)
 
     def attack(part: NDArray[np.int64]) -> Any:
-        return subset_sums(
-            cells, boxes.masks, boxes.word_starts, exact, codes[part].astype(narrow), own[part], truth[part], weights,
-            bucket_of, *entries,
-        )  # fmt: skip
+        return subset_sums(covered, codes[part].astype(narrow), own[part], truth[part], entries)
 
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(attack, parts))

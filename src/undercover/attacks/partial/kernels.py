@@ -12,7 +12,7 @@ without writing the boxes down: of few known columns nearly all of them fit near
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,37 +22,41 @@ from undercover.compiled.words import lowest_bit
 _BLOCK = 4096
 
 
+class Covered(NamedTuple):
+    """What boxes cover: the only value of each where ``exact``, else a bit per value. The other array is not read."""
+
+    cells: Any  # (d, n_boxes)
+    masks: Any  # as in :class:`undercover.forms.boxes.Boxes`
+    word_starts: Any
+    exact: bool
+    weights: Any  # (n_boxes,) rows
+    bucket_of: Any  # (n_boxes,)
+
+
 @kernel
-def subset_sums(
-    cells: Any, masks: Any, word_starts: Any, exact: bool, people: Any, own: Any, truth: Any, weights: Any,
-    bucket_of: Any, entry_starts: Any, entry_buckets: Any, entry_shares: Any, n_buckets: int,
-) -> Any:  # fmt: skip
+def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: Any) -> Any:
     """Chance of the person's own row and of the true value, summed over the subsets of each size.
 
     Parameters
     ----------
-    cells, masks, word_starts, exact
-        What boxes cover: where ``exact``, the only value of each, ``cells`` (d, n_boxes); else a bit per value, as in
-        :class:`undercover.forms.boxes.Boxes`. The other array is not read.
     people, own, truth
         (m, d) values, the columns in which a person's own row fits as bits, and the sensitive value, in ascending order
         so that people with one value stand together.
-    weights, bucket_of
-        Rows and bucket of each box.
-    entry_starts, entry_buckets, entry_shares
-        By sensitive value: the buckets that hold it, and its share of each.
+    entries
+        :class:`undercover.attacks.partial.attack.Entries`.
     """
+    cells, masks, word_starts, exact, weights, bucket_of = covered
     m, d = people.shape
     n, full = len(weights), 1 << people.shape[1]
     identity, attribute = np.zeros((m, d + 1)), np.zeros((m, d + 1))
     fits = np.zeros(_BLOCK, np.uint16)
-    share = np.zeros(n_buckets)
+    share = np.zeros(entries.n_buckets)
     rows, true = np.zeros(full), np.zeros(full)
     for i in range(m):
         if i == 0 or truth[i] != truth[i - 1]:
             share[:] = 0.0
-            for entry in range(entry_starts[truth[i]], entry_starts[truth[i] + 1]):
-                share[entry_buckets[entry]] = entry_shares[entry]
+            for entry in range(entries.starts[truth[i]], entries.starts[truth[i] + 1]):
+                share[entries.buckets[entry]] = entries.shares[entry]
         rows[:] = 0.0
         true[:] = 0.0
         for start in range(0, n, _BLOCK):  # a block at a time, so that what boxes fit in stays in the cache
@@ -92,8 +96,8 @@ def subset_sums(
 
 @kernel
 def covering_posteriors(
-    bitmaps: Any, value_starts: Any, columns: Any, codes: Any, weights: Any, bucket_of: Any, bucket_starts: Any,
-    bucket_values: Any, bucket_shares: Any, n_values: int, order: Any, target_of: Any, truth: Any,
+    bitmaps: Any, value_starts: Any, columns: Any, codes: Any, buckets: Any, shares: Any, order: Any, target_of: Any,
+    truth: Any,
 ) -> Any:  # fmt: skip
     """Matching rows, probability of the true value and of a right guess, for every row.
 
@@ -105,11 +109,12 @@ def covering_posteriors(
         The columns that are matched on; none: everything fits.
     codes
         (n_rows, d) the people's values.
-    bucket_shares
-        Share of the bucket's rows that have each of its values.
+    buckets, shares
+        As in :func:`undercover.forms.kernels.posteriors`, and the share of the bucket's rows that each entry has.
     order, target_of
         Rows so that those alike in ``columns`` stand together, and a number they have in common.
     """
+    weights, bucket_of, bucket_starts, bucket_values, _, _, n_values = buckets
     n, n_boxes = len(order), len(weights)
     n_words = (n_boxes + 63) // 64
     matches = np.zeros(n, np.int64)
@@ -121,7 +126,7 @@ def covering_posteriors(
     while at < n:
         person = order[at]
         target = target_of[person]
-        n_touched, total = 0, 0
+        n_touched, total = 0, 0.0
         for w in range(n_words):
             word = ~np.uint64(0)
             if w == n_words - 1 and n_boxes & 63:
@@ -137,7 +142,7 @@ def covering_posteriors(
                     if share[value] == 0.0:
                         touched[n_touched] = value
                         n_touched += 1
-                    share[value] += weights[box] * bucket_shares[v]
+                    share[value] += weights[box] * shares[v]
         highest = 0.0
         for i in range(n_touched):
             highest = max(highest, share[touched[i]])
@@ -146,7 +151,7 @@ def covering_posteriors(
             ties += share[touched[i]] >= highest * (1.0 - 1e-12)
         while at < n and target_of[order[at]] == target:
             row = order[at]
-            matches[row] = total
+            matches[row] = np.int64(total)
             if n_touched > 0:
                 probability[row] = min(1.0, share[truth[row]] / total)
                 if share[truth[row]] >= highest * (1.0 - 1e-12):

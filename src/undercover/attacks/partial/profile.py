@@ -26,7 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.forms.boxes import Boxes, boxes_of, value_codes
+from undercover.forms.boxes import Boxes, Buckets, boxes_of
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
 from undercover.model.table import Table
@@ -131,7 +131,7 @@ def profile(
     mine = reading.own_fits(known, original, own)
     if mine is None:
         mine = np.ones(codes.shape, dtype=bool)
-    secrets = {name: _secret(boxes, original, name) for name in sensitive}
+    secrets = {n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64)) for n in sensitive}
     how = _Equal(boxes, codes, original, known) if boxes.exact is not None else _Covering(boxes, codes, original, known)
 
     def of_size(size: int) -> tuple[Floats, Floats, dict[str, tuple[Floats, Floats]]]:
@@ -157,31 +157,7 @@ def profile(
     )
 
 
-@dataclass(frozen=True)
-class _Secret:
-    """One sensitive column, by bucket."""
-
-    starts: NDArray[np.int64]
-    values: NDArray[np.int64]  # code of each entry
-    counts: Floats
-    sizes: Floats  # rows of each bucket
-    n_values: int
-    truth: NDArray[np.int64]  # (n_rows,)
-
-
-def _secret(boxes: Boxes, original: Table, name: str) -> _Secret:
-    distribution = boxes.sensitive[name]
-    codes, n_values = value_codes(distribution, original[name])
-    return _Secret(
-        distribution.starts,
-        codes[distribution.value_index],
-        distribution.counts.astype(np.float64),
-        distribution.sizes.astype(np.float64),
-        n_values,
-        original[name].codes.astype(np.int64),
-    )
-
-
+_Secret = tuple[Buckets, NDArray[np.int64]]  # what boxes say of one sensitive column, and (n_rows,) the true codes
 Fit = tuple[NDArray[np.int64], dict[str, tuple[Floats, Floats]]]
 
 
@@ -209,13 +185,9 @@ class _Equal:
         members = np.argsort(of_box, kind="stable")
         offsets = np.concatenate([[0], np.cumsum(np.bincount(of_box, minlength=count))])
         order = np.argsort(of_row, kind="stable")
-        weights = self.boxes.weights.astype(np.float64)
         found = {}
-        for name, secret in secrets.items():
-            probability, hit = posteriors(
-                offsets, members, weights, self.boxes.bucket_of, secret.starts, secret.values, secret.counts,
-                secret.sizes, secret.n_values, of_row[order], secret.truth[order],
-            )  # fmt: skip
+        for name, (buckets, truth) in secrets.items():
+            probability, hit = posteriors(offsets, members, buckets, of_row[order], truth[order])
             found[name] = np.empty(len(order)), np.empty(len(order))
             found[name][0][order], found[name][1][order] = probability, hit
         return matches[of_row], found
@@ -237,20 +209,17 @@ class _Covering:
     def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
         from undercover.attacks.partial.kernels import covering_posteriors
 
-        n, buckets = len(self.codes), int(self.boxes.bucket_of.max()) + 1
+        n, n_buckets, bucket_of = len(self.codes), int(self.boxes.bucket_of.max()) + 1, self.boxes.bucket_of
         target_of = combine([self.columns[j] for j in subset])[0] if subset else np.zeros(n, dtype=np.int64)
         order = np.argsort(target_of, kind="stable")
         columns = np.array(subset, dtype=np.int64)
-        nothing = _Secret(
-            np.zeros(buckets + 1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(buckets), 1,
-            np.zeros(n, dtype=np.int64),
-        )  # fmt: skip
+        weights, starts = self.boxes.weights.astype(np.float64), np.zeros(n_buckets + 1, dtype=np.int64)
+        nothing = Buckets(weights, bucket_of, starts, starts[:0], np.zeros(0), np.zeros(n_buckets), 1)
         found, matches = {}, np.zeros(n, dtype=np.int64)
-        for name, secret in (secrets or {"": nothing}).items():
-            shares = secret.counts / np.repeat(secret.sizes, np.diff(secret.starts))
+        for name, (buckets, truth) in (secrets or {"": (nothing, np.zeros(n, dtype=np.int64))}).items():
+            shares = buckets.counts / np.repeat(buckets.sizes, np.diff(buckets.starts))
             matches, probability, hit = covering_posteriors(
-                self.bitmaps, self.boxes.value_starts, columns, self.codes, self.boxes.weights, self.boxes.bucket_of,
-                secret.starts, secret.values, shares, secret.n_values, order, target_of, secret.truth,
-            )  # fmt: skip
+                self.bitmaps, self.boxes.value_starts, columns, self.codes, buckets, shares, order, target_of, truth
+            )
             found[name] = probability, hit
         return matches, found if secrets else {}

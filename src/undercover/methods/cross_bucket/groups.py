@@ -28,7 +28,8 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.cutting.columns import cut_columns, kernel_columns, kernel_trees
+from undercover.steps.cutting.arrays import Columns
+from undercover.steps.cutting.columns import cut_columns, kernel_columns
 from undercover.steps.shuffling import shuffle_within
 
 
@@ -78,7 +79,7 @@ def cross_buckets(
 
 def pick(
     table: Table, sensitive: str, plan: Plan, rows: NDArray[np.int64], progress: Progress = no_progress
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any], tuple[Any, ...]]:
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any], Columns]:
     """Algorithm 3 for every set of the plan: which rows are taken together.
 
     ``rows`` is put in the order of the kd-tree. Rows that are equal in all quasi-identifiers and the sensitive value
@@ -95,14 +96,14 @@ def pick(
     if needs_compiling(build_tree) or needs_compiling(select_rows):
         progress("compiling the kd-tree (once on this machine, some 20 seconds)", 0.0)
     columns = cut_columns(table, "regions")
-    settings = kernel_columns(table, columns), kernel_trees(table, columns)
+    settings = kernel_columns(table, columns)
     codes = np.stack([column.recode[table[column.name].codes[rows]] for column in columns], axis=1).astype(np.int32)
     values = table[sensitive].codes[rows].astype(np.int32)
     progress("building the kd-tree", 0.1)
-    nodes = build_tree(codes, values, rows, *settings)
+    nodes = build_tree(codes, values, rows, settings)
     progress("selecting rows", 0.3)
     roots, entries = count_values(nodes, values, table[sensitive].domain.size)
-    picks = select_rows(nodes, roots, entries, codes, values, plan.members, plan.offsets, plan.repeats, *settings)
+    picks = select_rows(nodes, roots, entries, codes, values, plan.members, plan.offsets, plan.repeats, settings)
     return picks, np.concatenate([[0], np.cumsum(plan.sizes)]), codes, settings
 
 
@@ -142,7 +143,7 @@ def _divide(
     picks: NDArray[np.int64],
     starts: NDArray[np.int64],
     k: int,
-    settings: tuple[Any, ...],
+    settings: Columns,
     threads: int,
 ) -> NDArray[np.int64]:
     """Algorithm 4 for every pick, in place; where each equivalence group begins."""
@@ -151,9 +152,9 @@ def _divide(
     edges = np.linspace(0, len(starts) - 1, min(threads, len(starts) - 1) + 1).astype(np.int64)
     parts = [starts[low : high + 1] for low, high in pairwise(edges)]
     if len(parts) == 1:
-        return np.asarray(divide_rows(codes, picks, starts, k, *settings))
+        return np.asarray(divide_rows(codes, picks, starts, k, settings))
     with ThreadPoolExecutor(len(parts)) as pool:
-        found = list(pool.map(lambda part: divide_rows(codes, picks, part, k, *settings), parts))
+        found = list(pool.map(lambda part: divide_rows(codes, picks, part, k, settings), parts))
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
 
 

@@ -75,26 +75,23 @@ def follow(
     from undercover.steps.cutting import splits
 
     refine: Any = splits.refine
-    _, shared, settings, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
-    ids = shared[2]
+    _, arrays, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
     pending = [np.concatenate([[0, table.n_rows], everything])]
-    n_tried = np.zeros(1, np.int64)
     room, done = _ROOM, 0
     while pending:
         part = pending.pop()
         begin, end = int(part[0]), int(part[1])
         while True:
-            rows = ids[begin:end].astype(np.int64)
+            rows = arrays.ids[begin:end].astype(np.int64)
             tried = np.empty((room if end - begin >= 2 * k else 0, end - begin), np.uint16)
-            n_tried[0] = 0
-            leaves, parts = refine(*shared, begin, end, part[2:], *settings, 0, tried, n_tried)
+            leaves, parts, n_tried = refine(arrays, begin, end, part[2:], task, 0, tried)
             # Rows of a node that was cut have changed places, which changes nothing about its cuts.
-            if n_tried[0] <= len(tried):
+            if n_tried <= len(tried):
                 break
-            room = int(n_tried[0])
+            room = n_tried
         room = _ROOM
         is_group = len(leaves) == 1
-        yield Node(rows, _distinct(tried[: n_tried[0] if is_group else n_tried[0] - 1]), is_group)
+        yield Node(rows, _distinct(tried[: n_tried if is_group else n_tried - 1]), is_group)
         pending.extend(parts)
         if is_group:
             done += end - begin

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,11 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check, kernel_checks
-from undercover.steps.cutting.columns import CutColumn, kernel_columns, kernel_trees
+from undercover.steps.cutting.columns import CutColumn, kernel_columns
 from undercover.steps.cutting.partition import Partition
+
+if TYPE_CHECKING:
+    from undercover.methods.mondrian.regrouping_kernels import Layout
 
 NEIGHBOURS = 512
 """Groups between which rows are moved, at most."""
@@ -65,7 +68,7 @@ def regrouped(
     [0, 0, 1, 1, 1]
     """
     from undercover.compiled.jit import needs_compiling
-    from undercover.methods.mondrian.regrouping_kernels import regroup
+    from undercover.methods.mondrian.regrouping_kernels import Tuples, regroup
 
     if needs_compiling(regroup):
         progress("compiling the moving kernel (once on this machine, some 20 seconds)", 0.0)
@@ -74,9 +77,9 @@ def regrouped(
     order, starts = _tuples(parts.groups, columns, codes)
     of_tuple = codes[order[starts[:-1]]]  # (m, d)
     group = parts.groups.labels[order[starts[:-1]]].astype(np.int64)
-    sensitive, predicates = kernel_checks(table, checks)
-    sensitive = sensitive[order] if checks else sensitive
-    kernel_settings = _settings(table, columns)
+    predicates = kernel_checks(table, checks)
+    sensitive = predicates.sensitive[order] if checks else predicates.sensitive
+    layout = _layout(table, columns)
     neighbours = min(NEIGHBOURS, max(FEWEST, _PAIRS // len(group)))
     edges = np.append(np.arange(0, parts.groups.count, neighbours), parts.groups.count)
 
@@ -85,17 +88,9 @@ def regrouped(
         here = slice(*np.searchsorted(group_before, [first, last]))
         rows = slice(starts[here.start], starts[here.stop])
         own = group[here] - first
-        regroup(
-            of_tuple[here],
-            starts[here.start : here.stop + 1] - rows.start,
-            own,
-            int(last - first),
-            k,
-            *kernel_settings,
-            sensitive[rows] if checks else sensitive,
-            predicates,
-            ROUNDS,
-        )
+        tuples = Tuples(of_tuple[here], starts[here.start : here.stop + 1] - rows.start, own)
+        asked = predicates._replace(sensitive=sensitive[rows]) if checks else predicates
+        regroup(tuples, int(last - first), k, layout, asked, ROUNDS)
         group[here] = own + first
 
     group_before = group.copy()
@@ -120,20 +115,26 @@ def _tuples(
     return order, np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(order)]])
 
 
-def _settings(table: Table, columns: Sequence[CutColumn]) -> tuple[Any, Any, Any]:
-    """The ``columns``, ``tree`` and ``order`` arguments of ``regroup``, the kernel."""
-    *settings, node_starts = kernel_columns(table, columns)
-    _, _, weights, _, units, _ = settings
-    first, last, parent, _, _, leaf_node = kernel_trees(table, columns)
+def _layout(table: Table, columns: Sequence[CutColumn]) -> Layout:
+    """The ``layout`` argument of ``regroup``, the kernel."""
+    from undercover.methods.mondrian.regrouping_kernels import Layout
+
+    asked = kernel_columns(table, columns)
+    node_starts, first, last = asked.node_starts, asked.first, asked.last
     trees = [j for j, column in enumerate(columns) if column.kind == "tree"]
     column_of_node = np.repeat(trees, np.diff(np.append(node_starts[trees], len(first)))).astype(np.int64)
     column_of_leaf = np.repeat(trees, [columns[j].size for j in trees]).astype(np.int64)
-    losses = weights[column_of_node] * np.minimum(1.0, (last - first) * units[column_of_node])
-    # Nodes numbered through; nobody asks for the parent of a root.
-    tree = (first, last, parent + node_starts[column_of_node], leaf_node + node_starts[column_of_leaf], losses)
     words = [-(-column.size // 64) if column.kind == "set" else 0 for column in columns]
-    order = np.argsort([column.size for column in columns], kind="stable")
-    return (*settings, np.concatenate([[0], np.cumsum(words)]).astype(np.int64)), tree, order
+    return Layout(
+        *asked[:6],
+        first,
+        last,
+        asked.parent + node_starts[column_of_node],  # nobody asks for the parent of a root
+        asked.leaf_node + node_starts[column_of_leaf],
+        asked.weights[column_of_node] * np.minimum(1.0, (last - first) * asked.units[column_of_node]),
+        np.concatenate([[0], np.cumsum(words)]).astype(np.int64),
+        np.argsort([column.size for column in columns], kind="stable"),
+    )
 
 
 def _partition(

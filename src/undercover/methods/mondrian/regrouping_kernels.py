@@ -10,13 +10,13 @@ values and a bit for each (SET) or the lowest common node (TREE); losses are tho
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
+from undercover.compiled.jit import inlined, internal, kernel
+from undercover.steps.cutting.arrays import SET, TREE, Checks
 from undercover.steps.cutting.predicates import all_hold
-from undercover.steps.cutting.splits import SET, TREE
 
 SAVING = 1.0 - 1e-9  # a change must cost less than this share of what it saves or of the next best: no tie by rounding
 LARGE = 3  # a group of that many times k rows is not dissolved
@@ -24,12 +24,61 @@ MANY = 1024  # a group of more tuples gives none away: to tighten its cell witho
 NONE = -1
 
 
-@internal
-def _cover(codes: Any, t: int, alone: bool, groups: Any, g: int, columns: Any, tree: Any) -> None:
+class Layout(NamedTuple):
+    """Columns and trees as in :class:`undercover.steps.cutting.arrays.Columns`, but the nodes are numbered through."""
+
+    starts: Any
+    kinds: Any
+    weights: Any
+    positions: Any
+    units: Any
+    leaf_starts: Any
+    first: Any
+    last: Any
+    parent: Any
+    leaf_node: Any
+    node_loss: Any  # (nodes,)
+    word_starts: Any  # (d + 1,) where the words of each SET column begin
+    order: Any  # (d,) in which the columns are looked at: those that exclude most groups should come first
+
+
+class Tuples(NamedTuple):
+    """What is moved."""
+
+    codes: Any  # (m, d) cutting codes
+    row_starts: Any  # (m + 1,) rows of each among the sensitive ones; their number counts, also without checks
+    group: Any  # (m,) in [0, n_groups); a group that is dissolved is left without tuples
+
+
+class _Groups(NamedTuple):
+    """Groups as chains of tuples, and their cells; the last group is a spare one, to try things."""
+
+    head: Any  # first tuple
+    after: Any  # (m,) next tuple
+    before: Any  # (m,) previous tuple
+    size: Any  # rows
+    loss: Any  # of one row
+    losses: Any  # (groups, d) by column
+    cell: Any  # (groups, d, 2) lowest and highest code, number of values, or node
+    bits: Any  # (groups, words) values present
+    changed: Any  # when a group changed last
+    tried: Any  # when a group could not be dissolved
+    looked: Any  # (m,) when a tuple found no better group
+    clock: Any  # (1,)
+    members: Any  # (MANY,) scratch
+
+
+class _Checking(NamedTuple):
+    checks: Checks
+    counts: Any  # scratch
+    work: Any  # scratch
+
+
+@inlined
+def _cover(codes: Any, t: int, alone: bool, groups: _Groups, g: int, layout: Layout) -> None:
     """Make the cell of ``g`` cover tuple ``t``, or nothing else."""
-    loss, losses, cell, bits = groups[4:]
-    starts, kinds, weights, positions, units, leaf_starts, word_starts = columns
-    first, last, parent, leaf_node, node_loss = tree
+    loss, losses, cell, bits = groups.loss, groups.losses, groups.cell, groups.bits
+    starts, kinds, weights, positions = layout.starts, layout.kinds, layout.weights, layout.positions
     if alone:
         for w in range(bits.shape[1]):
             bits[g, w] = 0
@@ -39,15 +88,15 @@ def _cover(codes: Any, t: int, alone: bool, groups: Any, g: int, columns: Any, t
         low, high = cell[g, j, 0], cell[g, j, 1]
         if kinds[j] == TREE:
             if alone:
-                low = leaf_node[leaf_starts[j] + code]
-            while last[low] < code or first[low] > code:
-                low = parent[low]
-            losses[g, j] = node_loss[low]
+                low = layout.leaf_node[layout.leaf_starts[j] + code]
+            while layout.last[low] < code or layout.first[low] > code:
+                low = layout.parent[low]
+            losses[g, j] = layout.node_loss[low]
         elif kinds[j] == SET:
-            word, bit = word_starts[j] + (code >> 6), np.uint64(1) << np.uint64(code & 63)
+            word, bit = layout.word_starts[j] + (code >> 6), np.uint64(1) << np.uint64(code & 63)
             low = (0 if alone else low) + np.int64(bits[g, word] & bit == 0)
             bits[g, word] |= bit
-            losses[g, j] = weights[j] * (low - 1) * units[j]
+            losses[g, j] = weights[j] * (low - 1) * layout.units[j]
         else:
             low, high = (code, code) if alone else (min(low, code), max(high, code))
             losses[g, j] = weights[j] * min(1.0, positions[starts[j] + high] - positions[starts[j] + low])
@@ -56,22 +105,21 @@ def _cover(codes: Any, t: int, alone: bool, groups: Any, g: int, columns: Any, t
 
 
 @internal
-def _tighten(codes: Any, source: int, skip: int, groups: Any, g: int, columns: Any, tree: Any) -> None:
+def _tighten(codes: Any, source: int, skip: int, groups: _Groups, g: int, layout: Layout) -> None:
     """Make the cell of ``g`` the tightest around the tuples of ``source`` without ``skip``."""
-    head, after, loss = groups[0], groups[1], groups[4]
-    t, alone = head[source], True
+    t, alone = groups.head[source], True
     while t != NONE:
         if t != skip:
-            _cover(codes, t, alone, groups, g, columns, tree)
+            _cover(codes, t, alone, groups, g, layout)
             alone = False
-            if g != source and loss[g] == loss[source]:
+            if g != source and groups.loss[g] == groups.loss[source]:
                 return  # it will not grow beyond the cell of all
-        t = after[t]
+        t = groups.after[t]
 
 
-@internal
-def _link(t: int, g: int, rows: int, groups: Any) -> None:
-    head, after, before, size = groups[:4]
+@inlined
+def _link(t: int, g: int, rows: int, groups: _Groups) -> None:
+    head, after, before, size = groups.head, groups.after, groups.before, groups.size
     after[t], before[t] = head[g], NONE
     if head[g] != NONE:
         before[head[g]] = t
@@ -79,9 +127,9 @@ def _link(t: int, g: int, rows: int, groups: Any) -> None:
     size[g] += rows
 
 
-@internal
-def _unlink(t: int, g: int, rows: int, groups: Any) -> None:
-    head, after, before, size = groups[:4]
+@inlined
+def _unlink(t: int, g: int, rows: int, groups: _Groups) -> None:
+    head, after, before, size = groups.head, groups.after, groups.before, groups.size
     if before[t] == NONE:
         head[g] = after[t]
     else:
@@ -92,46 +140,42 @@ def _unlink(t: int, g: int, rows: int, groups: Any) -> None:
 
 
 @internal
-def _count(t: int, row_starts: Any, sensitive: Any, column_starts: Any, counts: Any) -> int:
+def _count(t: int, row_starts: Any, checks: Checks, counts: Any) -> int:
     """Add the sensitive values of tuple ``t`` to ``counts``; return how many rows it has."""
     for p in range(row_starts[t], row_starts[t + 1]):
-        for c in range(sensitive.shape[1]):
-            counts[column_starts[c] + sensitive[p, c]] += 1
+        for c in range(checks.sensitive.shape[1]):
+            counts[checks.column_starts[c] + checks.sensitive[p, c]] += 1
     return row_starts[t + 1] - row_starts[t]
 
 
-@internal
-def _holds(g: int, more: int, less: int, groups: Any, row_starts: Any, checking: Any) -> bool:
+@inlined
+def _holds(g: int, more: int, less: int, groups: _Groups, row_starts: Any, checking: _Checking) -> bool:
     """Whether group ``g`` with tuple ``more`` and without ``less`` keeps the predicates."""
-    head, after = groups[0], groups[1]
-    sensitive, checks, counts, work = checking
-    kinds, places, limits, seconds, column_starts, reference, level_starts, level_codes = checks
-    if len(kinds) == 0:
+    checks, counts, work = checking
+    if len(checks.kinds) == 0:
         return True
     counts[:] = 0
-    size = _count(more, row_starts, sensitive, column_starts, counts) if more != NONE else 0
-    t = head[g]
+    size = _count(more, row_starts, checks, counts) if more != NONE else 0
+    t = groups.head[g]
     while t != NONE:
         if t != less:
-            size += _count(t, row_starts, sensitive, column_starts, counts)
-        t = after[t]
-    return all_hold(
-        counts, size, kinds, places, limits, seconds, column_starts, reference, level_starts, level_codes, work
-    )
+            size += _count(t, row_starts, checks, counts)
+        t = groups.after[t]
+    return all_hold(counts, size, checks, work)
 
 
 @internal
 def _cheapest(
-    t: int, own: int, allowed: float, since: int, changed: Any, codes: Any, row_starts: Any, groups: Any, order: Any,
-    columns: Any, tree: Any, checking: Any,
-) -> Any:  # fmt: skip
+    t: int, own: int, allowed: float, since: int, tuples: Tuples, groups: _Groups, layout: Layout, checking: _Checking
+) -> Any:
     """The group but ``own`` where tuple ``t`` adds least loss, and how much; NONE if nowhere below ``allowed``.
 
-    Only groups that ``changed`` at ``since`` or later are looked at.
+    Only groups that changed at ``since`` or later are looked at.
     """
-    size, loss, losses, cell, bits = groups[3:]
-    starts, kinds, weights, positions, units, _, word_starts = columns
-    first, last, parent, _, node_loss = tree
+    codes, row_starts, changed, order = tuples.codes, tuples.row_starts, groups.changed, layout.order
+    size, loss, losses, cell, bits = groups.size, groups.loss, groups.losses, groups.cell, groups.bits
+    starts, kinds, weights, positions = layout.starts, layout.kinds, layout.weights, layout.positions
+    first, last, parent, node_loss = layout.first, layout.last, layout.parent, layout.node_loss
     best, cost = NONE, 0.0
     rows = row_starts[t + 1] - row_starts[t]
     for g in range(len(changed)):
@@ -149,9 +193,9 @@ def _cheapest(
                     low = parent[low]
                 new += node_loss[low] - losses[g, j]
             elif kinds[j] == SET:
-                word = bits[g, word_starts[j] + (code >> 6)]
+                word = bits[g, layout.word_starts[j] + (code >> 6)]
                 if (word >> np.uint64(code & 63)) & np.uint64(1) == 0:
-                    new += weights[j] * units[j]
+                    new += weights[j] * layout.units[j]
             elif not low <= code <= high:
                 low, high = starts[j] + min(low, code), starts[j] + max(high, code)
                 new += weights[j] * min(1.0, positions[high] - positions[low]) - losses[g, j]
@@ -163,48 +207,43 @@ def _cheapest(
     return best, cost
 
 
-@internal
-def _members(g: int, groups: Any, members: Any) -> int:
+@inlined
+def _members(g: int, groups: _Groups) -> int:
     """List the tuples of ``g``; return how many, or NONE where there are more than MANY."""
-    head, after = groups[0], groups[1]
-    n, t = 0, head[g]
+    n, t = 0, groups.head[g]
     while t != NONE:
-        if n == len(members):
+        if n == len(groups.members):
             return NONE
-        members[n] = t
-        n, t = n + 1, after[t]
+        groups.members[n] = t
+        n, t = n + 1, groups.after[t]
     return n
 
 
 @internal
-def _move_tuples(
-    k: int, group: Any, clock: Any, changed: Any, looked: Any, members: Any, codes: Any, row_starts: Any, groups: Any,
-    order: Any, columns: Any, tree: Any, checking: Any,
-) -> int:  # fmt: skip
+def _move_tuples(k: int, tuples: Tuples, groups: _Groups, layout: Layout, checking: _Checking) -> int:
     """Move every tuple to where it costs least; return how many moved."""
-    size, loss = groups[3], groups[4]
+    codes, row_starts, group = tuples
+    size, loss, changed, looked, clock = groups.size, groups.loss, groups.changed, groups.looked, groups.clock
     spare, moves = len(changed), 0
     for t in range(len(codes)):
         a, rows = group[t], row_starts[t + 1] - row_starts[t]
-        if size[a] - rows < k or loss[a] == 0.0 or _members(a, groups, members) == NONE:
+        if size[a] - rows < k or loss[a] == 0.0 or _members(a, groups) == NONE:
             continue
-        _tighten(codes, a, t, groups, spare, columns, tree)
+        _tighten(codes, a, t, groups, spare, layout)
         saved = size[a] * loss[a] - (size[a] - rows) * loss[spare]
         if not _holds(a, NONE, t, groups, row_starts, checking):
             continue
         # Groups that are what they were when it looked last have nothing to offer now.
         since = looked[t] if changed[a] < looked[t] else 0
-        b, _ = _cheapest(
-            t, a, saved * SAVING, since, changed, codes, row_starts, groups, order, columns, tree, checking
-        )  # fmt: skip
+        b, _ = _cheapest(t, a, saved * SAVING, since, tuples, groups, layout, checking)
         clock[0] += 1
         if b == NONE:
             looked[t] = clock[0]
             continue
         _unlink(t, a, rows, groups)
-        _tighten(codes, a, NONE, groups, a, columns, tree)
+        _tighten(codes, a, NONE, groups, a, layout)
         _link(t, b, rows, groups)
-        _cover(codes, t, False, groups, b, columns, tree)
+        _cover(codes, t, False, groups, b, layout)
         group[t] = b
         changed[a] = changed[b] = clock[0]
         moves += 1
@@ -212,18 +251,16 @@ def _move_tuples(
 
 
 @internal
-def _dissolve_groups(
-    k: int, group: Any, clock: Any, changed: Any, tried: Any, members: Any, codes: Any, row_starts: Any, groups: Any,
-    order: Any, columns: Any, tree: Any, checking: Any,
-) -> int:  # fmt: skip
+def _dissolve_groups(k: int, tuples: Tuples, groups: _Groups, layout: Layout, checking: _Checking) -> int:
     """Dissolve small groups whose tuples cost less elsewhere, those that lose most first; return how many."""
-    size, loss = groups[3], groups[4]
-    target = np.empty(len(members), np.int64)
+    codes, row_starts, group = tuples
+    size, loss, changed, tried, clock = groups.size, groups.loss, groups.changed, groups.tried, groups.clock
+    members, target = groups.members, np.empty(MANY, np.int64)
     dissolved = 0
     for a in np.argsort(-loss[: len(changed)], kind="mergesort"):
         if not 0 < size[a] < LARGE * k or loss[a] == 0.0 or changed[a] < tried[a]:
             continue
-        n_members = _members(a, groups, members)
+        n_members = _members(a, groups)
         if n_members == NONE:
             continue
         clock[0] += 1
@@ -231,14 +268,14 @@ def _dissolve_groups(
         placed = 0
         while placed < n_members:
             t = members[placed]
-            b, cost = _cheapest(t, a, left, 0, changed, codes, row_starts, groups, order, columns, tree, checking)
+            b, cost = _cheapest(t, a, left, 0, tuples, groups, layout, checking)
             if b == NONE:
                 break
             left -= cost
             rows = row_starts[t + 1] - row_starts[t]
             _unlink(t, a, rows, groups)
             _link(t, b, rows, groups)
-            _cover(codes, t, False, groups, b, columns, tree)
+            _cover(codes, t, False, groups, b, layout)
             target[placed] = b
             placed += 1
         if placed == n_members:
@@ -251,65 +288,35 @@ def _dissolve_groups(
             t = members[i]
             rows = row_starts[t + 1] - row_starts[t]
             _unlink(t, target[i], rows, groups)
-            _tighten(codes, target[i], NONE, groups, target[i], columns, tree)
+            _tighten(codes, target[i], NONE, groups, target[i], layout)
             _link(t, a, rows, groups)
         tried[a] = clock[0]
     return dissolved
 
 
 @kernel
-def regroup(
-    codes: Any, row_starts: Any, group: Any, n_groups: int, k: int, columns: Any, tree: Any, order: Any,
-    sensitive: Any, checks: Any, rounds: int,
-) -> int:  # fmt: skip
-    """Move tuples between groups, in place in ``group``; return in how many rounds something changed.
+def regroup(tuples: Tuples, n_groups: int, k: int, layout: Layout, checks: Checks, rounds: int) -> int:
+    """Move tuples between groups, in place in ``tuples.group``; return in how many rounds something changed.
 
-    Parameters
-    ----------
-    codes
-        (m, d) cutting codes of the tuples.
-    row_starts
-        (m + 1,) the rows of each tuple in ``sensitive``; their number counts, also where there is nothing to check.
-    group
-        (m,) group of each tuple, in [0, n_groups); a group that is dissolved is left without tuples.
-    columns
-        starts (d+1,), kinds, weights, positions, units and leaf starts as :func:`undercover.steps.cutting.splits.refine`
-        takes them, and (d + 1,) where the words of each SET column begin.
-    tree
-        first, last, parent, leaf nodes and losses of the nodes of all TREE columns; nodes are numbered through.
-    order
-        (d,) in which the columns are looked at: those that exclude most groups should come first.
-    sensitive, checks
-        (rows, columns) codes in the order of the tuples; the arrays of the predicates.
+    The sensitive codes of ``checks`` are in the order of the tuples.
     """
-    m, d = codes.shape
-    groups = (
-        np.full(n_groups + 1, NONE, np.int64),  # first tuple; the last entry is a spare cell, to try things
-        np.full(m, NONE, np.int64),  # next tuple
-        np.full(m, NONE, np.int64),  # previous tuple
-        np.zeros(n_groups + 1, np.int64),  # rows
-        np.zeros(n_groups + 1),  # loss of one row
-        np.zeros((n_groups + 1, d)),  # loss by column
-        np.zeros((n_groups + 1, d, 2), np.int64),  # cell: lowest and highest code, number of values, or node
-        np.zeros((n_groups + 1, columns[6][d]), np.uint64),  # values present
-    )
-    checking = (sensitive, checks, np.zeros(checks[4][-1], np.int64), np.zeros(checks[4][-1] + 1))
-    clock = np.ones(1, np.int64)
-    changed = np.zeros(n_groups, np.int64)  # when a group changed last
-    looked = np.zeros(m, np.int64)  # when a tuple found no better group
-    tried = np.zeros(n_groups, np.int64)  # when a group could not be dissolved
-    members = np.empty(MANY, np.int64)
+    m, d = tuples.codes.shape
+    groups = _Groups(
+        np.full(n_groups + 1, NONE, np.int64), np.full(m, NONE, np.int64), np.full(m, NONE, np.int64),
+        np.zeros(n_groups + 1, np.int64), np.zeros(n_groups + 1), np.zeros((n_groups + 1, d)),
+        np.zeros((n_groups + 1, d, 2), np.int64), np.zeros((n_groups + 1, layout.word_starts[d]), np.uint64),
+        np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64), np.zeros(m, np.int64), np.ones(1, np.int64),
+        np.empty(MANY, np.int64),
+    )  # fmt: skip
+    n_values = checks.column_starts[-1]
+    checking = _Checking(checks, np.zeros(n_values, np.int64), np.zeros(n_values + 1))
     for t in range(m - 1, -1, -1):
-        _link(t, group[t], row_starts[t + 1] - row_starts[t], groups)
+        _link(t, tuples.group[t], tuples.row_starts[t + 1] - tuples.row_starts[t], groups)
     for g in range(n_groups):
-        _tighten(codes, g, NONE, groups, g, columns, tree)
+        _tighten(tuples.codes, g, NONE, groups, g, layout)
     for done in range(rounds):
-        changes = _move_tuples(
-            k, group, clock, changed, looked, members, codes, row_starts, groups, order, columns, tree, checking
-        )
-        changes += _dissolve_groups(
-            k, group, clock, changed, tried, members, codes, row_starts, groups, order, columns, tree, checking
-        )
+        changes = _move_tuples(k, tuples, groups, layout, checking)
+        changes += _dissolve_groups(k, tuples, groups, layout, checking)
         if changes == 0:
             return done
     return rounds

@@ -64,17 +64,14 @@ def found_among_all(table: Table, tables: OutputTables, *, threads: int = 1) -> 
     def of_attribute(a: int) -> None:
         numbers = np.arange(a * tables.n_groups, (a + 1) * tables.n_groups)
         distance = tables.distances[a]
-        shared = (tables.column_starts, tables.outputs, tables.cell_starts, tables.probabilities)
         mass = np.zeros(distance.outputs.size)
-        carrier_mass(numbers, tables.row_starts, tables.counts, *shared, mass)
+        carrier_mass(numbers, tables.arrays, mass)
         reach = _reach(mass)
         products = np.ones((len(mass), _NODES))
-        carrier_products(numbers, tables.row_starts, tables.counts, *shared, reach, nodes, products)
+        carrier_products(numbers, tables.arrays, reach, nodes, products)
         place = {label: code for code, label in enumerate(distance.outputs.labels)}
         as_output = np.array([place[label] for label in table[tables.attributes[a]].domain.labels], dtype=np.int64)
-        picked(
-            numbers, tables.row_starts, tables.originals, *shared, as_output, reach, nodes, weights, products, chances
-        )  # fmt: skip
+        picked(numbers, tables.arrays, as_output, reach, nodes, weights, products, chances)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(of_attribute, range(len(tables.attributes))))

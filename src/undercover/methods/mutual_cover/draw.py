@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.methods.mutual_cover.kernels import People
 from undercover.methods.mutual_cover.tables import OutputTables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
@@ -52,16 +53,14 @@ def sample(
     """Draw what every row releases. Draws belong to rows, so the result does not depend on ``threads``."""
     from undercover.methods.mutual_cover.kernels.sampling import change_rows, sample_rows
 
-    codes = _codes(table)
-    n, d = codes.shape
-    shared = _kernel_tables(table, tables)
+    people = _people(table, groups, tables)
+    n, d = people.codes.shape
     released = np.empty((n, d), np.int32)
     same = np.empty(n, np.bool_)
     words = randomness.words("output values", 2 * d * n).reshape(n, 2 * d)
-    order = groups.order.astype(np.int64, copy=False)
 
     def draw(part: NDArray[np.int64]) -> None:
-        sample_rows(part, groups.offsets, order, codes, *shared, words, released, same)
+        sample_rows(part, people, tables.arrays, words, released, same)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(draw, _portions(groups, threads)))
@@ -72,9 +71,8 @@ def sample(
         again = randomness.words("unchanged rows", width * len(rows)).reshape(-1, width)
         weights = _spread_weights(tables)
         resample = unchanged == "resample"
-        labels = groups.labels
-        arguments = (labels, groups.count, codes, *shared, weights, resample, perturb, again, released, changed)
-        change_rows(rows, *arguments)
+        arguments = (tables.arrays, weights, resample, perturb, again, released, changed)
+        change_rows(rows, groups.labels, people, *arguments)
     return Sampled(released, len(rows), int(len(rows) - changed.sum()))
 
 
@@ -84,33 +82,22 @@ def exposure(
     """How exposed people are beside what delta bounds."""
     from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE, effective_shares
 
-    codes = _codes(table)
-    shared = _kernel_tables(table, tables)
+    people = _people(table, groups, tables)
     shares = np.zeros(len(tables))
-    reidentified = np.zeros(codes.shape)
+    reidentified = np.zeros(people.codes.shape)
     weights = _spread_weights(tables)
     how = {"off": OFF, "paper": PAPER, "resample": RESAMPLE}[unchanged]
-    order = groups.order.astype(np.int64, copy=False)
 
     def judge(part: NDArray[np.int64]) -> None:
-        effective_shares(part, groups.offsets, order, codes, *shared, weights, how, shares, reidentified)
+        effective_shares(part, people, tables.arrays, weights, how, shares, reidentified)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(judge, _portions(groups, threads)))
     return Exposure(shares, reidentified)
 
 
-def _codes(table: Table) -> NDArray[np.int32]:
-    """(n_rows, d) original codes of the quasi-identifiers."""
-    names = table.schema.quasi_identifiers
-    codes = np.empty((table.n_rows, len(names)), np.int32)
-    for a, name in enumerate(names):
-        codes[:, a] = table[name].codes
-    return codes
-
-
-def _kernel_tables(table: Table, tables: OutputTables) -> tuple[Any, Any, Any, Any, Any, Any, Any, Any]:
-    """From ``as_output`` to ``probabilities``, as the kernels take them."""
+def _people(table: Table, groups: Groups, tables: OutputTables) -> People:
+    """The people as the kernels take them."""
     maps = []
     for name, distance in zip(tables.attributes, tables.distances, strict=True):
         size = table[name].domain.size
@@ -121,16 +108,8 @@ def _kernel_tables(table: Table, tables: OutputTables) -> tuple[Any, Any, Any, A
             codes[present:] = distance.outputs.size - 1
         maps.append(codes.astype(np.int32))
     starts = np.concatenate([[0], np.cumsum([len(part) for part in maps])])
-    return (
-        np.concatenate(maps),
-        starts,
-        tables.row_starts,
-        tables.originals,
-        tables.column_starts,
-        tables.outputs,
-        tables.cell_starts,
-        tables.probabilities,
-    )
+    codes = np.stack([table[name].codes for name in table.schema.quasi_identifiers], axis=1).astype(np.int32)
+    return People(groups.offsets, groups.order.astype(np.int64, copy=False), codes, np.concatenate(maps), starts)
 
 
 def _spread_weights(tables: OutputTables) -> NDArray[np.float64]:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.forms.case import Case
 from undercover.forms.written import written
+from undercover.methods.mutual_cover.kernels import Tables
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.table import Table
@@ -44,7 +45,6 @@ STORY = (
 )
 
 Floats = NDArray[np.float64]
-_Flat = tuple[Any, Any, Any, Any, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Informed:
             raise DataError(why_not or "")
         original, run, own, threads = case.original, case.run, case.own, case.threads
         frame = run.frames[FRAME]
-        from undercover.methods.mutual_cover.kernels.likelihood import group_beliefs
+        from undercover.methods.mutual_cover.kernels.likelihood import Beliefs, Seen, group_beliefs
         from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE
 
         names, groups = original.schema.quasi_identifiers, run.groups
@@ -161,27 +161,22 @@ class Informed:
         tables = _tables(frame, names, labels, groups.count)
         asked = run.release.parameters
         unchanged = {"off": OFF, "paper": PAPER, "resample": RESAMPLE}[str(asked.get("unchanged", "resample"))]
-        weights = _spread_weights(original, names, groups.count, tables[0], tables[1])
+        weights = _spread_weights(original, names, groups.count, tables.row_starts, tables.originals)
         secret = original[original.schema.sensitive[0]].codes.astype(np.int64)
         n = original.n_rows
-        identity, best, attribute, hit = (np.zeros(n) for _ in range(4))
-        exact = np.zeros(n, np.bool_)
-        order = groups.order.astype(np.int64, copy=False)
+        beliefs = Beliefs(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n, np.bool_))
+        seen = Seen(groups.offsets, groups.order.astype(np.int64, copy=False), codes, released, secret)
+        perturb = int(asked.get("perturb", 1))
 
         def attack(part: NDArray[np.int64]) -> None:
-            group_beliefs(
-                part, groups.offsets, order, codes, released, *tables, weights, unchanged,
-                int(asked.get("perturb", 1)), secret, self.most_sets, identity, best, attribute, hit, exact,
-            )  # fmt: skip
+            group_beliefs(part, seen, tables, weights, unchanged, perturb, self.most_sets, beliefs)
 
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(attack, np.array_split(np.arange(groups.count), threads * _CHUNKS_PER_THREAD)))
         sizes = groups.sizes[groups.labels]
         pairs = groups.labels.astype(np.int64) * (int(secret.max()) + 1) + secret
         _, pair, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        return InformedResult(
-            names, original.rows, identity, best, attribute, hit, exact, sizes, counts[pair] / sizes
-        )  # fmt: skip
+        return InformedResult(names, original.rows, *beliefs, sizes, counts[pair] / sizes)
 
 
 def _numbering(original: Table, run: Run, name: str) -> dict[str, int]:
@@ -199,8 +194,8 @@ def _released(run: Run, name: str, place: dict[str, int], own: NDArray[np.int64]
     return np.array([place[label] for label in column.labels], dtype=np.int32)[column.codes][own]
 
 
-def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> _Flat:
-    """The private frame as flat arrays: row_starts, originals, column_starts, outputs, cell_starts, probabilities."""
+def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> Tables:
+    """The private frame as flat arrays; nobody counts the rows of an original value."""
     attribute, original, output = (written(frame.column(name)) for name in ("attribute", "original", "output"))
     a = np.array([names.index(label) for label in attribute.labels], dtype=np.int64)[attribute.codes]
     table = a * n_groups + frame.column("group").to_numpy().astype(np.int64)
@@ -222,10 +217,9 @@ def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]
     probabilities = np.zeros(cell_starts[-1])
     at = cell_starts[table] + (line - row_starts[table]) * widths[table] + column_of - column_starts[table]
     probabilities[at] = frame.column("probability").to_numpy()
-    return (
-        row_starts, (lines % widest).astype(np.int32), column_starts, (columns % widest).astype(np.int32),
-        cell_starts, probabilities,
-    )  # fmt: skip
+    originals, outputs = (lines % widest).astype(np.int32), (columns % widest).astype(np.int32)
+    no_counts = np.zeros(0, np.int32)
+    return Tables(row_starts, originals, no_counts, column_starts, outputs, cell_starts, probabilities)
 
 
 def _spread_weights(

@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, UnreachableError, unknown
+from undercover.methods.mutual_cover import kernels
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
@@ -104,6 +105,11 @@ class OutputTables:
         outputs = self.outputs[self.column_starts[p] : self.column_starts[p + 1]]
         cells = self.probabilities[self.cell_starts[p] : self.cell_starts[p + 1]]
         return OutputTable(self.originals[rows], self.counts[rows], outputs, cells.reshape(-1, len(outputs)))
+
+    @property
+    def arrays(self) -> kernels.Tables:
+        """As the kernels take them."""
+        return kernels.Tables(*(getattr(self, name) for name in kernels.Tables._fields))
 
     @property
     def gaps(self) -> NDArray[np.float64]:
@@ -177,7 +183,7 @@ def output_tables(
     known = [ValueDistance.of(table[name], columns=columns) for name in names]
     from undercover.compiled.jit import needs_compiling
     from undercover.methods.mutual_cover.kernels.central_path import LANES
-    from undercover.methods.mutual_cover.kernels.programs import compact, cover_tables
+    from undercover.methods.mutual_cover.kernels.programs import Solved, compact, cover_tables
     from undercover.methods.mutual_cover.kernels.tally import distinct_values
 
     if needs_compiling(cover_tables):
@@ -197,18 +203,15 @@ def output_tables(
         sizes = np.diff(row_starts) * np.diff(column_starts)
         cell_starts = np.concatenate([[0], np.cumsum(sizes)])
         probabilities = np.empty(cell_starts[-1])
-        kept = np.zeros(n_tables, np.int32)
+        kept, origins = np.zeros(n_tables, np.int32), np.zeros(n_tables, np.uint8)
         objectives, bounds, spreads = (np.zeros(n_tables) for _ in range(3))
-        origins = np.zeros(n_tables, np.uint8)
-        least = math.ceil(1 / delta)
-        whole = delta.numerator == 1
+        arrays = kernels.Tables(row_starts, originals, counts, column_starts, outputs, cell_starts, probabilities)
+        solved = Solved(kept, objectives, bounds, spreads, origins)
+        least, whole = math.ceil(1 / delta), delta.numerator == 1
 
         def solve(attribute: int, chunk: NDArray[np.int64]) -> int:
-            cover_tables(
-                chunk, row_starts, originals, counts, column_starts, outputs, cell_starts,
-                known[attribute].kernel_arguments, float(delta), least, whole, tables == "uniform", LANES,
-                kept, probabilities, objectives, bounds, spreads, origins,
-            )  # fmt: skip
+            distance, uniform = known[attribute].kernel_arguments, tables == "uniform"
+            cover_tables(chunk, arrays, distance, float(delta), least, whole, uniform, LANES, solved)
             return len(chunk)
 
         work = _chunks(np.diff(row_starts), sizes, len(names), threads)
@@ -227,7 +230,7 @@ def output_tables(
         kept[p] = len(codes)
         outputs[column_starts[p] :][: len(codes)] = codes
         block[: x.size] = x.ravel()
-    column_starts, cell_starts = compact(row_starts, column_starts, cell_starts, kept, outputs, probabilities)
+    column_starts, cell_starts = compact(arrays, kept)
     return OutputTables(
         delta, names, tuple(known), groups.count, row_starts, originals, counts,
         column_starts, outputs[: column_starts[-1]], cell_starts, probabilities[: cell_starts[-1]],

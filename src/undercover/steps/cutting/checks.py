@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import UnreachableError
 from undercover.model.table import EncodedColumn, Table, write_values
+from undercover.steps.cutting.arrays import Checks
 
 CheckKind = Literal["distinct", "frequency", "entropy", "recursive", "equal", "ordered", "hierarchical"]
 
-_KIND_CODE: dict[CheckKind, int] = {
-    "distinct": 0,
-    "frequency": 1,
-    "entropy": 2,
-    "recursive": 3,
-    "equal": 4,
-    "ordered": 5,
-    "hierarchical": 6,
-}
+_KINDS: tuple[CheckKind, ...] = get_args(CheckKind)  # in the order of the kernel's numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +28,8 @@ class Check:
     c: float = 0.0
 
 
-def kernel_checks(table: Table, checks: Sequence[Check]) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
-    """The ``sensitive`` and ``checks`` arguments of :func:`undercover.steps.cutting.splits.refine`."""
+def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
+    """Checks as the kernels take them."""
     names = list(dict.fromkeys(check.column for check in checks))
     sizes = [table[name].domain.size for name in names]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -51,8 +44,9 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> tuple[NDArray[Any], 
     level_starts = np.concatenate([[0], np.cumsum([len(level) for level in levels])]).astype(np.int64)
     for start, level in zip(level_starts, levels, strict=False):
         level_codes[start : start + len(level), : level.shape[1]] = level
-    arrays = (
-        np.array([_KIND_CODE[check.kind] for check in checks], dtype=np.int64),
+    return Checks(
+        sensitive,
+        np.array([_KINDS.index(check.kind) for check in checks], dtype=np.int64),
         np.array([names.index(check.column) for check in checks], dtype=np.int64),
         np.array([check.limit for check in checks], dtype=np.float64),
         np.array([check.c for check in checks], dtype=np.float64),
@@ -61,7 +55,6 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> tuple[NDArray[Any], 
         level_starts,
         level_codes,
     )
-    return sensitive, arrays
 
 
 def require_whole_table(table: Table, checks: Sequence[Check]) -> None:

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.schema import Column
 from undercover.model.table import CellKind, Table, cell_kind, code_type
+from undercover.steps.cutting.arrays import RANGE, SET, TREE, Columns
 
 Recoding = Literal["boxes", "regions"]
 
-_KIND_CODE = {"range": 0, "set": 1, "tree": 2}
+_KIND_CODE = {"range": RANGE, "set": SET, "tree": TREE}
 
 
 @dataclass(frozen=True)
@@ -60,56 +60,36 @@ def cut_columns(table: Table, recoding: Recoding) -> list[CutColumn]:
     return columns
 
 
-def kernel_columns(table: Table, columns: Sequence[CutColumn]) -> tuple[Any, ...]:
-    """The ``columns`` argument of :func:`undercover.steps.cutting.splits.refine`."""
+def kernel_columns(table: Table, columns: Sequence[CutColumn]) -> Columns:
+    """Columns and their trees as the kernels take them."""
     starts = np.concatenate([[0], np.cumsum([column.size for column in columns])]).astype(np.int64)
     positions = np.zeros(starts[-1])
     leaf_starts, node_starts = np.zeros(len(columns), np.int64), np.zeros(len(columns), np.int64)
-    leaves = nodes = 0
+    parts: dict[str, list[NDArray[np.int64]]] = {
+        name: [np.zeros(0, np.int64)] for name in ("first", "last", "parent", "starts", "children", "leaf_node")
+    }
+    leaves = nodes = n_children = 0
     for j, column in enumerate(columns):
         if column.kind == "range":
             positions[starts[j] : starts[j + 1]] = table[column.name].domain.positions
         leaf_starts[j], node_starts[j] = leaves, nodes
         if column.kind == "tree":
-            leaves += column.size
-            nodes += len(tree_of(table, column)["first"])
-    return (
+            tree = tree_of(table, column)
+            for name, array in tree.items():
+                parts[name].append(array + n_children if name == "starts" else array)
+            leaves, nodes = leaves + column.size, nodes + len(tree["first"])
+            n_children += len(tree["children"])
+        else:
+            parts["starts"].append(np.array([n_children]))
+    return Columns(
         starts,
         np.array([_KIND_CODE[column.kind] for column in columns], dtype=np.int64),
-        np.array([_settings(table, column).weight for column in columns], dtype=np.float64),
+        np.array([table[column.name].settings.weight for column in columns], dtype=np.float64),
         positions,
         np.array([1.0 / max(1, column.leaves - 1) for column in columns]),
         leaf_starts,
         node_starts,
-    )
-
-
-def kernel_trees(table: Table, columns: Sequence[CutColumn]) -> tuple[NDArray[np.int64], ...]:
-    """The ``tree`` argument of :func:`undercover.steps.cutting.splits.refine`: all trees one behind the other."""
-    parts: dict[str, list[NDArray[np.int64]]] = {
-        name: [] for name in ("first", "last", "parent", "starts", "leaf_node")
-    }
-    children: list[NDArray[np.int64]] = []
-    n_children = 0
-    for column in columns:
-        if column.kind == "tree":
-            tree = tree_of(table, column)
-            for name in ("first", "last", "parent", "leaf_node"):
-                parts[name].append(tree[name])
-            parts["starts"].append(tree["starts"] + n_children)
-            children.append(tree["children"])
-            n_children += len(tree["children"])
-        else:
-            parts["starts"].append(np.array([n_children]))
-    empty = np.zeros(0, np.int64)
-    joined = {name: np.concatenate([empty, *arrays]).astype(np.int64) for name, arrays in parts.items()}
-    return (
-        joined["first"],
-        joined["last"],
-        joined["parent"],
-        joined["starts"],
-        np.concatenate([empty, *children]).astype(np.int64),
-        joined["leaf_node"],
+        *(np.concatenate(arrays).astype(np.int64) for arrays in parts.values()),
     )
 
 
@@ -122,10 +102,6 @@ def packed_codes(table: Table, columns: Sequence[CutColumn]) -> tuple[NDArray[An
     for j, column in enumerate(columns):
         np.take(column.recode.astype(kind), table[column.name].codes, out=codes[:, j])
     return codes, codes.view(np.uint64)
-
-
-def _settings(table: Table, column: CutColumn) -> Column:
-    return table[column.name].settings
 
 
 def tree_of(table: Table, column: CutColumn) -> dict[str, NDArray[np.int64]]:

@@ -12,17 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
-from undercover.steps.cutting.splits import (
-    MAX_SLOTS,
-    TIE,
-    TREE,
-    _cell_loss,
-    _grown,
-    _present,
-    _put,
-    lowest_common_node,
-)
+from undercover.compiled.jit import inlined, internal, kernel
+from undercover.steps.cutting.arrays import TREE, Columns, Rows, Task
+from undercover.steps.cutting.splits import MAX_SLOTS, NONE, TIE, _grown, _present, _put, cell_loss, lowest_common_node
+
+NOT_TRIED = -2
 
 
 @internal
@@ -41,23 +35,12 @@ def _median(histogram: Any, values: Any, start: int, found: int, m: int, k: int)
     return at
 
 
-@internal
-def _children_allow(
-    histogram: Any,
-    values: Any,
-    start: int,
-    found: int,
-    children: Any,
-    begin: int,
-    end: int,
-    last: Any,
-    nodes: int,
-    k: int,
-) -> bool:
+@inlined
+def _children_allow(columns: Columns, j: int, node: int, histogram: Any, values: Any, found: int, k: int) -> bool:
     """Whether every child of a tree node that has rows at all has k of them."""
-    i = 0
-    for c in range(begin, end):
-        high = last[nodes + children[c]]
+    start, i = columns.starts[j], 0
+    for c in range(columns.child_starts[node + j], columns.child_starts[node + j + 1]):
+        high = columns.last[columns.node_starts[j] + columns.children[c]]
         rows = 0
         while i < found and values[start + i] <= high:
             rows += histogram[start + values[start + i]]
@@ -68,10 +51,9 @@ def _children_allow(
 
 
 @internal
-def _move_range(
-    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, j: int, s: int, e: int, low: int, high: int
-) -> int:
+def _move_range(rows: Rows, j: int, s: int, e: int, low: int, high: int) -> int:
     """Bring the rows of s..e with a code from low to high to the front, keeping the order; return where they end."""
+    codes, packed, ids, packed_spare, ids_spare = rows
     left, right = s, s
     width = packed.shape[1]
     for p in range(s, e):
@@ -94,29 +76,71 @@ def _move_range(
     return left
 
 
+@inlined
+def _following(widths: Any, cut_at: Any, chosen: int, at_least: float) -> int:
+    """The widest column not tried yet; once one can be cut, earlier columns that are as wide come before it."""
+    following = NONE
+    for j in range(len(widths)):
+        if cut_at[j] != NOT_TRIED:
+            continue
+        if chosen == NONE:
+            if following == NONE or widths[j] > widths[following]:
+                following = j
+        elif j < chosen and widths[j] >= at_least:
+            return j
+    return following
+
+
+@inlined
+def _choose(
+    codes: Any, s: int, e: int, bounds: Any, task: Task, histogram: Any, values: Any, widths: Any, cut_at: Any
+) -> int:
+    """The column that the rows s..e are cut by, or NONE."""
+    columns = task.columns
+    for j in range(len(widths)):
+        low, high = bounds[2 * j], bounds[2 * j + 1]
+        cut_at[j] = NOT_TRIED if high > low else NONE
+        widths[j] = cell_loss(columns, j, low, high, high - low + 1.0)
+    chosen, widest = NONE, 0.0
+    while True:
+        j = _following(widths, cut_at, chosen, widest - TIE * (e - s))
+        if j == NONE:
+            return chosen
+        start, low, high = columns.starts[j], bounds[2 * j], bounds[2 * j + 1]
+        for p in range(s, e):
+            histogram[start + codes[p, j]] += 1
+        found = _present(histogram, values, start, low, high, codes, j, s, e)
+        cut_at[j] = NONE
+        if found > 1:
+            if columns.kinds[j] == TREE:
+                node = lowest_common_node(columns, j, low, high)
+                if _children_allow(columns, j, node, histogram, values, found, task.k):
+                    cut_at[j] = node
+            else:
+                cut_at[j] = _median(histogram, values, start, found, e - s, task.k)
+        for i in range(found):
+            histogram[start + values[start + i]] = 0
+        if cut_at[j] != NONE:
+            if chosen == NONE:
+                widest = widths[j]
+            chosen = j
+
+
 @kernel
-def refine_regions(
-    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, begin: int, end: int, begin_bounds: Any,
-    columns: Any, tree: Any, k: int, big: int,
-) -> Any:  # fmt: skip
+def refine_regions(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big: int, tried: Any) -> Any:
     """Cut rows begin..end; a node larger than ``big`` is cut once and its parts handed back.
 
     Parameters and result are those of :func:`undercover.steps.cutting.splits.refine`, for median cuts into regions without
-    further conditions.
+    further conditions; nobody follows these, so nothing is written into ``tried``.
     """
-    starts, kinds, weights, positions, units, leaf_starts, node_starts = columns
-    first, last, parent, child_starts, children, leaf_node = tree
-    d = len(kinds)
-    histogram = np.zeros(starts[d], np.int64)
-    values = np.empty(starts[d], np.int64)
+    columns = task.columns
+    d = len(columns.kinds)
+    histogram, values = np.zeros(columns.starts[d], np.int64), np.empty(columns.starts[d], np.int64)
     widths = np.empty(d)
-    tried = np.empty(d, np.int64)  # 0: not yet, 1: can be cut, -1: cannot
     cut_at = np.empty(d, np.int64)  # the highest code that goes left, or the node that is cut into its children
-    stack = np.empty((64, 2 + 2 * d), np.int64)
+    stack, leaves = np.empty((64, 2 + 2 * d), np.int64), np.empty((64, 2 + 2 * d), np.int64)
     _put(stack, 0, begin, end, begin_bounds)
-    depth = 1
-    leaves = np.empty((64, 2 + 2 * d), np.int64)
-    n_leaves = 0
+    depth, n_leaves = 1, 0
     bounds = np.empty(2 * d, np.int64)
 
     while depth > 0:
@@ -124,88 +148,32 @@ def refine_regions(
         s, e = stack[depth, 0], stack[depth, 1]
         for i in range(2 * d):
             bounds[i] = stack[depth, 2 + i]
-        m = e - s
-        chosen = -1
-        if m >= 2 * k:
-            for j in range(d):
-                low, high = bounds[2 * j], bounds[2 * j + 1]
-                tried[j] = 0 if high > low else -1
-                widths[j] = _cell_loss(
-                    kinds, weights, units, starts, positions, first, last, parent, leaf_node, leaf_starts, node_starts,
-                    j, low, high, high - low + 1.0,
-                )  # fmt: skip
-            widest = 0.0
-            while True:
-                # The widest column not tried yet; once one can be cut, earlier columns that are as wide come before it.
-                following = -1
-                for j in range(d):
-                    if tried[j] != 0:
-                        continue
-                    if chosen < 0:
-                        if following < 0 or widths[j] > widths[following]:
-                            following = j
-                    elif j < chosen and widths[j] >= widest - TIE * m:
-                        following = j
-                        break
-                if following < 0:
-                    break
-                j = following
-                start = starts[j]
-                for p in range(s, e):
-                    histogram[start + codes[p, j]] += 1
-                found = _present(histogram, values, start, bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
-                tried[j] = -1
-                if found > 1:
-                    if kinds[j] == TREE:
-                        node = lowest_common_node(
-                            first,
-                            last,
-                            parent,
-                            leaf_node,
-                            leaf_starts[j],
-                            node_starts[j],
-                            bounds[2 * j],
-                            bounds[2 * j + 1],
-                        )
-                        at = node_starts[j] + node + j
-                        if _children_allow(
-                            histogram, values, start, found, children, child_starts[at], child_starts[at + 1], last,
-                            node_starts[j], k,
-                        ):  # fmt: skip
-                            tried[j], cut_at[j] = 1, node
-                    else:
-                        cut_at[j] = _median(histogram, values, start, found, m, k)
-                        tried[j] = 1 if cut_at[j] >= 0 else -1
-                for i in range(found):
-                    histogram[start + values[start + i]] = 0
-                if tried[j] == 1:
-                    if chosen < 0:
-                        widest = widths[j]
-                    chosen = j
-
-        if chosen < 0:
+        j = NONE
+        if e - s >= 2 * task.k:
+            j = _choose(rows.codes, s, e, bounds, task, histogram, values, widths, cut_at)
+        if j == NONE:
             if n_leaves == len(leaves):
                 leaves = _grown(leaves)
             _put(leaves, n_leaves, s, e, bounds)
             n_leaves += 1
             continue
 
-        j = chosen
+        is_tree = columns.kinds[j] == TREE
         from_child, n_parts = 0, 2
-        if kinds[j] == TREE:
-            from_child = child_starts[node_starts[j] + cut_at[j] + j]
-            n_parts = child_starts[node_starts[j] + cut_at[j] + j + 1] - from_child
+        if is_tree:
+            from_child = columns.child_starts[cut_at[j] + j]
+            n_parts = columns.child_starts[cut_at[j] + j + 1] - from_child
         here = s
         for part in range(n_parts):
-            if kinds[j] == TREE:
-                child = node_starts[j] + children[from_child + part]
-                low, high = first[child], last[child]
+            if is_tree:
+                child = columns.node_starts[j] + columns.children[from_child + part]
+                low, high = columns.first[child], columns.last[child]
             else:
                 low = bounds[2 * j] if part == 0 else cut_at[j] + 1
                 high = cut_at[j] if part == 0 else bounds[2 * j + 1]
             stop = e
-            if kinds[j] == TREE or part == 0:
-                stop = _move_range(codes, packed, ids, packed_spare, ids_spare, j, here, e, low, high)
+            if is_tree or part == 0:
+                stop = _move_range(rows, j, here, e, low, high)
             if stop == here:
                 continue
             if depth == len(stack):
@@ -214,7 +182,7 @@ def refine_regions(
             stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = low, high
             depth += 1
             here = stop
-        if m > big:
+        if e - s > big:
             break
 
-    return leaves[:n_leaves], stack[:depth]
+    return leaves[:n_leaves], stack[:depth], 0

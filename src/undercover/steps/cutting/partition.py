@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +23,15 @@ from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
+from undercover.steps.cutting.arrays import Rows, Task
 from undercover.steps.cutting.checks import Check, kernel_checks, require_whole_table
-from undercover.steps.cutting.columns import (
-    CutColumn,
-    Recoding,
-    cut_columns,
-    kernel_columns,
-    kernel_trees,
-    packed_codes,
-)
+from undercover.steps.cutting.columns import CutColumn, Recoding, cut_columns, kernel_columns, packed_codes
 
 Cut = Literal["loss", "median"]
 Rule = Literal["loss", "median", "lower-median", "papers-median"]
 """How a cut is chosen; the last two are for mutual cover (:mod:`undercover.steps.cutting.splits`)."""
 
+_RULES: tuple[Rule, ...] = get_args(Rule)  # in the order of the kernel's numbers
 _PARALLEL_FROM = 20_000  # rows below which handing work to threads costs more than it saves
 
 
@@ -91,62 +86,48 @@ def partition(
     if needs_compiling(refine):
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
-    columns, shared, settings, everything = kernel_arguments(
-        table, k=k, checks=checks, cut=cut, recoding=recoding, one_at_a_time=one_at_a_time
-    )
-    leaves = _serve(refine, shared, settings, everything, table.n_rows, threads, progress)
+    columns, rows, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
+    leaves = _serve(refine, rows, task, everything, threads, progress)
     order = np.argsort(leaves[:, 0])
     offsets = np.append(leaves[order, 0], table.n_rows)
     bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
-    return Partition(Groups.from_order(shared[2], offsets), tuple(columns), bounds)
+    return Partition(Groups.from_order(rows.ids, offsets), tuple(columns), bounds)
 
 
 def kernel_arguments(
-    table: Table, *, k: int, checks: Sequence[Check], cut: Rule, recoding: Recoding, one_at_a_time: bool = False
-) -> tuple[list[CutColumn], tuple[Any, ...], tuple[Any, ...], NDArray[np.int64]]:
-    """What the kernel ``refine`` takes: columns, rows, settings, and the bounds of everything."""
-    from undercover.steps.cutting import splits
-
-    rules = {
-        "loss": splits.BY_LOSS,
-        "median": splits.MEDIAN,
-        "lower-median": splits.LOWER_MEDIAN,
-        "papers-median": splits.PAPERS_MEDIAN,
-    }
+    table: Table, *, k: int, checks: Sequence[Check], cut: Rule, recoding: Recoding
+) -> tuple[list[CutColumn], Rows, Task, NDArray[np.int64]]:
+    """What the kernel ``refine`` takes: columns, rows, how they are cut, and the bounds of everything."""
     columns = cut_columns(table, recoding)
     codes, packed = packed_codes(table, columns)
     ids = np.arange(table.n_rows, dtype=np.uint32)
-    shared = (codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
-    settings: tuple[Any, ...] = (kernel_columns(table, columns), kernel_trees(table, columns), k)
-    if not one_at_a_time:
-        settings += (rules[cut], recoding == "regions", *kernel_checks(table, checks))
+    rows = Rows(codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
+    task = Task(
+        kernel_columns(table, columns), kernel_checks(table, checks), k, _RULES.index(cut), recoding == "regions"
+    )
     everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
-    return columns, shared, settings, everything
+    return columns, rows, task, everything
 
 
 def _serve(
-    refine: Any,
-    shared: tuple[Any, ...],
-    settings: tuple[Any, ...],
-    everything: NDArray[np.int64],
-    n_rows: int,
-    threads: int,
-    progress: Progress,
+    refine: Any, rows: Rows, task: Task, everything: NDArray[np.int64], threads: int, progress: Progress
 ) -> NDArray[np.int64]:
     """Run ``refine`` on the whole table and then on the parts it hands back, several at a time."""
+    n_rows = len(rows.ids)
     big = max(_PARALLEL_FROM, n_rows // (8 * threads)) if threads > 1 else n_rows
+    tried = np.empty((0, 0), np.uint16)
     leaves = []
     done = 0
     with ThreadPoolExecutor(threads) as pool:
 
         def submit(part: NDArray[np.int64]) -> Future[Any]:
-            return pool.submit(lambda: refine(*shared, int(part[0]), int(part[1]), part[2:], *settings, big))
+            return pool.submit(lambda: refine(rows, int(part[0]), int(part[1]), part[2:], task, big, tried))
 
         running = {submit(np.concatenate([[0, n_rows], everything]))}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                found, pending = future.result()
+                found, pending, _ = future.result()
                 leaves.append(found)
                 done += int((found[:, 1] - found[:, 0]).sum())
                 running |= {submit(part) for part in pending}

@@ -1,7 +1,7 @@
 """Compiled predicates on the sensitive values of one group: l-diversity in its forms and t-closeness.
 
 A predicate is asked whether a group may stand, given how often each sensitive value occurs in it. Several predicates
-(one per sensitive column, or several on one column) are held in parallel arrays; see :func:`all_hold`.
+(one per sensitive column, or several on one column) are :class:`undercover.steps.cutting.arrays.Checks`.
 
 Sources: Machanavajjhala et al. 2006 (distinct, entropy, recursive), Xiao & Tao 2006 (frequency 1/l),
 Li, Li & Venkatasubramanian 2007 (t-closeness; equal, ordered and hierarchical distance).
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
+from undercover.steps.cutting.arrays import Checks
 
 DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
 
@@ -22,29 +23,16 @@ TOLERANCE = 1e-12
 
 
 @kernel
-def all_hold(
-    counts: Any,
-    size: int,
-    kinds: Any,
-    columns: Any,
-    limits: Any,
-    seconds: Any,
-    column_starts: Any,
-    reference: Any,
-    level_starts: Any,
-    level_codes: Any,
-    work: Any,
-) -> bool:
+def all_hold(counts: Any, size: int, checks: Checks, work: Any) -> bool:
     """Whether every predicate holds on a group of ``size`` rows.
 
-    ``counts`` are the sensitive columns' histograms one behind the other (``column_starts``), ``reference`` the whole
-    table's shares in the same layout. ``limits`` is l or t, ``seconds`` the c of recursive diversity.
-    ``level_starts[q]:level_starts[q+1]`` are the rows of ``level_codes`` that hold predicate q's hierarchy: the parent
-    of each node of the level below.
+    ``counts`` are the sensitive columns' histograms one behind the other, ``work`` is scratch of one entry more.
     """
-    for q in range(len(kinds)):
-        start, stop = column_starts[columns[q]], column_starts[columns[q] + 1]
-        kind = kinds[q]
+    limits, reference = checks.limits, checks.reference
+    for q in range(len(checks.kinds)):
+        column = checks.columns[q]
+        start, stop = checks.column_starts[column], checks.column_starts[column + 1]
+        kind = checks.kinds[q]
         n = stop - start
         if kind == DISTINCT:
             found = 0
@@ -81,7 +69,7 @@ def all_hold(
                     tail -= work[top]
                 work[top] = 0.0
             # Equality is a violation: a product that rounding lifted above a whole number must not hide it.
-            if most >= seconds[q] * tail * (1.0 - TOLERANCE):
+            if most >= checks.seconds[q] * tail * (1.0 - TOLERANCE):
                 return False
         elif kind == EQUAL:
             distance = 0.0
@@ -99,7 +87,7 @@ def all_hold(
         else:
             for i in range(n):
                 work[i] = counts[start + i] / size - reference[start + i]
-            levels = level_codes[level_starts[q] : level_starts[q + 1]]
+            levels = checks.level_codes[checks.level_starts[q] : checks.level_starts[q + 1]]
             if _hierarchical_distance(work, n, levels) > limits[q] + TOLERANCE:
                 return False
     return True

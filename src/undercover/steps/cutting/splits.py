@@ -18,63 +18,94 @@ values present share bits (64 bins), which blurs the score of a cut but never wh
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
+from undercover.compiled.jit import inlined, internal, kernel
 from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
+from undercover.steps.cutting.arrays import BY_LOSS, LOWER_MEDIAN, MEDIAN, RANGE, SET, TREE, Columns, Rows, Task
 from undercover.steps.cutting.predicates import all_hold
-
-RANGE, SET, TREE = range(3)
-BY_LOSS, MEDIAN, LOWER_MEDIAN, PAPERS_MEDIAN = range(4)
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children
+NONE = -1
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
 TIE = 1e-12  # loss per row below which two cuts are equally good
 REFUSED = -np.inf  # score of a candidate whose sides do not satisfy the predicates
 
 
-@kernel
-def lowest_common_node(
-    first: Any, last: Any, parent: Any, leaf_node: Any, leaf_start: int, node_start: int, low: int, high: int
-) -> int:
-    """The lowest node above both depth-first leaves, as an index into the column's nodes."""
-    node = leaf_node[leaf_start + low]
-    while last[node_start + node] < high or first[node_start + node] > low:
-        node = parent[node_start + node]
+class _Node(NamedTuple):
+    """What is known of the rows of one node; the values of a column lie behind its start.
+
+    The columns with more than one value are *active*; their slots lie one behind the other in the order of ``active``.
+    """
+
+    bounds: Any  # (2 d,) lowest and highest code of each column
+    histogram: Any  # by start + code
+    values: Any  # by start + rank: the codes present in the order of cutting
+    slots: Any  # by start + code
+    found: Any  # (d,) number of values
+    active: Any  # (d,)
+    first_slot: Any  # (d + 1,) by place in ``active``
+    slot_rows: Any  # (slots,)
+    slot_high: Any  # (slots,) highest listed value
+    part_of_slot: Any  # of the slots of one column
+
+
+class _Words(NamedTuple):
+    """Which values of all active columns occur together, as fields of bits in ``n_words`` words."""
+
+    fields: Any  # (d, 3) by place in ``active``: word, first bit, number of bits
+    starts: Any  # (d + 1,) place in ``active`` of the first column of each word
+    own: Any  # by start + code: the bit of the code in the word of its column
+    places: Any  # by start + code: where the words of its slot begin in ``unions``
+    unions: Any  # the words of every slot
+    suffix: Any  # the words of a slot of one column and all behind it
+    bit_low: Any  # (d, 64) where on its scale (RANGE) or on which leaf (TREE) the lowest value of a bit lies
+    bit_high: Any  # (d, 64) the same of the highest
+    row: Any  # (d,) the words of one row
+    row_places: Any  # (d,) and where those of its slots begin
+    inner: Any  # (d,) what is taken out
+    outer: Any  # (d,) what lies before it
+    sides: Any  # (2 d,) the words of both sides of a cut
+
+
+class _Cuts(NamedTuple):
+    """Candidates: the slots ``begin`` to ``end`` of a column are taken out, or a node is cut into its children."""
+
+    gain: Any
+    column: Any  # place in ``active``
+    begin: Any  # EVERY_CHILD: then ``end`` is the node
+    end: Any
+
+
+@inlined
+def lowest_common_node(columns: Columns, j: int, low: int, high: int) -> int:
+    """The lowest node of column j above both depth-first leaves, as an index into the nodes of all columns."""
+    start = columns.node_starts[j]
+    node = start + columns.leaf_node[columns.leaf_starts[j] + low]
+    while columns.last[node] < high or columns.first[node] > low:
+        node = start + columns.parent[node]
     return node
 
 
-@internal
-def _tree_loss(
-    first: Any,
-    last: Any,
-    parent: Any,
-    leaf_node: Any,
-    leaf_start: int,
-    node_start: int,
-    unit: float,
-    low: int,
-    high: int,
-) -> float:
+@inlined
+def _tree_loss(columns: Columns, j: int, low: int, high: int) -> float:
     """Share of the tree's leaves that the lowest node above ``low`` and ``high`` stands for beyond one."""
-    node = lowest_common_node(first, last, parent, leaf_node, leaf_start, node_start, low, high)
-    return min(1.0, (last[node_start + node] - first[node_start + node]) * unit)
+    node = lowest_common_node(columns, j, low, high)
+    return min(1.0, (columns.last[node] - columns.first[node]) * columns.units[j])
 
 
-@internal
-def _cell_loss(
-    kinds: Any, weights: Any, units: Any, starts: Any, positions: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
-    leaf_starts: Any, node_starts: Any, j: int, low: int, high: int, distinct: float,
-) -> float:  # fmt: skip
+@inlined
+def cell_loss(columns: Columns, j: int, low: int, high: int, distinct: float) -> float:
     """Weighted loss of a cell of column j that spans codes low..high and holds ``distinct`` values."""
-    if kinds[j] == RANGE:
-        return weights[j] * min(1.0, positions[starts[j] + high] - positions[starts[j] + low])
-    if kinds[j] == SET:
-        return weights[j] * max(0.0, distinct - 1.0) * units[j]
-    return weights[j] * _tree_loss(first, last, parent, leaf_node, leaf_starts[j], node_starts[j], units[j], low, high)
+    if columns.kinds[j] == RANGE:
+        start = columns.starts[j]
+        return columns.weights[j] * min(1.0, columns.positions[start + high] - columns.positions[start + low])
+    if columns.kinds[j] == SET:
+        return columns.weights[j] * max(0.0, distinct - 1.0) * columns.units[j]
+    return columns.weights[j] * _tree_loss(columns, j, low, high)
 
 
 @internal
@@ -127,90 +158,72 @@ def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes
 
 
 @internal
-def _row_loss(
-    kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, words: Any, at: int,
-    bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any, leaf_starts: Any, node_starts: Any,
-) -> float:  # fmt: skip
-    """Loss of one row of cells; the values present in each column are the bits of its field in ``words[at:]``.
-
-    ``bit_low`` and ``bit_high`` say where on its scale (RANGE) or on which leaf (TREE) the lowest and the highest value
-    of a bit lie.
-    """
+def _row_loss(columns: Columns, found: Any, active: Any, n_active: int, words: _Words, at: int) -> float:
+    """Loss of one row of cells; the values present in each column are the bits of its field in ``words.sides[at:]``."""
+    fields = words.fields
     total = 0.0
     for y in range(n_active):
         j = active[y]
-        field = (words[at + fields[y, 0]] >> np.uint64(fields[y, 1])) & (ALL_BITS >> np.uint64(64 - fields[y, 2]))
-        kind = kinds[j]
+        field = words.sides[at + fields[y, 0]] >> np.uint64(fields[y, 1])
+        field &= ALL_BITS >> np.uint64(64 - fields[y, 2])
+        kind = columns.kinds[j]
         if kind == SET:
             distinct = float(count_bits(field))
             if found[j] > 64:
                 distinct *= found[j] / 64.0
-            total += weights[j] * max(0.0, distinct - 1.0) * units[j]
+            total += columns.weights[j] * max(0.0, distinct - 1.0) * columns.units[j]
             continue
-        low = bit_low[y, lowest_bit(field)]
-        high = bit_high[y, 63 - leading_zeros(field)]
+        low = words.bit_low[y, lowest_bit(field)]
+        high = words.bit_high[y, 63 - leading_zeros(field)]
         if kind == RANGE:
-            total += weights[j] * min(1.0, high - low)
+            total += columns.weights[j] * min(1.0, high - low)
         else:
-            total += weights[j] * _tree_loss(
-                first, last, parent, leaf_node, leaf_starts[j], node_starts[j], units[j], int(low), int(high)
-            )
+            total += columns.weights[j] * _tree_loss(columns, j, int(low), int(high))
     return total
 
 
-@internal
-def _two_losses(
-    kinds: Any, weights: Any, units: Any, found: Any, active: Any, n_active: int, fields: Any, sides: Any, width: int,
-    rows: int, other_rows: int, bit_low: Any, bit_high: Any, first: Any, last: Any, parent: Any, leaf_node: Any,
-    leaf_starts: Any, node_starts: Any,
-) -> float:  # fmt: skip
-    """Loss of both sides of a cut, whose words lie in ``sides[:width]`` and ``sides[width:]``."""
-    total = 0.0
-    for side in range(2):
-        total += (rows if side == 0 else other_rows) * _row_loss(
-            kinds, weights, units, found, active, n_active, fields, sides, side * width, bit_low, bit_high,
-            first, last, parent, leaf_node, leaf_starts, node_starts,
-        )  # fmt: skip
-    return total
+@inlined
+def _two_losses(columns: Columns, node: _Node, n_active: int, words: _Words, rows: int, other_rows: int) -> float:
+    """Loss of both sides of a cut."""
+    width = len(words.row)
+    return rows * _row_loss(columns, node.found, node.active, n_active, words, 0) + other_rows * _row_loss(
+        columns, node.found, node.active, n_active, words, width
+    )
 
 
-@internal
-def _lay_out(found: Any, active: Any, n_active: int, fields: Any, word_starts: Any) -> int:
+@inlined
+def _lay_out(node: _Node, n_active: int, words: _Words) -> int:
     """Give every active column a field of at most 64 bits, several to a word, and order the columns by word.
 
-    ``word_starts[w]:word_starts[w + 1]`` are then the columns of word w. Returns the number of words.
+    Returns the number of words.
     """
+    active, fields = node.active, words.fields
     n_words, placed = 0, 0
     while placed < n_active:
-        word_starts[n_words] = placed
+        words.starts[n_words] = placed
         used = 0
         for y in range(placed, n_active):
-            width = min(found[active[y]], 64)
+            width = min(node.found[active[y]], 64)
             if used + width <= 64:
                 active[placed], active[y] = active[y], active[placed]
                 fields[placed, 0], fields[placed, 1], fields[placed, 2] = n_words, used, width
                 used += width
                 placed += 1
         n_words += 1
-    word_starts[n_words] = n_active
+    words.starts[n_words] = n_active
     return n_words
 
 
-@internal
-def _collect(
-    codes: Any, active: Any, n_active: int, active_starts: Any, places: Any, words: Any, word_starts: Any, n_words: int,
-    unions: Any, row_words: Any, row_places: Any, s: int, e: int,
-) -> None:  # fmt: skip
-    """For every slot of every active column, which values its rows s..e have in all the active columns.
-
-    ``places`` is where the words of a code's slot begin in ``unions``, ``words`` the code's bit in its own word.
-    """
+@inlined
+def _collect(codes: Any, starts: Any, active: Any, n_active: int, words: _Words, n_words: int, s: int, e: int) -> None:
+    """For every slot of every active column, which values its rows s..e have in all the active columns."""
+    own, places, unions, row, row_places = words.own, words.places, words.unions, words.row, words.row_places
     if n_words == 1:
         for p in range(s, e):
             word = np.uint64(0)
             for x in range(n_active):
-                i = active_starts[x] + codes[p, active[x]]
-                word |= words[i]
+                i = starts[active[x]] + codes[p, active[x]]
+                word |= own[i]
                 row_places[x] = places[i]
             for x in range(n_active):
                 unions[row_places[x]] |= word
@@ -218,58 +231,334 @@ def _collect(
     for p in range(s, e):
         for w in range(n_words):
             word = np.uint64(0)
-            for x in range(word_starts[w], word_starts[w + 1]):
-                i = active_starts[x] + codes[p, active[x]]
-                word |= words[i]
+            for x in range(words.starts[w], words.starts[w + 1]):
+                i = starts[active[x]] + codes[p, active[x]]
+                word |= own[i]
                 row_places[x] = places[i]
-            row_words[w] = word
+            row[w] = word
         for x in range(n_active):
             at = row_places[x]
             for w in range(n_words):
-                unions[at + w] |= row_words[w]
+                unions[at + w] |= row[w]
 
 
 @internal
-def _best(gain: Any, n_cuts: int, cut_column: Any, active: Any, rows: int) -> int:
+def _scratch(task: Task) -> Any:
+    """Room for what is known of one node."""
+    columns = task.columns
+    starts, d = columns.starts, len(columns.kinds)
+    total = starts[d]
+    n_slots = 0
+    for j in range(d):
+        size = starts[j + 1] - starts[j]
+        n_slots += size if columns.kinds[j] == TREE else min(size, MAX_SLOTS)
+    node = _Node(
+        np.empty(2 * d, np.int64), np.zeros(total, np.int64), np.empty(total, np.int64), np.zeros(total, np.int64),
+        np.zeros(d, np.int64), np.empty(d, np.int64), np.zeros(d + 1, np.int64), np.zeros(n_slots, np.int64),
+        np.zeros(n_slots, np.int64), np.zeros(max(MAX_SLOTS, total), np.int64),
+    )  # fmt: skip
+    by_words = task.rule == BY_LOSS and not task.regions
+    words = _Words(
+        np.zeros((d, 3), np.int64), np.zeros(d + 1, np.int64), np.zeros(total, np.uint64), np.zeros(total, np.int64),
+        np.zeros(n_slots * d if by_words else 0, np.uint64), np.zeros((n_slots + 1) * d if by_words else 0, np.uint64),
+        np.zeros((d, 64)), np.zeros((d, 64)), np.zeros(d, np.uint64), np.zeros(d, np.int64), np.zeros(d, np.uint64),
+        np.zeros(d, np.uint64), np.zeros(2 * d, np.uint64),
+    )  # fmt: skip
+    room = 3 * n_slots + d
+    cuts = _Cuts(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64))
+    return node, words, cuts
+
+
+@inlined
+def _count(codes: Any, s: int, e: int, starts: Any, regions: bool, node: _Node) -> int:
+    """Count the values of the rows s..e in every column; return how many columns have more than one."""
+    histogram, values, found, bounds = node.histogram, node.values, node.found, node.bounds
+    d = len(found)
+    for p in range(s, e):
+        for j in range(d):
+            histogram[starts[j] + codes[p, j]] += 1
+    n_active = 0
+    for j in range(d):
+        found[j] = _present(histogram, values, starts[j], bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
+        if not regions:
+            bounds[2 * j] = values[starts[j]]
+            bounds[2 * j + 1] = values[starts[j] + found[j] - 1]
+        if found[j] > 1:
+            node.active[n_active] = j
+            n_active += 1
+    return n_active
+
+
+@inlined
+def _fill_slots(task: Task, node: _Node, n_active: int, words: _Words, n_words: int) -> None:
+    """Put the values of every active column into slots, in the order of cutting, and give each its bit."""
+    columns, histogram, values = task.columns, node.histogram, node.values
+    for x in range(n_active):
+        j = node.active[x]
+        start, q, kind = columns.starts[j], node.found[j], columns.kinds[j]
+        if kind == SET and not task.regions and task.rule <= MEDIAN:
+            _shell_sort(values, start, q, histogram, True)
+        n = q if kind == TREE else min(q, MAX_SLOTS)
+        offset = node.first_slot[x]
+        node.first_slot[x + 1] = offset + n
+        _clear(node.slot_rows, offset, offset + n)
+        last_bit = -1
+        for rank in range(q):
+            code = values[start + rank]
+            slot = rank if n == q else rank * n // q
+            node.slots[start + code] = slot
+            node.slot_rows[offset + slot] += histogram[start + code]
+            node.slot_high[offset + slot] = code
+            if len(words.unions) == 0:
+                continue
+            bit = rank if q <= 64 else rank * 64 // q
+            words.own[start + code] = np.uint64(1) << np.uint64(words.fields[x, 1] + bit)
+            words.places[start + code] = (offset + slot) * n_words
+            if kind != SET:
+                where = columns.positions[start + code] if kind == RANGE else float(code)
+                if bit != last_bit:
+                    words.bit_low[x, bit] = where
+                words.bit_high[x, bit] = where
+                last_bit = bit
+
+
+@inlined
+def _add(cuts: _Cuts, n_cuts: int, gain: float, x: int, begin: int, end: int) -> int:
+    """One more candidate; return how many there are."""
+    cuts.gain[n_cuts], cuts.column[n_cuts], cuts.begin[n_cuts], cuts.end[n_cuts] = gain, x, begin, end
+    return n_cuts + 1
+
+
+@inlined
+def _cut_into_children(task: Task, node: _Node, x: int, m: int, width: float, cuts: _Cuts, n_cuts: int) -> int:
+    """Regions of a TREE column: the node of the region into all its children."""
+    columns, k, j = task.columns, task.k, node.active[x]
+    start, offset, n = columns.starts[j], node.first_slot[x], node.first_slot[x + 1] - node.first_slot[x]
+    top = lowest_common_node(columns, j, node.bounds[2 * j], node.bounds[2 * j + 1])
+    cost, i = 0.0, 0
+    for c in range(columns.child_starts[top + j], columns.child_starts[top + j + 1]):
+        child = columns.node_starts[j] + columns.children[c]
+        rows = 0
+        while i < n and node.values[start + i] <= columns.last[child]:
+            rows += node.slot_rows[offset + i]
+            i += 1
+        if rows > 0:
+            if rows < k:
+                return n_cuts
+            cost += rows * cell_loss(columns, j, columns.first[child], columns.last[child], 0.0)
+    return _add(cuts, n_cuts, m * width - cost if task.rule == BY_LOSS else width, x, EVERY_CHILD, top)
+
+
+@inlined
+def _median_slot(task: Task, node: _Node, x: int, m: int) -> int:
+    """The last slot that goes left where a column is cut at its median, NONE if that is not allowed."""
+    rule, k, slot_rows, offset = task.rule, task.k, node.slot_rows, node.first_slot[x]
+    n = node.first_slot[x + 1] - offset
+    if rule == MEDIAN:
+        # LeFevre et al. 2006, Section 4: the widest column first, cut at the median.
+        left, best, best_at = 0, m, NONE
+        for i in range(n - 1):
+            left += slot_rows[offset + i]
+            if left >= k and m - left >= k and abs(2 * left - m) < best:
+                best, best_at = abs(2 * left - m), i
+        return best_at
+    left, i = slot_rows[offset], 0
+    while 2 * left < m:
+        i += 1
+        left += slot_rows[offset + i]
+    if i == n - 1 and rule == LOWER_MEDIAN:
+        left -= slot_rows[offset + i]
+        i -= 1
+    return i if i < n - 1 and left >= k and m - left >= k else NONE
+
+
+@inlined
+def _cut_regions(task: Task, node: _Node, x: int, m: int, width: float, cuts: _Cuts, n_cuts: int) -> int:
+    """Regions of a RANGE or SET column: the region between any two slots, by what its two parts lose."""
+    columns, k, j = task.columns, task.k, node.active[x]
+    low, high, offset = node.bounds[2 * j], node.bounds[2 * j + 1], node.first_slot[x]
+    left = 0
+    for i in range(node.first_slot[x + 1] - offset - 1):
+        left += node.slot_rows[offset + i]
+        if left < k or m - left < k:
+            continue
+        at = node.slot_high[offset + i]
+        cost = left * cell_loss(columns, j, low, at, at - low + 1.0)
+        cost += (m - left) * cell_loss(columns, j, at + 1, high, float(high - at))
+        n_cuts = _add(cuts, n_cuts, m * width - cost, x, 0, i)
+    return n_cuts
+
+
+@inlined
+def _cut_in_two(
+    task: Task, node: _Node, n_active: int, words: _Words, n_words: int, x: int, m: int, before: float, cuts: _Cuts,
+    n_cuts: int,
+) -> int:  # fmt: skip
+    """Boxes: between any two slots, by what is saved over all columns."""
+    unions, suffix, inner, sides, k = words.unions, words.suffix, words.inner, words.sides, task.k
+    offset, d = node.first_slot[x], len(node.found)
+    n = node.first_slot[x + 1] - offset
+    _clear(suffix, n * n_words, (n + 1) * n_words)
+    for i in range(n - 1, -1, -1):
+        for w in range(n_words):
+            suffix[i * n_words + w] = suffix[(i + 1) * n_words + w] | unions[(offset + i) * n_words + w]
+    _clear(inner, 0, n_words)
+    left = 0
+    for i in range(n - 1):
+        left += node.slot_rows[offset + i]
+        for w in range(n_words):
+            inner[w] |= unions[(offset + i) * n_words + w]
+        if left < k or m - left < k:
+            continue
+        for w in range(n_words):
+            sides[w], sides[d + w] = inner[w], suffix[(i + 1) * n_words + w]
+        cost = _two_losses(task.columns, node, n_active, words, left, m - left)
+        n_cuts = _add(cuts, n_cuts, before - cost, x, 0, i)
+    return n_cuts
+
+
+@inlined
+def _cut_out_nodes(
+    task: Task, node: _Node, n_active: int, words: _Words, n_words: int, x: int, m: int, before: float, cuts: _Cuts,
+    n_cuts: int,
+) -> int:  # fmt: skip
+    """Boxes of a TREE column: a node anywhere below the lowest common one against the rest, which keeps the upper label.
+
+    Comes behind :func:`_cut_in_two`, whose suffixes it uses.
+    """
+    columns, unions, inner, outer, sides, k = task.columns, words.unions, words.inner, words.outer, words.sides, task.k
+    j, offset, d = node.active[x], node.first_slot[x], len(node.found)
+    n, values, start, nodes = node.first_slot[x + 1] - offset, node.values, columns.starts[j], columns.node_starts[j]
+    top = lowest_common_node(columns, j, node.bounds[2 * j], node.bounds[2 * j + 1])
+    _clear(outer, 0, n_words)
+    for a in range(n):
+        here = nodes + columns.leaf_node[columns.leaf_starts[j] + values[start + a]]
+        _clear(inner, 0, n_words)
+        b, rows = a, 0
+        while here != top and (a == 0 or values[start + a - 1] < columns.first[here]):
+            grown = b
+            while b < n and values[start + b] <= columns.last[here]:
+                rows += node.slot_rows[offset + b]
+                for w in range(n_words):
+                    inner[w] |= unions[(offset + b) * n_words + w]
+                b += 1
+            # A first or last run is a prefix cut and was counted above.
+            if 0 < a and grown < b < n and rows >= k and m - rows >= k:
+                for w in range(n_words):
+                    sides[w], sides[d + w] = inner[w], outer[w] | words.suffix[b * n_words + w]
+                cost = _two_losses(columns, node, n_active, words, rows, m - rows)
+                n_cuts = _add(cuts, n_cuts, before - cost, x, a, b - 1)
+            here = nodes + columns.parent[here]
+        for w in range(n_words):
+            outer[w] |= unions[(offset + a) * n_words + w]
+    return n_cuts
+
+
+@inlined
+def _candidates(task: Task, node: _Node, n_active: int, words: _Words, n_words: int, m: int, cuts: _Cuts) -> int:
+    """All cuts of a node of m rows that leave k rows on every side; return how many."""
+    columns, bounds = task.columns, node.bounds
+    before = 0.0
+    for x in range(n_active):
+        j = node.active[x]
+        before += m * cell_loss(columns, j, bounds[2 * j], bounds[2 * j + 1], float(node.found[j]))
+    n_cuts = 0
+    for x in range(n_active):
+        j = node.active[x]
+        span = bounds[2 * j + 1] - bounds[2 * j] + 1.0 if task.regions else float(node.found[j])
+        width = cell_loss(columns, j, bounds[2 * j], bounds[2 * j + 1], span)
+        if task.regions and columns.kinds[j] == TREE:
+            n_cuts = _cut_into_children(task, node, x, m, width, cuts, n_cuts)
+        elif task.rule != BY_LOSS:
+            slot = _median_slot(task, node, x, m)
+            if slot != NONE:
+                n_cuts = _add(cuts, n_cuts, width, x, 0, slot)
+        elif task.regions:
+            n_cuts = _cut_regions(task, node, x, m, width, cuts, n_cuts)
+        else:
+            n_cuts = _cut_in_two(task, node, n_active, words, n_words, x, m, before, cuts, n_cuts)
+            if columns.kinds[j] == TREE:
+                n_cuts = _cut_out_nodes(task, node, n_active, words, n_words, x, m, before, cuts, n_cuts)
+    return n_cuts
+
+
+@inlined
+def _best(cuts: _Cuts, n_cuts: int, active: Any, rows: int) -> int:
     """The best candidate; of those that differ by rounding only, the first one of the first column."""
+    gain, column = cuts.gain, cuts.column
     highest = gain[0]
     for c in range(1, n_cuts):
         highest = max(highest, gain[c])
-    best = -1
+    best = NONE
     for c in range(n_cuts):
-        if gain[c] >= highest - TIE * rows and (best < 0 or active[cut_column[c]] < active[cut_column[best]]):
+        if gain[c] >= highest - TIE * rows and (best < 0 or active[column[c]] < active[column[best]]):
             best = c
     return best
 
 
+@inlined
+def _part_slots(columns: Columns, node: _Node, cuts: _Cuts, cut: int) -> int:
+    """The part of every slot in a cut: that of the child of the node, or 0 if it is taken out; return how many parts."""
+    x, a, b = cuts.column[cut], cuts.begin[cut], cuts.end[cut]
+    j, part_of_slot = node.active[x], node.part_of_slot
+    if a != EVERY_CHILD:
+        for i in range(node.first_slot[x + 1] - node.first_slot[x]):
+            part_of_slot[i] = 1 - (np.int64(a <= i) & np.int64(i <= b))
+        return 2
+    i, begin, end = 0, columns.child_starts[b + j], columns.child_starts[b + j + 1]
+    for c in range(begin, end):
+        high = columns.last[columns.node_starts[j] + columns.children[c]]
+        while i < node.found[j] and node.values[columns.starts[j] + i] <= high:
+            part_of_slot[i] = c - begin
+            i += 1
+    return end - begin
+
+
 @internal
 def _parts_hold(
-    codes: Any, ids: Any, sensitive: Any, checks: Any, counts: Any, work: Any, part_of_slot: Any, slots: Any, start: int,
-    j: int, s: int, e: int, n_parts: int,
-) -> bool:  # fmt: skip
+    rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int, counts: Any, work: Any
+) -> bool:
     """Whether every part of the rows s..e satisfies every predicate; a row's part is that of its slot."""
-    kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes = checks
+    checks, start = task.checks, task.columns.starts[j]
     for part in range(n_parts):
         _clear(counts, 0, len(counts))
         size = 0
         for p in range(s, e):
-            if part_of_slot[slots[start + codes[p, j]]] == part:
+            if node.part_of_slot[node.slots[start + rows.codes[p, j]]] == part:
                 size += 1
-                for c in range(sensitive.shape[1]):
-                    counts[column_starts[c] + sensitive[ids[p], c]] += 1
-        if size > 0 and not all_hold(
-            counts, size, kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes, work
-        ):
+                for c in range(checks.sensitive.shape[1]):
+                    counts[checks.column_starts[c] + checks.sensitive[rows.ids[p], c]] += 1
+        if size > 0 and not all_hold(counts, size, checks, work):
             return False
     return True
 
 
+@inlined
+def _choose(
+    rows: Rows, s: int, e: int, task: Task, node: _Node, cuts: _Cuts, n_cuts: int, counts: Any, work: Any, tried: Any,
+    n_tried: int,
+) -> Any:  # fmt: skip
+    """The best cut whose parts satisfy the predicates, or NONE; how many parts it has; how many cuts were tried by now."""
+    while n_cuts > 0:
+        best = _best(cuts, n_cuts, node.active, e - s)
+        if cuts.gain[best] == REFUSED:
+            break
+        j = node.active[cuts.column[best]]
+        n_parts = _part_slots(task.columns, node, cuts, best)
+        if n_tried < len(tried):
+            for p in range(s, e):
+                tried[n_tried, p - s] = node.part_of_slot[node.slots[task.columns.starts[j] + rows.codes[p, j]]]
+        n_tried += 1
+        if len(task.checks.kinds) == 0 or _parts_hold(rows, task, node, j, s, e, n_parts, counts, work):
+            return best, n_parts, n_tried
+        cuts.gain[best] = REFUSED
+    return NONE, 0, n_tried
+
+
 @internal
-def _move(
-    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, part_of_slot: Any, slots: Any, start: int,
-    j: int, s: int, e: int, part: int,
-) -> int:  # fmt: skip
+def _move(rows: Rows, part_of_slot: Any, slots: Any, start: int, j: int, s: int, e: int, part: int) -> int:
     """Bring the rows of s..e that belong to ``part`` to the front, keeping the order; return where they end."""
+    codes, packed, ids, packed_spare, ids_spare = rows
     left, right = s, s
     width = packed.shape[1]
     for p in range(s, e):
@@ -291,409 +580,86 @@ def _move(
     return left
 
 
+@inlined
+def _divide(
+    rows: Rows, s: int, e: int, task: Task, node: _Node, cuts: _Cuts, cut: int, n_parts: int, stack: Any, depth: int
+) -> Any:
+    """Move the rows of every part together and put the parts on the stack; return the stack and how many are on it."""
+    columns = task.columns
+    x, b = cuts.column[cut], cuts.end[cut]
+    j = node.active[x]
+    here = s
+    for part in range(n_parts):
+        stop = _move(rows, node.part_of_slot, node.slots, columns.starts[j], j, here, e, part)
+        if stop == here:
+            continue
+        if depth == len(stack):
+            stack = _grown(stack)
+        _put(stack, depth, here, stop, node.bounds)
+        if cuts.begin[cut] == EVERY_CHILD:
+            child = columns.node_starts[j] + columns.children[columns.child_starts[b + j] + part]
+            stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = columns.first[child], columns.last[child]
+        elif task.regions:
+            stack[depth, 2 + 2 * j + 1 - part] = node.slot_high[node.first_slot[x] + b] + part
+        depth += 1
+        here = stop
+    return stack, depth
+
+
 @kernel
-def refine(
-    codes: Any, packed: Any, ids: Any, packed_spare: Any, ids_spare: Any, begin: int, end: int, begin_bounds: Any,
-    columns: Any, tree: Any, k: int, rule: int, regions: bool, sensitive: Any, checks: Any, big: int,
-    tried: Any = None, n_tried: Any = None,
-) -> Any:  # fmt: skip
+def refine(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big: int, tried: Any) -> Any:
     """Cut rows begin..end; a node larger than ``big`` is cut once and its parts handed back.
 
     Parameters
     ----------
-    codes, packed
-        (n, width) the same memory twice: as codes and as 64-bit words to move rows by.
-    ids
-        (n,) row number of each position; ``*_spare`` are scratch of the same shape.
     begin_bounds
         (2 d,) lowest and highest code of each column: the region, or bounds of the values present.
-    columns
-        starts (d+1,), kinds, weights, positions (by start + code), units (1 / (domain size - 1)), leaf starts, node
-        starts.
-    tree
-        first, last, parent, child starts, children and leaf nodes of all TREE columns, one behind the other.
-    checks
-        the arrays of :func:`undercover.steps.cutting.predicates.all_hold` behind ``size``.
-    tried, n_tried
-        where somebody follows the cuts of one node (``big`` = 0): (room, rows) the part of each row in every cut that
-        is tried, in turn, and (1,) how many there were, even if they did not fit.
+    tried
+        (room, rows) where somebody follows the cuts of one node (``big`` = 0), otherwise without room: the part of each
+        row in every cut that is tried, in turn, as far as they fit.
 
     Returns
     -------
-    leaves (groups, 2 + 2 d), pending (parts, 2 + 2 d)
+    leaves (groups, 2 + 2 d), pending (parts, 2 + 2 d), how many cuts were tried
         One row per part: where it begins and ends, then its bounds.
     """
-    starts, kinds, weights, positions, units, leaf_starts, node_starts = columns
-    first, last, parent, child_starts, children, leaf_node = tree
-    d = len(kinds)
-    total = starts[d]
-    histogram = np.zeros(total, np.int64)
-    values = np.empty(total, np.int64)
-    slots = np.zeros(total, np.int64)
-    words = np.zeros(total, np.uint64)
-    found = np.zeros(d, np.int64)
-    active = np.empty(d, np.int64)
-    capacity = np.empty(d, np.int64)
-    n_slots = 0
-    for j in range(d):
-        size = starts[j + 1] - starts[j]
-        capacity[j] = size if kinds[j] == TREE else min(size, MAX_SLOTS)
-        n_slots += capacity[j]
-    first_slot = np.zeros(d + 1, np.int64)  # by position in `active`
-    slot_rows = np.zeros(n_slots, np.int64)
-    slot_high = np.zeros(n_slots, np.int64)  # highest listed value of the slot
-    by_words = rule == BY_LOSS and not regions
-    unions = np.zeros(n_slots * d if by_words else 0, np.uint64)
-    suffix = np.zeros((n_slots + 1) * d if by_words else 0, np.uint64)
-    row_words = np.zeros(d, np.uint64)
-    fields = np.zeros((d, 3), np.int64)  # by position in `active`: word, first bit, number of bits
-    word_starts = np.zeros(d + 1, np.int64)
-    active_starts = np.zeros(d, np.int64)
-    row_places = np.zeros(d, np.int64)
-    places = np.zeros(total, np.int64)
-    part_of_slot = np.zeros(max(MAX_SLOTS, total), np.int64)
-    bit_low = np.zeros((d, 64))
-    bit_high = np.zeros((d, 64))
-    n_words = 0
-    inner = np.zeros(d, np.uint64)
-    outer = np.zeros(d, np.uint64)
-    sides = np.zeros(2 * d, np.uint64)
-    gain = np.empty(3 * n_slots + d)
-    cut_column = np.empty(3 * n_slots + d, np.int64)
-    cut_from = np.empty(3 * n_slots + d, np.int64)
-    cut_to = np.empty(3 * n_slots + d, np.int64)
-    checking = len(checks[0]) > 0
-    counts = np.zeros(checks[4][-1], np.int64)
-    work = np.zeros(checks[4][-1] + 1)
-
+    d, checks = len(task.columns.kinds), task.checks
+    node, words, cuts = _scratch(task)
+    counts = np.zeros(checks.column_starts[-1], np.int64)
+    work = np.zeros(checks.column_starts[-1] + 1)
     # A node is a row: where it begins and ends, then the lowest and highest code of each column.
-    stack = np.empty((64, 2 + 2 * d), np.int64)
+    stack, leaves = np.empty((64, 2 + 2 * d), np.int64), np.empty((64, 2 + 2 * d), np.int64)
     _put(stack, 0, begin, end, begin_bounds)
-    depth = 1
-    leaves = np.empty((64, 2 + 2 * d), np.int64)
-    n_leaves = 0
-    bounds = np.empty(2 * d, np.int64)
-
+    depth, n_leaves, n_tried = 1, 0, 0
     while depth > 0:
         depth -= 1
         s, e = stack[depth, 0], stack[depth, 1]
         for i in range(2 * d):
-            bounds[i] = stack[depth, 2 + i]
-        m = e - s
-        n_cuts = 0
-        n_active = 0
-        if m >= 2 * k:
-            for p in range(s, e):
-                for j in range(d):
-                    histogram[starts[j] + codes[p, j]] += 1
+            node.bounds[i] = stack[depth, 2 + i]
+        chosen, n_parts = NONE, 0
+        if e - s >= 2 * task.k:
+            n_active = _count(rows.codes, s, e, task.columns.starts, task.regions, node)
+            n_words = _lay_out(node, n_active, words)
+            _fill_slots(task, node, n_active, words, n_words)
+            if len(words.unions) > 0:
+                _clear(words.unions, 0, node.first_slot[n_active] * n_words)
+                _collect(rows.codes, task.columns.starts, node.active, n_active, words, n_words, s, e)
+            n_cuts = _candidates(task, node, n_active, words, n_words, e - s, cuts)
             for j in range(d):
-                found[j] = _present(histogram, values, starts[j], bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
-                if not regions:
-                    bounds[2 * j] = values[starts[j]]
-                    bounds[2 * j + 1] = values[starts[j] + found[j] - 1]
-                if found[j] > 1:
-                    active[n_active] = j
-                    n_active += 1
-            n_words = _lay_out(found, active, n_active, fields, word_starts)
-            for x in range(n_active):
-                j = active[x]
-                start, q = starts[j], found[j]
-                if kinds[j] == SET and not regions and rule <= MEDIAN:
-                    _shell_sort(values, start, q, histogram, True)
-                n = min(q, capacity[j])
-                offset = first_slot[x]
-                first_slot[x + 1] = offset + n
-                _clear(slot_rows, offset, offset + n)
-                active_starts[x] = start
-                last_bit = -1
-                for rank in range(q):
-                    code = values[start + rank]
-                    slot = rank if n == q else rank * n // q
-                    slots[start + code] = slot
-                    bit = rank if q <= 64 else rank * 64 // q
-                    words[start + code] = np.uint64(1) << np.uint64(fields[x, 1] + bit)
-                    places[start + code] = (offset + slot) * n_words
-                    if by_words and kinds[j] != SET:
-                        where = positions[start + code] if kinds[j] == RANGE else float(code)
-                        if bit != last_bit:
-                            bit_low[x, bit] = where
-                        bit_high[x, bit] = where
-                        last_bit = bit
-                    slot_rows[offset + slot] += histogram[start + code]
-                    slot_high[offset + slot] = code
-            if by_words:
-                _clear(unions, 0, first_slot[n_active] * n_words)
-                _collect(
-                    codes, active, n_active, active_starts, places, words, word_starts, n_words,
-                    unions, row_words, row_places, s, e,
-                )  # fmt: skip
-
-        before = 0.0
-        for x in range(n_active):
-            j = active[x]
-            before += m * _cell_loss(
-                kinds,
-                weights,
-                units,
-                starts,
-                positions,
-                first,
-                last,
-                parent,
-                leaf_node,
-                leaf_starts,
-                node_starts,
-                j,
-                bounds[2 * j],
-                bounds[2 * j + 1],
-                float(found[j]),
-            )
-        for x in range(n_active):
-            j = active[x]
-            start, offset = starts[j], first_slot[x]
-            n = first_slot[x + 1] - offset
-            span = bounds[2 * j + 1] - bounds[2 * j] + 1.0 if regions else float(found[j])
-            width = _cell_loss(
-                kinds,
-                weights,
-                units,
-                starts,
-                positions,
-                first,
-                last,
-                parent,
-                leaf_node,
-                leaf_starts,
-                node_starts,
-                j,
-                bounds[2 * j],
-                bounds[2 * j + 1],
-                span,
-            )
-            if regions and kinds[j] == TREE:
-                node = lowest_common_node(
-                    first, last, parent, leaf_node, leaf_starts[j], node_starts[j], bounds[2 * j], bounds[2 * j + 1]
-                )
-                cost, allowed, i = 0.0, True, 0
-                at = node_starts[j] + node
-                for c in range(child_starts[at + j], child_starts[at + j + 1]):
-                    child = children[c]
-                    high = last[node_starts[j] + child]
-                    rows = 0
-                    while i < n and values[start + i] <= high:
-                        rows += slot_rows[offset + i]
-                        i += 1
-                    if rows > 0:
-                        allowed = allowed and rows >= k
-                        low = first[node_starts[j] + child]
-                        cost += rows * _cell_loss(
-                            kinds,
-                            weights,
-                            units,
-                            starts,
-                            positions,
-                            first,
-                            last,
-                            parent,
-                            leaf_node,
-                            leaf_starts,
-                            node_starts,
-                            j,
-                            low,
-                            high,
-                            0.0,
-                        )
-                if allowed:
-                    gain[n_cuts], cut_column[n_cuts] = (m * width - cost if rule == BY_LOSS else width), x
-                    cut_from[n_cuts], cut_to[n_cuts] = EVERY_CHILD, node
-                    n_cuts += 1
-                continue
-            if rule >= LOWER_MEDIAN:
-                left, i = slot_rows[offset], 0
-                while 2 * left < m:
-                    i += 1
-                    left += slot_rows[offset + i]
-                if i == n - 1 and rule == LOWER_MEDIAN:
-                    left -= slot_rows[offset + i]
-                    i -= 1
-                if i < n - 1 and left >= k and m - left >= k:
-                    gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = width, x, 0, i
-                    n_cuts += 1
-                continue
-            if rule == MEDIAN:
-                # LeFevre et al. 2006, Section 4: the widest column first, cut at the median.
-                left, best, best_at = 0, m, -1
-                for i in range(n - 1):
-                    left += slot_rows[offset + i]
-                    if left >= k and m - left >= k and abs(2 * left - m) < best:
-                        best, best_at = abs(2 * left - m), i
-                if best_at >= 0:
-                    gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = width, x, 0, best_at
-                    n_cuts += 1
-                continue
-            if regions:
-                left = 0
-                for i in range(n - 1):
-                    left += slot_rows[offset + i]
-                    if left < k or m - left < k:
-                        continue
-                    low, high, at = bounds[2 * j], bounds[2 * j + 1], slot_high[offset + i]
-                    cost = left * _cell_loss(
-                        kinds,
-                        weights,
-                        units,
-                        starts,
-                        positions,
-                        first,
-                        last,
-                        parent,
-                        leaf_node,
-                        leaf_starts,
-                        node_starts,
-                        j,
-                        low,
-                        at,
-                        at - low + 1.0,
-                    )
-                    cost += (m - left) * _cell_loss(
-                        kinds,
-                        weights,
-                        units,
-                        starts,
-                        positions,
-                        first,
-                        last,
-                        parent,
-                        leaf_node,
-                        leaf_starts,
-                        node_starts,
-                        j,
-                        at + 1,
-                        high,
-                        float(high - at),
-                    )
-                    gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = m * width - cost, x, 0, i
-                    n_cuts += 1
-                continue
-
-            # The cut that saves most, counted over all columns.
-            _clear(suffix, n * n_words, (n + 1) * n_words)
-            for i in range(n - 1, -1, -1):
-                for w in range(n_words):
-                    suffix[i * n_words + w] = suffix[(i + 1) * n_words + w] | unions[(offset + i) * n_words + w]
-            _clear(inner, 0, n_words)
-            left = 0
-            for i in range(n - 1):
-                left += slot_rows[offset + i]
-                for w in range(n_words):
-                    inner[w] |= unions[(offset + i) * n_words + w]
-                if left < k or m - left < k:
-                    continue
-                for w in range(n_words):
-                    sides[w], sides[d + w] = inner[w], suffix[(i + 1) * n_words + w]
-                cost = _two_losses(
-                    kinds, weights, units, found, active, n_active, fields, sides, d, left, m - left, bit_low, bit_high,
-                    first, last, parent, leaf_node, leaf_starts, node_starts,
-                )  # fmt: skip
-                gain[n_cuts], cut_column[n_cuts], cut_from[n_cuts], cut_to[n_cuts] = before - cost, x, 0, i
-                n_cuts += 1
-            if kinds[j] == TREE:
-                # A node anywhere below the lowest common one against the rest, which keeps the upper label.
-                top = lowest_common_node(
-                    first, last, parent, leaf_node, leaf_starts[j], node_starts[j], bounds[2 * j], bounds[2 * j + 1]
-                )
-                _clear(outer, 0, n_words)
-                for a in range(n):
-                    node = leaf_node[leaf_starts[j] + values[start + a]]
-                    _clear(inner, 0, n_words)
-                    b, rows = a, 0
-                    while node != top and (a == 0 or values[start + a - 1] < first[node_starts[j] + node]):
-                        grown = b
-                        while b < n and values[start + b] <= last[node_starts[j] + node]:
-                            rows += slot_rows[offset + b]
-                            for w in range(n_words):
-                                inner[w] |= unions[(offset + b) * n_words + w]
-                            b += 1
-                        # A first or last run is a prefix cut and was counted above.
-                        if 0 < a and grown < b < n and rows >= k and m - rows >= k:
-                            for w in range(n_words):
-                                sides[w], sides[d + w] = inner[w], outer[w] | suffix[b * n_words + w]
-                            cost = _two_losses(
-                                kinds, weights, units, found, active, n_active, fields, sides, d, rows, m - rows, bit_low, bit_high,
-                                first, last, parent, leaf_node, leaf_starts, node_starts,
-                            )  # fmt: skip
-                            gain[n_cuts], cut_column[n_cuts] = before - cost, x
-                            cut_from[n_cuts], cut_to[n_cuts] = a, b - 1
-                            n_cuts += 1
-                        node = parent[node_starts[j] + node]
-                    for w in range(n_words):
-                        outer[w] |= unions[(offset + a) * n_words + w]
-
-        if m >= 2 * k:
-            for j in range(d):
-                for i in range(found[j]):
-                    histogram[starts[j] + values[starts[j] + i]] = 0
-
-        chosen = -1
-        while chosen < 0 and n_cuts > 0:
-            best_cut = _best(gain, n_cuts, cut_column, active, m)
-            if gain[best_cut] == REFUSED:
-                break
-            j = active[cut_column[best_cut]]
-            # The parts of the cut, by slot: the children of the node, or what is taken out and the rest.
-            n_parts, a, b = 2, cut_from[best_cut], cut_to[best_cut]
-            for i in range(first_slot[cut_column[best_cut] + 1] - first_slot[cut_column[best_cut]]):
-                part_of_slot[i] = 1 - (np.int64(a <= i) & np.int64(i <= b))
-            if a == EVERY_CHILD:
-                i, n_parts = 0, 0
-                for c in range(child_starts[node_starts[j] + b + j], child_starts[node_starts[j] + b + j + 1]):
-                    while i < found[j] and values[starts[j] + i] <= last[node_starts[j] + children[c]]:
-                        part_of_slot[i] = n_parts
-                        i += 1
-                    n_parts += 1
-            if tried is not None:
-                if n_tried[0] < tried.shape[0]:
-                    for p in range(s, e):
-                        tried[n_tried[0], p - s] = part_of_slot[slots[starts[j] + codes[p, j]]]
-                n_tried[0] += 1
-            allowed = not checking or _parts_hold(
-                codes, ids, sensitive, checks, counts, work, part_of_slot, slots, starts[j], j, s, e, n_parts
-            )
-            if allowed:
-                chosen = best_cut
-            else:
-                gain[best_cut] = REFUSED
-
-        if chosen < 0:
+                start = task.columns.starts[j]
+                for i in range(node.found[j]):
+                    node.histogram[start + node.values[start + i]] = 0
+            chosen, n_parts, n_tried = _choose(rows, s, e, task, node, cuts, n_cuts, counts, work, tried, n_tried)
+        if chosen == NONE:
             if n_leaves == len(leaves):
                 leaves = _grown(leaves)
-            _put(leaves, n_leaves, s, e, bounds)
+            _put(leaves, n_leaves, s, e, node.bounds)
             n_leaves += 1
             continue
-
-        x = cut_column[chosen]
-        j = active[x]
-        children_from = child_starts[node_starts[j] + b + j] if a == EVERY_CHILD else 0
-        here = s
-        for part in range(n_parts):
-            stop = _move(codes, packed, ids, packed_spare, ids_spare, part_of_slot, slots, starts[j], j, here, e, part)
-            if stop == here:
-                continue
-            if depth == len(stack):
-                stack = _grown(stack)
-            _put(stack, depth, here, stop, bounds)
-            if a == EVERY_CHILD:
-                child = node_starts[j] + children[children_from + part]
-                stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = first[child], last[child]
-            elif regions:
-                at = slot_high[first_slot[x] + b]
-                stack[depth, 2 + 2 * j + 1 - part] = at + part
-            depth += 1
-            here = stop
-        if m > big:
+        stack, depth = _divide(rows, s, e, task, node, cuts, chosen, n_parts, stack, depth)
+        if e - s > big:
             break
-
-    return leaves[:n_leaves], stack[:depth]
+    return leaves[:n_leaves], stack[:depth], n_tried
 
 
 @internal

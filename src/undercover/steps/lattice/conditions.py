@@ -13,12 +13,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.model.table import Table
+from undercover.steps.cutting.arrays import Checks
 from undercover.steps.cutting.checks import Check, kernel_checks
 from undercover.steps.lattice.cubes import CellCube, Payload
 
@@ -128,8 +129,8 @@ class CellCondition:
         return bool(self.limit) and any(check.kind in _CLOSENESS for check in self.checks)
 
     @cached_property
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return kernel_checks(self.table, self.checks)[1]
+    def _arrays(self) -> Checks:
+        return kernel_checks(self.table, self.checks)
 
     def _rows(
         self,
@@ -156,24 +157,8 @@ class CellCondition:
             return int(
                 kernels.rows_of_few_values(counts, counted, cube.held["bits"], self.k, starts, least, limit, failing)
             )
-        kinds, columns, limits, seconds, column_starts, shares, level_starts, level_codes = self._arrays
-        return int(
-            kernels.rows_that_fail(
-                counts,
-                cube.held["tally"],
-                self.k,
-                kinds,
-                columns,
-                limits,
-                seconds,
-                column_starts,
-                shares if reference is None else reference,
-                level_starts,
-                level_codes,
-                limit,
-                failing,
-            )
-        )
+        checks = self._arrays if reference is None else self._arrays._replace(reference=reference)
+        return int(kernels.rows_that_fail(counts, cube.held["tally"], self.k, checks, limit, failing))
 
 
 @dataclass(frozen=True, eq=False)

@@ -228,7 +228,8 @@ class CellCube:
         held: dict[Payload, NDArray[Any]] = {}
         for payload, cells in self.held.items():
             held[payload] = np.zeros((n_cells, cells.shape[1]), dtype=cells.dtype)
-            (kernels.merge_bits if payload == "bits" else kernels.merge_sums)(cells, labels, held[payload])
+            roll_up = kernels.roll_up_bits if payload == "bits" else kernels.roll_up_sums
+            roll_up(cells[None, :, None], labels, held[payload][None, :, None])
         if dense:
             return CellCube(self.domain, levels, held)
         first = np.empty(n_cells, dtype=np.int64)

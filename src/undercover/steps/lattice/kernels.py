@@ -19,6 +19,7 @@ import numpy as np
 
 from undercover.compiled.jit import internal, kernel
 from undercover.compiled.words import count_bits
+from undercover.steps.cutting.arrays import Checks
 from undercover.steps.cutting.predicates import all_hold
 
 
@@ -94,22 +95,6 @@ def roll_up_bits(cells: Any, parent: Any, coarser: Any) -> None:
 
 
 @kernel
-def merge_sums(cells: Any, labels: Any, merged: Any) -> None:
-    """Add cell i to ``merged[labels[i]]``."""
-    for i in range(len(labels)):
-        for w in range(cells.shape[1]):
-            merged[labels[i], w] += cells[i, w]
-
-
-@kernel
-def merge_bits(cells: Any, labels: Any, merged: Any) -> None:
-    """Join cell i with ``merged[labels[i]]``, bit by bit."""
-    for i in range(len(labels)):
-        for w in range(cells.shape[1]):
-            merged[labels[i], w] |= cells[i, w]
-
-
-@kernel
 def rows_in_small_cells(counts: Any, k: int, limit: int) -> int:
     """Rows in cells of fewer than ``k`` rows."""
     rows = 0
@@ -156,40 +141,14 @@ def rows_of_few_values(
 
 
 @kernel
-def rows_that_fail(
-    counts: Any,
-    tally: Any,
-    k: int,
-    kinds: Any,
-    columns: Any,
-    limits: Any,
-    seconds: Any,
-    column_starts: Any,
-    reference: Any,
-    level_starts: Any,
-    level_codes: Any,
-    limit: int,
-    failing: Any,
-) -> int:
+def rows_that_fail(counts: Any, tally: Any, k: int, checks: Checks, limit: int, failing: Any) -> int:
     """Rows in cells that are small or break a predicate of :func:`undercover.steps.cutting.predicates.all_hold`."""
     rows = 0
     work = np.zeros(tally.shape[1])
     for cell in range(len(counts)):
         if counts[cell] == 0:
             continue
-        if counts[cell] >= k and all_hold(
-            tally[cell],
-            counts[cell],
-            kinds,
-            columns,
-            limits,
-            seconds,
-            column_starts,
-            reference,
-            level_starts,
-            level_codes,
-            work,
-        ):
+        if counts[cell] >= k and all_hold(tally[cell], counts[cell], checks, work):
             continue
         if len(failing):
             failing[cell] = True

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,35 +87,30 @@ def _direct(spread: Spread, workload: Workload) -> Answers:
     from undercover.utility.queries.kernels import sum_products
 
     order = np.argsort(workload.values, kind="stable")  # boxes of one value at a time
-    cells, starts, low, high, sizes = _concatenated(spread, workload.names)
-    found = sum_products(
-        spread.value_starts,
-        spread.pair_box,
-        spread.pair_weight,
-        cells,
-        starts,
-        low,
-        high,
-        sizes,
-        workload.values[order],
-        workload.lows[order],
-        workload.highs[order],
-    )
+    asked = (workload.values[order], workload.lows[order], workload.highs[order])
+    runs = _runs(spread, workload.names)
     answers = np.empty(workload.count)
-    answers[order] = found
+    answers[order] = sum_products(spread.value_starts, spread.pair_box, spread.pair_weight, runs, *asked)
     return answers
 
 
-def _concatenated(
-    spread: Spread, names: Sequence[str]
-) -> tuple[Positions, Positions, Positions, Positions, NDArray[np.int64]]:
-    """The cells of several columns numbered through: (n_boxes, n_columns) and their runs and sizes."""
+class Runs(NamedTuple):
+    """The cells of several columns numbered through, and what they cover."""
+
+    cells: Positions  # (n_boxes, n_columns)
+    starts: Positions
+    low: Positions
+    high: Positions
+    sizes: NDArray[np.int64]  # positions that each cell covers
+
+
+def _runs(spread: Spread, names: Sequence[str]) -> Runs:
     columns = [spread.coverage[name] for name in names]
     cells_before = np.cumsum([0, *(column.n_cells for column in columns)])
     runs_before = np.cumsum([0, *(len(column.low) for column in columns)])
     cells = np.stack([spread.cells[name] + first for name, first in zip(names, cells_before[:-1], strict=True)], axis=1)
     starts = [column.starts[:-1] + first for column, first in zip(columns, runs_before[:-1], strict=True)]
-    return (
+    return Runs(
         cells,
         np.concatenate([*starts, runs_before[-1:]]).astype(np.int64),
         np.concatenate([column.low for column in columns]),

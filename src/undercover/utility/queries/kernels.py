@@ -23,15 +23,9 @@ from undercover.compiled.jit import kernel
 
 @kernel
 def scatter_products(
-    cube: Any,
-    value_starts: Any,
-    pair_box: Any,
-    pair_weight: Any,
-    cells: Any,
-    touch_starts: Any,
-    touch_at: Any,
+    cube: Any, value_starts: Any, pair_box: Any, pair_weight: Any, cells: Any, touch_starts: Any, touch_at: Any,
     touch_weight: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Add every box, spread over what it covers, to the slab of each of its values.
 
     ``cube`` (n_values, slab) is changed. Pairs of a box and a value are sorted by value: those of value v are
@@ -71,23 +65,14 @@ def scatter_products(
 
 @kernel
 def sum_products(
-    value_starts: Any,
-    pair_box: Any,
-    pair_weight: Any,
-    cells: Any,
-    run_starts: Any,
-    run_low: Any,
-    run_high: Any,
-    sizes: Any,
-    values: Any,
-    lows: Any,
-    highs: Any,
+    value_starts: Any, pair_box: Any, pair_weight: Any, runs: Any, values: Any, lows: Any, highs: Any
 ) -> Any:
     """Answer each query by walking through the boxes of its value: (n_queries,) expected counts.
 
-    Query q asks for value ``values[q]`` and the positions ``lows[q, j]`` to ``highs[q, j]`` of column j; ``cells`` has
-    the columns of the queries only. ``sizes[c]`` is how many positions cell c covers.
+    Query q asks for value ``values[q]`` and the positions ``lows[q, j]`` to ``highs[q, j]`` of column j; ``runs`` are
+    :class:`undercover.utility.queries.evaluation.Runs`, of the columns of the queries only.
     """
+    cells, run_starts, run_low, run_high, sizes = runs
     n, d = lows.shape
     answers = np.zeros(n, np.float64)
     for query in range(n):

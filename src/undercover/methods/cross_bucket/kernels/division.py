@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
-from undercover.steps.cutting.splits import RANGE, SET, TIE, lowest_common_node
+from undercover.compiled.jit import inlined, internal, kernel
+from undercover.steps.cutting.arrays import RANGE, SET, Columns
+from undercover.steps.cutting.splits import TIE, lowest_common_node
 
 FEW = 64  # rows up to which every column is tried
 
 
+class _Segment(NamedTuple):
+    """The rows of one segment by place, and their order."""
+
+    codes: Any  # (d, longest)
+    scale: Any  # (d, longest) weighted places on the scale
+    order: Any
+    best: Any  # scratch
+    spare: Any  # scratch
+
+
 @kernel
-def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree: Any) -> Any:
+def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Columns) -> Any:
     """Order every segment of ``rows``, in place, so that its groups are contiguous and narrow.
 
     A segment of g rows has ``g // k`` groups of at least ``k`` rows, as even as can be, larger ones first. It is ordered
@@ -26,16 +37,12 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
         (n, at least d) cutting codes of every row.
     rows, offsets
         Segment i is ``rows[offsets[i]:offsets[i + 1]]``.
-    columns, tree
-        As :func:`undercover.steps.cutting.splits.refine` takes them.
 
     Returns
     -------
     where each group begins in ``rows``, and the end
     """
-    column_starts, kinds, weights, positions, per_leaf, leaf_starts, node_starts = columns
-    first_leaf, last_leaf, parent, leaf_node = tree[0], tree[1], tree[2], tree[5]
-    units = weights * per_leaf
+    units = columns.weights * columns.units
     n_groups = 0
     longest = np.int64(1)
     for i in range(len(offsets) - 1):
@@ -43,10 +50,10 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
         longest = max(longest, offsets[i + 1] - offsets[i])
     starts = np.empty(n_groups + 1, np.int64)
     starts[0] = offsets[0]
-    d = len(kinds)
-    block, scale = np.empty((d, longest), np.int64), np.empty((d, longest))  # codes and places on the scale
+    d = len(units)
+    block, scale = np.empty((d, longest), np.int64), np.empty((d, longest))
     own, order = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    spare, best = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    segment = _Segment(block, scale, order, np.empty(longest, np.int64), np.empty(longest, np.int64))
     stack = np.empty((2 * longest + 2, 2), np.int64)
     first = 0
     for i in range(len(offsets) - 1):
@@ -55,7 +62,7 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
             own[place], order[place] = rows[offset + place], place
             for j in range(d):
                 block[j, place] = codes[own[place], j]
-                scale[j, place] = positions[column_starts[j] + block[j, place]] * weights[j]
+                scale[j, place] = columns.positions[columns.starts[j] + block[j, place]] * columns.weights[j]
         groups = max(1, size // k)
         for group in range(1, groups + 1):
             starts[first + group] = offset + group * (size // groups) + min(group, size % groups)
@@ -67,104 +74,57 @@ def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Any, tree:
             if high - low < 2:
                 continue
             middle = (low + high) // 2
-            begin, cut, end = starts[low] - offset, starts[middle] - offset, starts[high] - offset
-            chosen, least, tie = -1, 0.0, TIE * (end - begin)
-            for j in range(d):
-                if not _varies(block, j, order, begin, end):
-                    continue
-                if end - begin <= FEW:
-                    _sort_few(block, j, order, begin, end)
-                    loss = 0.0
-                    for c in range(d):
-                        kind, unit, weight = kinds[c], units[c], weights[c]
-                        loss += (cut - begin) * _loss(
-                            block,
-                            scale,
-                            c,
-                            order,
-                            begin,
-                            cut,
-                            kind,
-                            unit,
-                            weight,
-                            spare,
-                            first_leaf,
-                            last_leaf,
-                            parent,
-                            leaf_node,
-                            leaf_starts,
-                            node_starts,
-                        )
-                        loss += (end - cut) * _loss(
-                            block,
-                            scale,
-                            c,
-                            order,
-                            cut,
-                            end,
-                            kind,
-                            unit,
-                            weight,
-                            spare,
-                            first_leaf,
-                            last_leaf,
-                            parent,
-                            leaf_node,
-                            leaf_starts,
-                            node_starts,
-                        )
-                        if chosen >= 0 and loss >= least - tie:
-                            break
-                else:
-                    loss = -_loss(
-                        block,
-                        scale,
-                        j,
-                        order,
-                        begin,
-                        end,
-                        kinds[j],
-                        units[j],
-                        weights[j],
-                        spare,
-                        first_leaf,
-                        last_leaf,
-                        parent,
-                        leaf_node,
-                        leaf_starts,
-                        node_starts,
-                    )
-                if chosen < 0 or loss < least - tie:
-                    chosen, least = j, loss
-                    for place in range(begin, end):
-                        best[place] = order[place]
-            if chosen < 0:
-                continue  # all rows are equal
-            for place in range(begin, end):
-                order[place] = best[place]
-            if end - begin > FEW:
-                _sort_many(block, chosen, order, begin, end)
-            stack[depth, 0], stack[depth, 1] = low, middle
-            stack[depth + 1, 0], stack[depth + 1, 1] = middle, high
-            depth += 2
+            if _order(segment, starts[low] - offset, starts[middle] - offset, starts[high] - offset, columns, units):
+                stack[depth, 0], stack[depth, 1] = low, middle
+                stack[depth + 1, 0], stack[depth + 1, 1] = middle, high
+                depth += 2
         for place in range(size):
             rows[offset + place] = own[order[place]]
         first += groups
     return starts
 
 
-@internal
-def _loss(
-    block: Any, scale: Any, j: int, order: Any, begin: int, end: int, kind: int, unit: float, weight: float, spare: Any,
-    first: Any, last: Any, parent: Any, leaf_node: Any, leaf_starts: Any, node_starts: Any,
-) -> float:  # fmt: skip
+@inlined
+def _order(segment: _Segment, begin: int, cut: int, end: int, columns: Columns, units: Any) -> bool:
+    """Order the places begin..end, which are cut in two, by the best column; False where all rows are equal."""
+    order, best, d = segment.order, segment.best, len(units)
+    chosen, least, tie = -1, 0.0, TIE * (end - begin)
+    for j in range(d):
+        if not _varies(segment.codes, j, order, begin, end):
+            continue
+        if end - begin <= FEW:
+            _sort_few(segment.codes, j, order, begin, end)
+            loss = 0.0
+            for c in range(d):
+                loss += (cut - begin) * _loss(segment, c, begin, cut, columns, units)
+                loss += (end - cut) * _loss(segment, c, cut, end, columns, units)
+                if chosen >= 0 and loss >= least - tie:
+                    break
+        else:
+            loss = -_loss(segment, j, begin, end, columns, units)
+        if chosen < 0 or loss < least - tie:
+            chosen, least = j, loss
+            for place in range(begin, end):
+                best[place] = order[place]
+    if chosen < 0:
+        return False
+    for place in range(begin, end):
+        order[place] = best[place]
+    if end - begin > FEW:
+        _sort_many(segment.codes, chosen, order, begin, end)
+    return True
+
+
+@inlined
+def _loss(segment: _Segment, j: int, begin: int, end: int, columns: Columns, units: Any) -> float:
     """What the tightest cell of one column around some rows loses, weighted."""
+    block, scale, order, spare, kind = segment.codes, segment.scale, segment.order, segment.spare, columns.kinds[j]
     if kind == RANGE:
         least = most = scale[j, order[begin]]
         for i in range(begin + 1, end):
             place = scale[j, order[i]]
             least, most = min(least, place), max(most, place)
-        return min(weight, most - least)
+        return min(columns.weights[j], most - least)
     low = high = spare[0] = block[j, order[begin]]
     distinct = 1
     for i in range(begin + 1, end):
@@ -177,12 +137,11 @@ def _loss(
             spare[distinct] = code
             distinct += 1
     if kind == SET:
-        return (distinct - 1) * unit
+        return (distinct - 1) * units[j]
     if low == high:
         return 0.0
-    start = node_starts[j]
-    node = start + lowest_common_node(first, last, parent, leaf_node, leaf_starts[j], start, low, high)
-    return min(weight, (last[node] - first[node]) * unit)
+    node = lowest_common_node(columns, j, low, high)
+    return min(columns.weights[j], (columns.last[node] - columns.first[node]) * units[j])
 
 
 @internal

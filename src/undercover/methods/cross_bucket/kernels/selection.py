@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
+from undercover.compiled.jit import inlined, internal, kernel
 from undercover.compiled.shuffle import counting_order
-from undercover.steps.cutting.splits import RANGE, SET, TIE, lowest_common_node
+from undercover.steps.cutting.arrays import Columns
+from undercover.steps.cutting.splits import TIE, cell_loss
 
 MANY = 32  # rows of one value that are compared one by one
 LEFT = 2  # the columns of `nodes`: start, end, left child, right child, column, cut
@@ -67,8 +68,8 @@ def count_values(nodes: Any, values: Any, n_values: int) -> Any:
 
 @kernel
 def select_rows(
-    nodes: Any, roots: Any, entries: Any, codes: Any, values: Any, members: Any, offsets: Any, repeats: Any, columns: Any,
-    tree: Any,
+    nodes: Any, roots: Any, entries: Any, codes: Any, values: Any, members: Any, offsets: Any, repeats: Any,
+    columns: Columns,
 ) -> Any:  # fmt: skip
     """Pick rows for every set of values, as often as it is repeated; uses up ``entries``.
 
@@ -79,8 +80,6 @@ def select_rows(
     -------
     (n,) positions, set after set in the order of the plan, within a set in the order of its values.
     """
-    column_starts, kinds, weights, positions, per_leaf, leaf_starts, node_starts = columns
-    first, last, parent, leaf_node = tree[0], tree[1], tree[2], tree[5]
     n = len(values)
     picked = np.empty(n, np.int64)
     order, starts = counting_order(values, len(roots))  # the rows of each value, in the order of the tree
@@ -117,15 +116,12 @@ def select_rows(
                     rarest = s
             low, high = np.int64(nodes[node, 0]), np.int64(nodes[node, 1])
             begin, stop = starts[chosen[rarest]], starts[chosen[rarest] + 1]
-            seed = _first_row(order, begin, stop, after, low)
+            seed = np.int64(order[_live(after, _place(order, begin, stop, low))])
             for s in range(size):
                 picked[done + s] = seed
                 if s != rarest:
                     begin, stop = starts[chosen[s]], starts[chosen[s] + 1]
-                    picked[done + s] = _near_row(
-                        order, begin, stop, after, before, codes, low, high, seed, column_starts, kinds, weights, positions,
-                        per_leaf, leaf_starts, node_starts, first, last, parent, leaf_node,
-                    )  # fmt: skip
+                    picked[done + s] = _near_row(order, begin, stop, after, before, codes, low, high, seed, columns)
             for s in range(size):
                 row = picked[done + s]
                 _take(nodes, roots, entries, chosen[s], row)
@@ -145,34 +141,27 @@ def _has_all(at: Any, size: int, entries: Any, side: int) -> bool:
 
 
 @internal
-def _first_row(order: Any, begin: int, stop: int, after: Any, low: int) -> Any:
-    """The first live row of ``order[begin:stop]`` (ascending) from ``low`` on."""
+def _place(order: Any, begin: int, stop: int, row: int) -> int:
+    """Where in ``order[begin:stop]`` (ascending) rows from ``row`` on begin."""
     while begin < stop:
         middle = (begin + stop) // 2
-        if order[middle] < low:
+        if order[middle] < row:
             begin = middle + 1
         else:
             stop = middle
-    return np.int64(order[_live(after, begin)])
+    return begin
 
 
-@internal
+@inlined
 def _near_row(
-    order: Any, begin: int, stop: int, after: Any, before: Any, codes: Any, low: int, high: int, seed: int, starts: Any,
-    kinds: Any, weights: Any, positions: Any, per_leaf: Any, leaf_starts: Any, node_starts: Any, first: Any, last: Any,
-    parent: Any, leaf_node: Any,
+    order: Any, begin: int, stop: int, after: Any, before: Any, codes: Any, low: int, high: int, seed: int,
+    columns: Columns,
 ) -> Any:  # fmt: skip
     """Of the live rows ``order[begin:stop]`` (ascending) from ``low`` to ``high``, the one nearest to the seed.
 
     Only the ``MANY`` that stand closest to it in the order of the tree are compared.
     """
-    bottom, top = begin, stop
-    while bottom < top:  # the first one behind the seed
-        middle = (bottom + top) // 2
-        if order[middle] < seed:
-            bottom = middle + 1
-        else:
-            top = middle
+    bottom = _place(order, begin, stop, seed)
     right, left = _live(after, bottom), _live(before, bottom)  # `before` is shifted by one
     best, least = np.int64(-1), 0.0
     for _ in range(MANY):
@@ -187,22 +176,10 @@ def _near_row(
             row = order[left - 1]
             left = _live(before, left - 1)
         apart = 0.0  # what a cell around both rows loses, summed over the columns
-        for j in range(len(kinds)):
-            least_code, most_code = (
-                np.int64(min(codes[seed, j], codes[row, j])),
-                np.int64(max(codes[seed, j], codes[row, j])),
-            )
-            if least_code == most_code:
-                continue
-            if kinds[j] == RANGE:
-                width = positions[starts[j] + most_code] - positions[starts[j] + least_code]
-            elif kinds[j] == SET:
-                width = per_leaf[j]
-            else:
-                at = node_starts[j]
-                node = lowest_common_node(first, last, parent, leaf_node, leaf_starts[j], at, least_code, most_code)
-                width = (last[at + node] - first[at + node]) * per_leaf[j]
-            apart += weights[j] * min(1.0, width)
+        for j in range(len(columns.kinds)):
+            one, other = np.int64(codes[seed, j]), np.int64(codes[row, j])
+            if one != other:
+                apart += cell_loss(columns, j, min(one, other), max(one, other), 2.0)
         if best < 0 or apart < least - TIE:
             best, least = row, apart
     return best

@@ -10,40 +10,25 @@ Which leaf a row lies in follows from the rows' codes alone, not from the order 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
-from undercover.steps.cutting.splits import RANGE, SET, TIE, lowest_common_node
+from undercover.steps.cutting.arrays import SET, Columns
+from undercover.steps.cutting.splits import TIE, cell_loss
 
 LEAF = 16
 
 
-@internal
-def tree_loss(j: int, low: int, high: int, columns: Any, tree: Any) -> float:
-    """What a hierarchy column loses by joining the leaves from ``low`` to ``high``."""
-    per_leaf, leaf_start, node_start = columns[4], columns[5][j], columns[6][j]
-    first, last, parent, leaf_node = tree[0], tree[1], tree[2], tree[5]
-    node = node_start + lowest_common_node(first, last, parent, leaf_node, leaf_start, node_start, low, high)
-    return min(1.0, (last[node] - first[node]) * per_leaf[j])
-
-
-@internal
-def span_loss(j: int, low: int, high: int, distinct: int, columns: Any, tree: Any) -> float:
-    """What column j loses by a cell from ``low`` to ``high`` that joins ``distinct`` different codes, weighted."""
-    starts, kinds, weights, positions, per_leaf = columns[:5]
-    if low == high:
-        return 0.0
-    if kinds[j] == RANGE:
-        return weights[j] * min(1.0, positions[starts[j] + high] - positions[starts[j] + low])
-    if kinds[j] == SET:
-        return weights[j] * (distinct - 1) * per_leaf[j]
-    return weights[j] * tree_loss(j, low, high, columns, tree)
+class _Rows(NamedTuple):
+    codes: Any  # (n, at least d)
+    values: Any  # (n,)
+    ids: Any  # (n,)
 
 
 @kernel
-def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> Any:
+def build_tree(codes: Any, values: Any, ids: Any, columns: Columns) -> Any:
     """Order rows into leaves, in place.
 
     Parameters
@@ -52,8 +37,6 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> An
         (n, at least d) cutting codes of every row.
     values, ids
         (n,) sensitive code and number of every row; they move with it.
-    columns, tree
-        As :func:`undercover.steps.cutting.splits.refine` takes them.
 
     Returns
     -------
@@ -64,13 +47,14 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> An
     -----
     In a leaf rows are ordered by codes, then by value; what is equal in both keeps the order it was given in.
     """
-    n, d = len(ids), len(columns[1])
+    n, d = len(ids), len(columns.kinds)
     widest_domain = np.int64(1)
     for j in range(d):
-        widest_domain = max(widest_domain, columns[0][j + 1] - columns[0][j])
+        widest_domain = max(widest_domain, columns.starts[j + 1] - columns.starts[j])
     seen = np.full(widest_domain, -1, np.int64)  # stamps, to count distinct codes without clearing
     histogram = np.zeros(widest_domain, np.int64)
-    spare_codes, spare_values, spare_ids = np.empty_like(codes), np.empty_like(values), np.empty_like(ids)
+    rows = _Rows(codes, values, ids)
+    spare = _Rows(np.empty_like(codes), np.empty_like(values), np.empty_like(ids))
     room = max(64, n // 4)
     nodes = np.full((room, 6), -1, np.int32)
     nodes[0, 0], nodes[0, 1] = 0, n
@@ -87,17 +71,17 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Any, tree: Any) -> An
                 for i in range(start, end):
                     code = np.int64(codes[i, j])
                     low, high = min(low, code), max(high, code)
-                    if columns[1][j] == SET and seen[code] != stamp:
+                    if columns.kinds[j] == SET and seen[code] != stamp:
                         seen[code] = stamp
                         distinct += 1
-                loss = span_loss(j, low, high, distinct, columns, tree)
+                loss = cell_loss(columns, j, low, high, float(distinct))
                 if low < high and (best < 0 or loss > widest + TIE):
                     best, widest = j, loss
         if best < 0:
-            _sort_leaf(codes, values, ids, start, end, d, spare_codes, spare_values, spare_ids)
+            _sort_leaf(rows, start, end, d, spare)
             continue
         cut = _median(codes, best, start, end, histogram)
-        middle = _divide(codes, values, ids, start, end, best, cut, spare_codes, spare_values, spare_ids)
+        middle = _divide(rows, start, end, best, cut, spare)
         if count + 2 > len(nodes):
             larger = np.full((2 * len(nodes), 6), -1, np.int32)
             larger[:count] = nodes[:count]
@@ -133,11 +117,10 @@ def _median(codes: Any, j: int, start: int, end: int, histogram: Any) -> Any:
 
 
 @internal
-def _divide(
-    codes: Any, values: Any, ids: Any, start: int, end: int, j: int, cut: int, spare_codes: Any, spare_values: Any,
-    spare_ids: Any,
-) -> int:  # fmt: skip
+def _divide(rows: _Rows, start: int, end: int, j: int, cut: int, spare: _Rows) -> int:
     """Rows with codes up to ``cut`` first, the others behind; order kept on both sides. Returns where the others begin."""
+    codes, values, ids = rows
+    spare_codes, spare_values, spare_ids = spare
     left, right = start, 0
     for i in range(start, end):
         if codes[i, j] <= cut:
@@ -158,10 +141,10 @@ def _divide(
 
 
 @internal
-def _sort_leaf(
-    codes: Any, values: Any, ids: Any, start: int, end: int, d: int, spare_codes: Any, spare_values: Any, spare_ids: Any
-) -> None:
+def _sort_leaf(rows: _Rows, start: int, end: int, d: int, spare: _Rows) -> None:
     """By codes, then by value; a leaf of more rows than fit has equal codes throughout."""
+    codes, values, ids = rows
+    spare_codes, spare_values, spare_ids = spare
     if end - start > LEAF:
         order = np.argsort(values[start:end], kind="mergesort")
         for i in range(end - start):

@@ -306,7 +306,7 @@ class Minimality:
                 )
         column = original[original.schema.sensitive[0]]
         sorted_out = cases(nodes, codes, column.domain.size, self.evidence)
-        _, checks = kernel_checks(original, method.checks(original))
+        checks = kernel_checks(original, method.checks(original))
         seeds = randomness.words("arrangements", 2 * len(sorted_out)).astype(np.uint64).reshape(-1, 2)
         doubt = math.log(6 * original.n_rows / (1 - self.confidence))
         done = [0]

@@ -7,13 +7,14 @@ See :mod:`undercover.methods.mondrian.minimality.attack` for the attacker and
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
 from undercover.methods.mondrian.minimality.cases import JOINT, OUTSIDE, Case
+from undercover.steps.cutting.arrays import Checks
 
 Floats = NDArray[np.float64]
 How = Literal["exact", "drawn", "given up"]
@@ -88,7 +89,7 @@ class Belief:
 def believe(
     case: Case,
     codes: NDArray[np.int64],
-    checks: Any,
+    checks: Checks,
     *,
     draws: int,
     wanted: int,
@@ -97,7 +98,7 @@ def believe(
     seed: int,
 ) -> Belief:
     """Weigh all arrangements of a case's sensitive ``codes`` (of the whole table) by the cuts that were refused."""
-    from undercover.methods.mondrian.minimality.kernels import count_all, draw, first_allowed
+    from undercover.methods.mondrian.minimality.kernels import Cells, Refused, count_all, draw, first_allowed
 
     present, values = np.unique(codes[case.rows], return_inverse=True)
     values, group = values.reshape(-1), case.group
@@ -106,8 +107,11 @@ def believe(
     alone = (totals / np.diff(case.offsets)[:, None])[group]
     if not len(case.n_parts):
         return Belief(case.rows, values, alone, alone, "given up", 1.0)
-    refused = (case.parts, case.n_parts, case.base, case.base_sizes)
-    if first_allowed(*refused, values, present, checks) >= 0:
+    # One group's cuts are all asked at once; of several each is first shuffled until its own cuts are refused.
+    one = case.n_groups == 1
+    asked_first = np.full(len(case.n_parts), JOINT) if one else case.group_of_cut
+    refused = Refused(case.parts, case.n_parts, case.base, case.base_sizes, asked_first)
+    if first_allowed(refused, values, present, checks) >= 0:
         raise DataError("The table does not explain the release: a cut that it allows was not made.")
     told_apart = np.vstack([group.astype(np.uint16 if case.n_groups < OUTSIDE else np.int64), case.parts])
     _, first, cells = np.unique(told_apart, axis=1, return_index=True, return_inverse=True)
@@ -117,20 +121,16 @@ def believe(
         cell_parts = np.ascontiguousarray(case.parts[:, first])
         order, decided = _filling_order(cell_parts, case.n_parts, sizes)
         inside = np.stack([(case.parts[:, group == g] != OUTSIDE).any(axis=1) for g in range(case.n_groups)], axis=1)
-        sums, share, excluded, complete = count_all(
-            cell_parts, *refused[1:], decided, inside, sizes, group[first], order, totals, present, checks, most_steps
-        )
+        arranged = Cells(sizes, group[first], order, decided, inside, totals)
+        of_cells = refused._replace(parts=cell_parts)
+        sums, share, excluded, complete = count_all(of_cells, arranged, present, checks, most_steps)
         if complete:
             # Where nothing is excluded the shares are left untouched by rounding.
             found = (sums / sizes[:, None] / share)[cells] if excluded else alone
             return Belief(case.rows, values, alone, found, "exact", share if excluded else 1.0)
-    # One group's cuts are all asked at once; of several each is first shuffled until its own cuts are refused.
-    one = case.n_groups == 1
-    asked_first = np.full(len(case.n_parts), JOINT) if one else case.group_of_cut
     sums, accepted, drawn, shuffles = draw(
-        *refused, asked_first, case.offsets, cells, len(sizes), values, present, checks,
-        draws, wanted, most_draws, np.uint64(seed),
-    )  # fmt: skip
+        refused, case.offsets, cells, len(sizes), values, present, checks, draws, wanted, most_draws, np.uint64(seed)
+    )
     agreeing = float(accepted / max(drawn, 1) * np.prod(drawn / np.maximum(shuffles, 1)))
     if accepted < min(FEWEST, wanted):
         return Belief(case.rows, values, alone, alone, "given up", agreeing)

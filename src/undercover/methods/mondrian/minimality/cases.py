@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from undercover.methods.mondrian.following import Node
 
 Evidence = Literal["groups", "all"]
-OUTSIDE = np.uint16(65535)  # as in `kernels.refusals`
+OUTSIDE = np.uint16(65535)  # as in the kernels beside
 JOINT = -1
 Integers = NDArray[np.int64]
 _MOST_PLACES = 1_000_000  # cuts times rows of a case; in larger ones next to nothing drawn would agree

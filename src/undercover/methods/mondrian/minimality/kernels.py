@@ -8,17 +8,17 @@ Rows of a group that no refused cut tells apart form a *cell*: only how often ea
 :func:`count_all` goes through all contingency tables of cells and values and weighs each by the share of arrangements
 that have it (a product of hypergeometric terms); :func:`draw` shuffles the values and keeps what agrees.
 
-Values are numbered among these rows; ``codes`` says which sensitive code each is. ``checks`` are the arrays of
-:func:`undercover.steps.cutting.predicates.all_hold` behind ``size``, on one sensitive column.
+Values are numbered among these rows; ``codes`` says which sensitive code each is. ``checks`` are on one column.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
+from undercover.steps.cutting.arrays import Checks
 from undercover.steps.cutting.predicates import all_hold
 
 OUTSIDE = 65535  # part of a row that a cut is not about
@@ -27,12 +27,37 @@ ROWS_PER_DRAW = 25  # that are shuffled at most, on average over the most draws
 HOPELESS = 25  # draws that agree in the end, below which it is not worth going on
 
 
+class Refused(NamedTuple):
+    """Refused cuts; the values of rows whose part is a matter of course are in ``base``."""
+
+    parts: Any  # (cuts, rows) part of each row, or (cuts, cells) of each cell
+    n_parts: Any  # (cuts,)
+    base: Any  # (cuts, parts, codes) how often they occur in each part
+    base_sizes: Any  # (cuts, parts)
+    own: Any  # (cuts,) the group whose own cut it is, or JOINT
+
+
+class Cells(NamedTuple):
+    """Cells of rows that no cut tells apart."""
+
+    sizes: Any  # (cells,)
+    group: Any  # (cells,)
+    order: Any  # (cells,) in which they are filled
+    decided: Any  # (cuts,) after how many of them all parts of a cut but one are filled
+    inside: Any  # (cuts, groups) whether a cut parts the group's rows
+    totals: Any  # (groups, values) how often each value occurs
+
+
+class _Scratch(NamedTuple):
+    table: Any  # (parts, codes)
+    sizes: Any  # (parts,)
+    work: Any
+
+
 @internal
-def _holds(counts: Any, size: int, checks: Any, work: Any) -> bool:
-    kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes = checks
-    return all_hold(
-        counts, size, kinds, columns, limits, seconds, column_starts, reference, level_starts, level_codes, work
-    )
+def _scratch(refused: Refused, checks: Checks) -> _Scratch:
+    shape = refused.base.shape[1:]
+    return _Scratch(np.zeros(shape, np.int64), np.zeros(shape[0], np.int64), np.zeros(checks.column_starts[-1] + 1))
 
 
 @internal
@@ -58,12 +83,14 @@ def _below(n: int, state: Any) -> Any:
 
 @internal
 def _allowed(
-    parts: Any, n_parts: int, base: Any, base_sizes: Any, values: Any, codes: Any, checks: Any, begin: int, end: int,
-    table: Any, sizes: Any, work: Any,
-) -> bool:  # fmt: skip
-    """Whether a cut would have been allowed, had the rows begin..end these values; the last three are scratch."""
+    q: int, refused: Refused, values: Any, codes: Any, checks: Checks, begin: int, end: int, scratch: _Scratch
+) -> bool:
+    """Whether cut q would have been allowed, had the rows begin..end these values."""
+    table, sizes, work = scratch
+    parts, base = refused.parts[q], refused.base[q]
+    n_parts = refused.n_parts[q]
     for part in range(n_parts):
-        sizes[part] = base_sizes[part]
+        sizes[part] = refused.base_sizes[q, part]
         for code in range(base.shape[1]):
             table[part, code] = base[part, code]
     for p in range(begin, end):
@@ -72,40 +99,32 @@ def _allowed(
             sizes[part] += 1
             table[part, codes[values[p]]] += 1
     for part in range(n_parts):
-        if not _holds(table[part], sizes[part], checks, work):
+        if not all_hold(table[part], sizes[part], checks, work):
             return False
     return True
 
 
 @kernel
-def first_allowed(parts: Any, n_parts: Any, base: Any, base_sizes: Any, values: Any, codes: Any, checks: Any) -> int:
-    """The first cut that these values would have allowed, -1 if all are refused.
-
-    ``parts`` (cuts, rows) is the part of each row, ``n_parts`` (cuts,) their number, ``base`` (cuts, parts, codes) and
-    ``base_sizes`` (cuts, parts) the values of other rows in each part.
-    """
-    work = np.zeros(checks[4][-1] + 1)
-    table, sizes = np.zeros(base.shape[1:], np.int64), np.zeros(base.shape[1], np.int64)
-    for q in range(len(n_parts)):
-        if _allowed(
-            parts[q], n_parts[q], base[q], base_sizes[q], values, codes, checks, 0, len(values), table, sizes, work
-        ):
+def first_allowed(refused: Refused, values: Any, codes: Any, checks: Checks) -> int:
+    """The first cut that these values would have allowed, -1 if all are refused."""
+    scratch = _scratch(refused, checks)
+    for q in range(len(refused.n_parts)):
+        if _allowed(q, refused, values, codes, checks, 0, len(values), scratch):
             return q
     return -1
 
 
 @kernel
 def draw(
-    parts: Any, n_parts: Any, base: Any, base_sizes: Any, own: Any, offsets: Any, cells: Any, n_cells: int, values: Any,
-    codes: Any, checks: Any, draws: int, wanted: int, most: int, seed: Any,
+    refused: Refused, offsets: Any, cells: Any, n_cells: int, values: Any, codes: Any, checks: Checks, draws: int,
+    wanted: int, most: int, seed: Any,
 ) -> Any:  # fmt: skip
     """Shuffle the values within groups ``draws`` times, and on until ``wanted`` agreed, at most ``most`` times.
 
+    A group is shuffled again until its own cuts are refused, and only then the joint ones are asked.
+
     Parameters
     ----------
-    own
-        (cuts,) the group whose own cut it is: the group is shuffled again until its own cuts are refused, and only then
-        the others are asked. JOINT for those others.
     offsets
         (groups + 1,) where the rows of each group begin.
     draws, wanted, most
@@ -121,10 +140,9 @@ def draw(
         How often each value lay in each cell, in the arrangements that did not agree (0) and that did (1); how many
         were drawn; and how many times each group was shuffled for that.
     """
-    n_cuts, n_groups = len(n_parts), len(offsets) - 1
+    own, n_cuts, n_groups = refused.own, len(refused.n_parts), len(offsets) - 1
     state = np.array([seed], np.uint64)
-    work = np.zeros(checks[4][-1] + 1)
-    table, sizes = np.zeros(base.shape[1:], np.int64), np.zeros(base.shape[1], np.int64)
+    scratch = _scratch(refused, checks)
     order = np.arange(n_cuts)
     shuffled = values.copy()
     shuffles = np.zeros(n_groups, np.int64)
@@ -146,20 +164,14 @@ def draw(
                 agrees = True
                 for place in range(n_cuts):
                     q = order[place]
-                    if own[q] == g and _allowed(
-                        parts[q], n_parts[q], base[q], base_sizes[q], shuffled, codes, checks, begin, end,
-                        table, sizes, work,
-                    ):  # fmt: skip
+                    if own[q] == g and _allowed(q, refused, shuffled, codes, checks, begin, end, scratch):
                         agrees = False
                         break
         drawn += 1
         kept = 1
         for place in range(n_cuts):
             q = order[place]
-            if own[q] == JOINT and _allowed(
-                parts[q], n_parts[q], base[q], base_sizes[q], shuffled, codes, checks, 0, len(values),
-                table, sizes, work,
-            ):  # fmt: skip
+            if own[q] == JOINT and _allowed(q, refused, shuffled, codes, checks, 0, len(values), scratch):
                 kept = 0
                 # What excludes much is asked earlier the next time.
                 order[place], order[place // 2] = order[place // 2], order[place]
@@ -172,21 +184,21 @@ def draw(
 
 @internal
 def _open_cut_allowed(
-    cell_parts: Any, n_parts: int, base: Any, base_sizes: Any, cell_sizes: Any, order: Any, until: int, table: Any,
-    inside: Any, totals: Any, codes: Any, checks: Any, counts: Any, work: Any,
-) -> bool:  # fmt: skip
-    """Whether a cut would be allowed of which all parts but one lie in the first ``until`` cells of ``order``.
+    q: int, refused: Refused, cells: Cells, until: int, table: Any, codes: Any, checks: Checks, counts: Any, work: Any
+) -> bool:
+    """Whether cut q would be allowed, all of whose parts but one lie in the first ``until`` cells of the order.
 
-    ``inside`` (groups,) says whose rows the cut parts; the part that is still open has what the others leave of them.
+    The part that is still open has what the others leave of the groups whose rows the cut parts.
     """
+    cell_parts, order, totals, inside = refused.parts[q], cells.order, cells.totals, cells.inside[q]
     open_part = -1
     for i in range(until, len(order)):
         if cell_parts[order[i]] != OUTSIDE:
             open_part = cell_parts[order[i]]
-    for part in range(n_parts):
-        size = base_sizes[part]
+    for part in range(refused.n_parts[q]):
+        size = refused.base_sizes[q, part]
         for code in range(len(counts)):
-            counts[code] = base[part, code]
+            counts[code] = refused.base[q, part, code]
         if part == open_part:
             for g in range(len(totals)):
                 if inside[g]:
@@ -198,37 +210,23 @@ def _open_cut_allowed(
             if cell_parts[cell] == OUTSIDE:
                 continue
             if part == open_part and cell_parts[cell] != part:
-                size -= cell_sizes[cell]
+                size -= cells.sizes[cell]
                 for v in range(len(codes)):
                     counts[codes[v]] -= table[cell, v]
             elif part != open_part and cell_parts[cell] == part:
-                size += cell_sizes[cell]
+                size += cells.sizes[cell]
                 for v in range(len(codes)):
                     counts[codes[v]] += table[cell, v]
-        if not _holds(counts, size, checks, work):
+        if not all_hold(counts, size, checks, work):
             return False
     return True
 
 
 @kernel
-def count_all(
-    cell_parts: Any, n_parts: Any, base: Any, base_sizes: Any, decided: Any, inside: Any, cell_sizes: Any,
-    cell_group: Any, order: Any, totals: Any, codes: Any, checks: Any, most: int,
-) -> Any:  # fmt: skip
+def count_all(refused: Refused, cells: Cells, codes: Any, checks: Checks, most: int) -> Any:
     """Go through all contingency tables of cells and values that agree, giving up after ``most`` steps.
 
-    A step places a value in a cell, or adds up a cell for a cut.
-
-    Parameters
-    ----------
-    cell_parts
-        (cuts, cells) part of each cell.
-    decided
-        (cuts,) after how many cells in the order of ``order`` all parts of a cut but one are filled.
-    inside
-        (cuts, groups) whether a cut parts the group's rows.
-    totals
-        (groups, values) how often each value occurs.
+    A step places a value in a cell, or adds up a cell for a cut. Cuts say of each cell in which part it is.
 
     Returns
     -------
@@ -236,7 +234,7 @@ def count_all(
         Expected number of each value in each cell, times the share of arrangements that agree; that share; how many
         times a branch was cut off; whether all were seen.
     """
-    n_cells, n_values = len(cell_sizes), totals.shape[1]
+    totals, n_cells, n_values = cells.totals, len(cells.sizes), cells.totals.shape[1]
     largest = 0
     for g in range(len(totals)):
         largest = max(largest, totals[g].sum())
@@ -245,7 +243,7 @@ def count_all(
         choose[n, 0] = 1.0
         for i in range(1, n + 1):
             choose[n, i] = choose[n - 1, i - 1] + (choose[n - 1, i] if i < n else 0.0)
-    counts, work = np.zeros(checks[4][-1], np.int64), np.zeros(checks[4][-1] + 1)
+    counts, work = np.zeros(checks.column_starts[-1], np.int64), np.zeros(checks.column_starts[-1] + 1)
     sums = np.zeros((n_cells, n_values))
     table = np.zeros((n_cells, n_values), np.int64)
     left = totals.copy()  # of each value, not yet placed
@@ -261,12 +259,12 @@ def count_all(
         if steps > most:
             return sums, share, excluded, False
         i, v = at // n_values, at % n_values
-        cell = order[i]
-        g = cell_group[cell]
+        cell = cells.order[i]
+        g = cells.group[cell]
         if entering:
             if v == 0:
-                need[at] = cell_sizes[cell]
-                weight[at] /= choose[left[g].sum(), cell_sizes[cell]]
+                need[at] = cells.sizes[cell]
+                weight[at] /= choose[left[g].sum(), cells.sizes[cell]]
             after = 0
             for u in range(v + 1, n_values):
                 after += left[g, u]
@@ -287,14 +285,11 @@ def count_all(
         entering = False
         if v == n_values - 1:
             agrees = True
-            for q in range(len(decided)):
-                if decided[q] != i + 1:
+            for q in range(len(cells.decided)):
+                if cells.decided[q] != i + 1:
                     continue
                 steps += i + 1
-                if _open_cut_allowed(
-                    cell_parts[q], n_parts[q], base[q], base_sizes[q], cell_sizes, order, i + 1, table, inside[q],
-                    totals, codes, checks, counts, work,
-                ):  # fmt: skip
+                if _open_cut_allowed(q, refused, cells, i + 1, table, codes, checks, counts, work):
                     agrees = False
                     break
             if not agrees:

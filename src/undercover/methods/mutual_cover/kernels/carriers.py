@@ -11,17 +11,16 @@ from __future__ import annotations
 from typing import Any
 
 from undercover.compiled.jit import kernel
+from undercover.methods.mutual_cover.kernels import Tables
 
 REACH = 40.0
 
 
 @kernel
-def carrier_mass(
-    tables: Any, row_starts: Any, counts: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any,
-    mass: Any,
-) -> None:  # fmt: skip
+def carrier_mass(numbers: Any, tables: Tables, mass: Any) -> None:
     """Add up, over all groups of one attribute, how many rows carry each output value on average."""
-    for p in tables:
+    row_starts, _, counts, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
         n = column_starts[p + 1] - column_starts[p]
         for line in range(row_starts[p + 1] - row_starts[p]):
             for j in range(n):
@@ -30,12 +29,10 @@ def carrier_mass(
 
 
 @kernel
-def carrier_products(
-    tables: Any, row_starts: Any, counts: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any,
-    reach: Any, nodes: Any, products: Any,
-) -> None:  # fmt: skip
+def carrier_products(numbers: Any, tables: Tables, reach: Any, nodes: Any, products: Any) -> None:
     """Multiply, for each output value, 1 - p u over all who may carry it, at every node u = ``reach`` times a node."""
-    for p in tables:
+    row_starts, _, counts, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
         n = column_starts[p + 1] - column_starts[p]
         for line in range(row_starts[p + 1] - row_starts[p]):
             records = counts[row_starts[p] + line]
@@ -47,18 +44,18 @@ def carrier_products(
                     for k in range(len(nodes)):
                         factor = 1.0 - step * nodes[k]
                         power = factor
-                        for _ in range(records - 1):
+                        for _i in range(records - 1):
                             power *= factor
                         products[value, k] *= power
 
 
 @kernel
 def picked(
-    tables: Any, row_starts: Any, originals: Any, column_starts: Any, outputs: Any, cell_starts: Any,
-    probabilities: Any, as_output: Any, reach: Any, nodes: Any, quadrature: Any, products: Any, chances: Any,
-) -> None:  # fmt: skip
+    numbers: Any, tables: Tables, as_output: Any, reach: Any, nodes: Any, quadrature: Any, products: Any, chances: Any
+) -> None:
     """Fill ``chances`` (lines of all tables): a record of the line keeps its value and is picked among all carriers."""
-    for p in tables:
+    row_starts, originals, _, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
         n = column_starts[p + 1] - column_starts[p]
         for line in range(row_starts[p + 1] - row_starts[p]):
             value = as_output[originals[row_starts[p] + line]]

@@ -52,26 +52,11 @@ def interior_point(
     and then lands.
     """
     blocks = (n + LANES - 1) // LANES
-    c, dy, slack = rows[COUNTS], rows[_DY], rows[_SLACK]
+    c, dy = rows[COUNTS], rows[_DY]
     _start(cost, cells, q, n, blocks, m, delta)
     pairs = 2.0 * m * blocks * LANES
     for _ in range(_ITERATIONS):
-        gap, objective = 0.0, 0.0
-        for b in range(blocks):
-            for j in range(lanes):
-                columns[b, _SUM + j] = 0.0
-        for a in range(q):
-            row_gap, row_cost, row_sum = 0.0, 0.0, 0.0
-            for b in range(blocks):
-                e, v = cells[a * blocks + b], columns[b]
-                for j in range(lanes):
-                    row_gap += e[_X + j] * e[_Z + j] + e[_S + j] * e[_W + j]
-                    row_cost += e[_COST + j] * e[_X + j]
-                    row_sum += e[_X + j]
-                    v[_SUM + j] += c[a] * e[_X + j]
-            gap += c[a] * row_gap
-            objective += c[a] * row_cost
-            slack[a] = 1.0 - row_sum
+        gap, objective = _measure(cells, columns, rows, q, blocks, lanes)
         mu = gap / pairs
         aim = min(_CENTRE, _GAP * (objective + FLOOR * m) / pairs)
         _factor(cells, columns, c, normal, q, blocks, delta, lanes)
@@ -186,6 +171,29 @@ def _start(cost: Any, cells: Any, q: int, n: int, blocks: int, m: float, delta: 
             e[_S + j] = (delta * m - 1.0) / width
             e[_Z + j] = e[_COST + j] + 0.5
             e[_W + j] = 1.0 / (delta * m - 1.0)
+
+
+@arithmetic
+def _measure(cells: Any, columns: Any, rows: Any, q: int, blocks: int, lanes: int) -> Any:
+    """The gap and the objective; fills in the sums of the columns and what rows lack to one."""
+    c, slack = rows[COUNTS], rows[_SLACK]
+    gap, objective = 0.0, 0.0
+    for b in range(blocks):
+        for j in range(lanes):
+            columns[b, _SUM + j] = 0.0
+    for a in range(q):
+        row_gap, row_cost, row_sum = 0.0, 0.0, 0.0
+        for b in range(blocks):
+            e, v = cells[a * blocks + b], columns[b]
+            for j in range(lanes):
+                row_gap += e[_X + j] * e[_Z + j] + e[_S + j] * e[_W + j]
+                row_cost += e[_COST + j] * e[_X + j]
+                row_sum += e[_X + j]
+                v[_SUM + j] += c[a] * e[_X + j]
+        gap += c[a] * row_gap
+        objective += c[a] * row_cost
+        slack[a] = 1.0 - row_sum
+    return gap, objective
 
 
 @arithmetic

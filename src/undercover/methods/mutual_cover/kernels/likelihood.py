@@ -6,12 +6,13 @@ column by column; a row that came through unchanged is drawn again, or changed b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
 from undercover.compiled.words import place_of
+from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels.assignments import assignment_marginals
 from undercover.methods.mutual_cover.kernels.sampling import OFF, RESAMPLE
 
@@ -19,42 +20,48 @@ _MOST_PEOPLE = 5_000  # of a group whose assignments are weighed; in larger ones
 _BLOCK = 64
 
 
+class Seen(NamedTuple):
+    """The people of all groups, what they have and what they released, in one numbering."""
+
+    offsets: Any  # (n_groups + 1,)
+    order: Any  # (n_rows,)
+    codes: Any  # (n_rows, d)
+    released: Any  # (n_rows, d)
+    secrets: Any  # (n_rows,) sensitive codes
+
+
+class Beliefs(NamedTuple):
+    """By person."""
+
+    identity: Any  # probability of the own row
+    best: Any  # whether it is the most probable one, shared among equals
+    attribute: Any  # probability of the true sensitive value
+    hit: Any  # whether that is the most probable one
+    exact: Any  # whether this is exact
+
+
 @kernel
 def group_beliefs(
-    groups: Any, offsets: Any, order: Any, codes: Any, released: Any, row_starts: Any, originals: Any,
-    column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any, unchanged: int, perturb: int,
-    secrets: Any, most_sets: int, identity: Any, best: Any, attribute: Any, hit: Any, exact: Any,
-) -> None:  # fmt: skip
+    groups: Any, seen: Seen, tables: Tables, weights: Any, unchanged: int, perturb: int, most_sets: int, filled: Beliefs
+) -> None:
     """What somebody who knows groups and tables believes of every person of some groups.
 
     Parameters
     ----------
-    groups, offsets, order
-        The groups to work on, and the people of all groups.
-    codes, released
-        (n_rows, d) everybody's original and released values, in one numbering.
-    row_starts to probabilities
-        The tables as :class:`undercover.methods.mutual_cover.tables.OutputTables` has them.
+    groups
+        The groups to work on.
     weights
         (d * n_groups,) of Algorithm 3.
-    secrets
-        (n_rows,) sensitive codes.
-    identity, best, attribute, hit, exact
-        Filled by person: probability of the own row, whether it is the most probable one (shared among equals),
-        probability of the true sensitive value, whether that is the most probable one, and whether this is exact.
     """
-    n_groups = len(offsets) - 1
+    offsets = seen.offsets
     for g in groups:
-        people = order[offsets[g] : offsets[g + 1]]
+        people = seen.order[offsets[g] : offsets[g + 1]]
         m = len(people)
-        value_of, n_values = _numbered(secrets[people])
+        value_of, n_values = _numbered(seen.secrets[people])
         block = m if m <= _MOST_PEOPLE else _BLOCK
         for first in range(0, m, block):
             last = min(first + block, m)
-            beliefs = _likelihoods(
-                g, n_groups, people, first, last, codes, released, row_starts, originals, column_starts, outputs,
-                cell_starts, probabilities, weights, unchanged, perturb,
-            )  # fmt: skip
+            beliefs = _likelihoods(g, people, first, last, seen, tables, weights, unchanged, perturb)
             done = np.zeros(last - first, np.bool_)
             if block == m:
                 beliefs, done = assignment_marginals(beliefs, most_sets)
@@ -63,14 +70,14 @@ def group_beliefs(
                 if block < m:
                     belief = belief / belief.sum()
                 person = people[i]
-                exact[person] = done[i - first]
-                identity[person] = belief[i]
-                best[person] = _hits(belief, i)
+                filled.exact[person] = done[i - first]
+                filled.identity[person] = belief[i]
+                filled.best[person] = _hits(belief, i)
                 share = np.zeros(n_values)
                 for r in range(m):
                     share[value_of[r]] += belief[r]
-                attribute[person] = min(share[value_of[i]], 1.0)
-                hit[person] = _hits(share, value_of[i])
+                filled.attribute[person] = min(share[value_of[i]], 1.0)
+                filled.hit[person] = _hits(share, value_of[i])
 
 
 @internal
@@ -99,10 +106,11 @@ def _numbered(values: Any) -> Any:
 
 @internal
 def _likelihoods(
-    g: int, n_groups: int, people: Any, begin: int, end: int, codes: Any, released: Any, row_starts: Any, originals: Any,
-    column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any, unchanged: int, perturb: int,
-) -> Any:  # fmt: skip
+    g: int, people: Any, begin: int, end: int, seen: Seen, tables: Tables, weights: Any, unchanged: int, perturb: int
+) -> Any:
     """(end - begin, m) probability that some people of the group release the values of row r."""
+    codes, released, n_groups = seen.codes, seen.released, len(seen.offsets) - 1
+    row_starts, originals, _, column_starts, outputs, cell_starts, probabilities = tables
     m, d = len(people), codes.shape[1]
     found = np.ones((end - begin, m))
     stays = np.ones(end - begin)

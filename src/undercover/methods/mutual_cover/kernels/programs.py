@@ -19,11 +19,12 @@ that let every value stay (the only optimum where moving costs).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from undercover.compiled.jit import arithmetic, internal, kernel
+from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels.central_path import (
     CELL_FIELDS,
     COLUMN_FIELDS,
@@ -43,22 +44,28 @@ _DUST = 2e-13  # share of the rows, or of a column, below which mass is zero
 _EPS = 2.3e-16
 
 
+class Solved(NamedTuple):
+    """What becomes of every table."""
+
+    kept: Any  # output values with mass
+    objectives: Any  # cost of the table
+    bounds: Any  # what no table can undercut
+    spreads: Any  # the largest distance between an original and an output value
+    origins: Any  # KEPT, SHARED, INTERIOR, UNIFORM or UNCONVERGED
+
+
 @kernel
 def cover_tables(
-    tables: Any, starts: Any, values: Any, counts: Any, column_starts: Any, columns: Any, cell_starts: Any,
-    distance: Any, delta: float, least: int, whole: bool, uniform: bool, lanes: int,
-    kept: Any, probabilities: Any, objectives: Any, bounds: Any, spreads: Any, origins: Any,
+    numbers: Any, tables: Tables, distance: Any, delta: float, least: int, whole: bool, uniform: bool, lanes: int,
+    solved: Solved,
 ) -> None:  # fmt: skip
-    """Solve the programs numbered ``tables``; the results go into the arrays of the last line.
+    """Solve the programs ``numbers``; the results go into ``solved`` and the probabilities of ``tables``.
+
+    Of the output codes of a table those that keep mass are moved to the front. Its probabilities are (originals, kept
+    outputs), row by row.
 
     Parameters
     ----------
-    starts, values, counts
-        Table p has the original codes ``values[starts[p]:starts[p + 1]]``, each ``counts`` times.
-    column_starts, columns
-        Its output codes; those that keep mass are moved to the front, ``kept[p]`` in number.
-    cell_starts, probabilities
-        Its probabilities, row by row: (originals, kept outputs) from ``cell_starts[p]`` on.
     distance
         ``(kind, row_scale, column_scale, leaf_node, node_first, node_last, parent, matrix)``: numbers on the scales
         of rows and columns, the nodes of a hierarchy (the scale is the depth-first leaf), or a matrix.
@@ -68,15 +75,10 @@ def cover_tables(
         Every output value equally likely instead of the optimum.
     lanes
         ``LANES``. An argument, because the compiler takes loops of known length apart instead of computing in blocks.
-    objectives, bounds
-        Cost of the table, and what no table can undercut.
-    spreads
-        The largest distance between an original and an output value.
-    origins
-        KEPT, SHARED, INTERIOR, UNIFORM or UNCONVERGED.
     """
+    starts, values, counts, column_starts, columns, cell_starts, probabilities = tables
     most_rows, most_columns = 1, 1
-    for p in tables:
+    for p in numbers:
         most_rows = max(most_rows, starts[p + 1] - starts[p])
         most_columns = max(most_columns, column_starts[p + 1] - column_starts[p])
     most_blocks = (most_columns + LANES - 1) // LANES
@@ -88,7 +90,7 @@ def cover_tables(
     normal = np.empty((most_rows, most_rows))
     total = np.empty(most_columns)
     c = row_work[COUNTS]
-    for p in tables:
+    for p in numbers:
         q, n = starts[p + 1] - starts[p], column_starts[p + 1] - column_starts[p]
         rows, outputs = values[starts[p] : starts[p + 1]], columns[column_starts[p] : column_starts[p + 1]]
         m = 0
@@ -120,8 +122,9 @@ def cover_tables(
                 objective += c[a] * cost[a, j] * x[a, j]
         if origin == INTERIOR and not objective - bound <= ACCEPTED_GAP * (objective + FLOOR * m):
             origin = UNCONVERGED
-        objectives[p], bounds[p], spreads[p], origins[p] = objective * scale, bound * scale, scale, origin
-        kept[p] = _write(x, outputs, probabilities, cell_starts[p], q, n)
+        solved.objectives[p], solved.bounds[p] = objective * scale, bound * scale
+        solved.spreads[p], solved.origins[p] = scale, origin
+        solved.kept[p] = _write(x, outputs, probabilities, cell_starts[p], q, n)
 
 
 @kernel
@@ -139,8 +142,9 @@ def finish_table(x: Any, cost: Any, w: Any, counts: Any, delta: float) -> Any:
 
 
 @kernel
-def compact(starts: Any, column_starts: Any, cell_starts: Any, kept: Any, columns: Any, probabilities: Any) -> Any:
+def compact(tables: Tables, kept: Any) -> Any:
     """Close the gaps that columns without mass left; returns where the columns and cells of each table start now."""
+    starts, _, _, column_starts, columns, cell_starts, probabilities = tables
     n_tables = len(kept)
     new_columns, new_cells = np.zeros(n_tables + 1, np.int64), np.zeros(n_tables + 1, np.int64)
     for p in range(n_tables):

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import internal, kernel
+from undercover.compiled.jit import inlined, internal, kernel
 from undercover.compiled.words import place_of
+from undercover.methods.mutual_cover.kernels import People, Tables
 
 OFF, PAPER, RESAMPLE = range(3)
 _UNIT = 1.0 / (1 << 53)
@@ -48,26 +49,29 @@ def _draw(probabilities: Any, first: int, n: int, number: float, without: int) -
     return chosen
 
 
+@inlined
+def _line(tables: Tables, p: int, code: Any) -> Any:
+    """The line of an original value in table p."""
+    start = tables.row_starts[p]
+    return place_of(tables.originals, start, tables.row_starts[p + 1], code) - start
+
+
+@inlined
+def _kept_at(people: People, tables: Tables, p: int, a: int, code: Any) -> Any:
+    """The column of table p, of attribute a, that keeps an original value; negative if there is none."""
+    start, end = tables.column_starts[p], tables.column_starts[p + 1]
+    at = place_of(tables.outputs, start, end, people.as_output[people.output_starts[a] + code])
+    return at - start if at >= 0 else at
+
+
 @kernel
-def sample_rows(
-    groups: Any, offsets: Any, rows: Any, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
-    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any,
-    words: Any, released: Any, same: Any,
-) -> None:  # fmt: skip
+def sample_rows(groups: Any, people: People, tables: Tables, words: Any, released: Any, same: Any) -> None:
     """Draw the released values of every row of some groups.
 
     Parameters
     ----------
     groups
         The groups to do.
-    offsets, rows
-        Rows group by group.
-    codes
-        (n_rows, d) original codes.
-    as_output, output_starts
-        Output code of every original code, attribute after attribute.
-    row_starts, originals, column_starts, outputs, cell_starts, probabilities
-        The output tables, attribute by attribute and group by group (partition/output_tables).
     words
         (n_rows, 2 d) random words.
     released
@@ -75,6 +79,8 @@ def sample_rows(
     same
         (n_rows,) whether all values came through; filled.
     """
+    offsets, rows, codes, as_output, output_starts = people
+    _, _, _, column_starts, outputs, cell_starts, probabilities = tables
     d = codes.shape[1]
     n_groups = len(offsets) - 1
     for g in groups:
@@ -83,9 +89,9 @@ def sample_rows(
             all_same = True
             for a in range(d):
                 p = a * n_groups + g
-                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
                 n = column_starts[p + 1] - column_starts[p]
-                j = _draw(probabilities, cell_starts[p] + line * n, n, _number(words[row], 2 * a), -1)
+                first = cell_starts[p] + _line(tables, p, codes[row, a]) * n
+                j = _draw(probabilities, first, n, _number(words[row], 2 * a), -1)
                 value = outputs[column_starts[p] + j]
                 released[row, a] = value
                 all_same = all_same and value == as_output[output_starts[a] + codes[row, a]]
@@ -94,9 +100,8 @@ def sample_rows(
 
 @kernel
 def change_rows(
-    chosen_rows: Any, labels: Any, n_groups: int, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
-    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any,
-    resample: bool, perturb: int, words: Any, released: Any, changed: Any,
+    chosen_rows: Any, labels: Any, people: People, tables: Tables, weights: Any, resample: bool, perturb: int,
+    words: Any, released: Any, changed: Any,
 ) -> None:  # fmt: skip
     """Change rows all of whose values came through: drawn again given a change, or by Algorithm 3.
 
@@ -115,6 +120,8 @@ def change_rows(
     changed
         (rows to change,) whether it could be done; filled.
     """
+    codes, n_groups = people.codes, len(people.offsets) - 1
+    column_starts, outputs, probabilities = tables.column_starts, tables.outputs, tables.probabilities
     d = codes.shape[1]
     first_cell = np.empty(d, np.int64)  # of the row's line in each table
     n_columns = np.empty(d, np.int64)
@@ -127,11 +134,9 @@ def change_rows(
         g = labels[row]
         for a in range(d):
             p = a * n_groups + g
-            line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
-            n = column_starts[p + 1] - column_starts[p]
-            first_cell[a], n_columns[a] = cell_starts[p] + line * n, n
-            mine = as_output[output_starts[a] + codes[row, a]]
-            kept_at[a] = place_of(outputs, column_starts[p], column_starts[p + 1], mine) - column_starts[p]
+            n_columns[a] = column_starts[p + 1] - column_starts[p]
+            first_cell[a] = tables.cell_starts[p] + _line(tables, p, codes[row, a]) * n_columns[a]
+            kept_at[a] = _kept_at(people, tables, p, a, codes[row, a])
             keep[a] = probabilities[first_cell[a] + kept_at[a]]
         tail[d] = 1.0
         for a in range(d - 1, -1, -1):
@@ -184,10 +189,8 @@ def change_rows(
 
 @kernel
 def effective_shares(
-    groups: Any, offsets: Any, rows: Any, codes: Any, as_output: Any, output_starts: Any, row_starts: Any,
-    originals: Any, column_starts: Any, outputs: Any, cell_starts: Any, probabilities: Any, weights: Any,
-    unchanged: int, shares: Any, reidentified: Any,
-) -> None:  # fmt: skip
+    groups: Any, people: People, tables: Tables, weights: Any, unchanged: int, shares: Any, reidentified: Any
+) -> None:
     """What a record's share of an output value is after unchanged rows were dealt with, and how surely he is found.
 
     ``shares`` (tables,): the largest share of one record in any column of the table, of the values as they are
@@ -195,6 +198,8 @@ def effective_shares(
     for it in the group picks the person's row, as in Example 1 of the paper: the person must have kept the value, and
     is one of all who carry it (the number of others is Poisson-binomial). Before unchanged rows are dealt with.
     """
+    offsets, rows, codes, as_output, output_starts = people
+    row_starts, originals, _, column_starts, outputs, cell_starts, probabilities = tables
     d = codes.shape[1]
     n_groups = len(offsets) - 1
     most = 0
@@ -214,13 +219,10 @@ def effective_shares(
             stays[i] = 1.0
             for a in range(d):
                 p = a * n_groups + g
-                line = place_of(originals, row_starts[p], row_starts[p + 1], codes[row, a]) - row_starts[p]
                 n = column_starts[p + 1] - column_starts[p]
-                at = place_of(
-                    outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + codes[row, a]]
-                )
-                lines[i, a] = line
-                stays[i] *= probabilities[cell_starts[p] + line * n + at - column_starts[p]] if at >= 0 else 0.0
+                lines[i, a] = _line(tables, p, codes[row, a])
+                at = _kept_at(people, tables, p, a, codes[row, a])
+                stays[i] *= probabilities[cell_starts[p] + lines[i, a] * n + at] if at >= 0 else 0.0
         for a in range(d):
             p = a * n_groups + g
             n = column_starts[p + 1] - column_starts[p]
@@ -247,15 +249,14 @@ def effective_shares(
             for i in range(size):
                 rows_of_line[lines[i, a]] += 1
             for line in range(row_starts[p + 1] - row_starts[p]):
-                code = originals[row_starts[p] + line]
-                at = place_of(outputs, column_starts[p], column_starts[p + 1], as_output[output_starts[a] + code])
+                at = _kept_at(people, tables, p, a, originals[row_starts[p] + line])
                 found = 0.0
                 if at >= 0:
                     table = probabilities[cell_starts[p] : cell_starts[p + 1]]
                     if size <= LARGEST_COUNTED:
-                        found = _found(table, n, at - column_starts[p], lines[:size, a], line, distribution)
+                        found = _found(table, n, at, lines[:size, a], line, distribution)
                     else:
-                        found = _found_among_many(table, n, at - column_starts[p], rows_of_line, line)
+                        found = _found_among_many(table, n, at, rows_of_line, line)
                 for i in range(size):
                     if lines[i, a] == line:
                         reidentified[rows[offsets[g] + i], a] = found
