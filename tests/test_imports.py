@@ -30,6 +30,14 @@ def test_nothing_heavy_is_loaded(statement: str) -> None:
     assert not loaded_by(statement) & set(HEAVY)
 
 
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["hierarchy", "--help"], ["publsh"]])
+def test_the_command_line_answers_without_loading_a_command(words: list[str]) -> None:
+    asked = (
+        f"import sys; sys.argv[1:] = {words}\nfrom undercover.cli.main import main\ntry: main()\nexcept SystemExit: 0"
+    )
+    assert not loaded_by(asked) & {*HEAVY, "numpy", "pyarrow", "rich"}
+
+
 def test_pyarrow_is_not_needed_to_look_around() -> None:
     assert "pyarrow" not in loaded_by("import undercover; dir(undercover); undercover.__version__")
 
