@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+
+import undercover as uc
 
 HEAVY = ("numba", "llvmlite", "pandas", "polars", "altair", "duckdb", "vl_convert", "scipy", "sklearn")
 
@@ -40,6 +45,23 @@ def test_the_command_line_answers_without_loading_a_command(words: list[str]) ->
 
 def test_pyarrow_is_not_needed_to_look_around() -> None:
     assert "pyarrow" not in loaded_by("import undercover; dir(undercover); undercover.__version__")
+
+
+def test_next_to_nothing_is_loaded_before_a_name_is_used() -> None:
+    code = "import undercover, sys; print(*(name for name in sys.modules if name.startswith('undercover')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert set(done.stdout.split()) == {"undercover", "undercover.version"}
+    assert "numpy" not in loaded_by("import undercover; dir(undercover); undercover.__all__")
+
+
+def test_what_type_checkers_see_is_what_there_is() -> None:
+    (block,) = (part for part in ast.parse(Path(str(uc.__file__)).read_text("utf-8")).body if isinstance(part, ast.If))
+    seen = {name.asname for line in block.body if isinstance(line, ast.ImportFrom) for name in line.names}
+    assert seen | {"__version__"} == set(uc.__all__) == set(dir(uc))
+    for line in block.body:
+        assert isinstance(line, ast.ImportFrom)
+        for name in line.names:
+            assert getattr(uc, name.name) is getattr(import_module(str(line.module)), name.name)
 
 
 def test_the_check_notices_what_is_loaded() -> None:
