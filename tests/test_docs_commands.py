@@ -205,7 +205,7 @@ def command_of(words: list[str]) -> tuple[Any, list[str]]:
         if not rest or rest[0] not in found.commands:
             raise LookupError(f"there is no command {' '.join(words)!r}")
         found, rest = found.commands[rest[0]], rest[1:]
-    return found, rest
+    return getattr(found, "loaded", found), rest
 
 
 def parse(text: str) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+
+import undercover as uc
 
 HEAVY = ("numba", "llvmlite", "pandas", "polars", "altair", "duckdb", "vl_convert", "scipy", "sklearn")
 
@@ -30,8 +35,31 @@ def test_nothing_heavy_is_loaded(statement: str) -> None:
     assert not loaded_by(statement) & set(HEAVY)
 
 
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["hierarchy", "--help"], ["publsh"]])
+def test_the_command_line_answers_without_loading_a_command(words: list[str]) -> None:
+    asked = (
+        f"import sys; sys.argv[1:] = {words}\nfrom undercover.cli.main import main\ntry: main()\nexcept SystemExit: 0"
+    )
+    assert not loaded_by(asked) & {*HEAVY, "numpy", "pyarrow", "rich"}
+
+
 def test_pyarrow_is_not_needed_to_look_around() -> None:
     assert "pyarrow" not in loaded_by("import undercover; dir(undercover); undercover.__version__")
+
+
+def test_next_to_nothing_is_loaded_before_a_name_is_used() -> None:
+    code = "import undercover, sys; print(*(name for name in sys.modules if name.startswith('undercover')))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert set(done.stdout.split()) == {"undercover", "undercover.version"}
+    assert "numpy" not in loaded_by("import undercover; dir(undercover); undercover.__all__")
+
+
+def test_what_type_checkers_see_is_what_there_is() -> None:
+    lines = ast.parse(Path(str(uc.__file__)).with_suffix(".pyi").read_text("utf-8")).body
+    seen = {name.asname: line.module for line in lines if isinstance(line, ast.ImportFrom) for name in line.names}
+    extra = {"PerturbedClassifier", "fit_release"}
+    assert {*seen, "__version__"} - extra == set(uc.__all__) == set(dir(uc))
+    assert all(getattr(uc, str(name)) is getattr(import_module(str(home)), str(name)) for name, home in seen.items())
 
 
 def test_the_check_notices_what_is_loaded() -> None:

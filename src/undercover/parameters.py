@@ -38,6 +38,10 @@ _WHERE = {
 }
 
 
+class _UnfitError(ValueError):
+    """A value that a parameter cannot have."""
+
+
 class Within:
     """A range of numbers; ``ends`` says which of its ends belong to it.
 
@@ -112,29 +116,37 @@ class Parameter:
         """The sentence about a value that it cannot have."""
         choices = self.choices or (self.element.choices if self.element else ())
         if choices:
-            given = [value] if self.kind == "choice" else _items(value)
-            first = next((item for item in given if item not in choices), value)
-            return unknown(f"The '{self.name}' of {owner}", str(first), choices)
+            return unknown(f"The '{self.name}' of {owner}", str(value), choices)
         return f"The '{self.name}' parameter of {owner} must be {self}. Got {value!r} instead."
 
+    def kept(self, owner: str, value: Any, problems: list[str], *, text: bool = False) -> Any:
+        """The value as it is kept; where it does not fit, as it is, and what is wrong is added to ``problems``."""
+        try:
+            return self.taken(value, text=text)
+        except _UnfitError as error:
+            problems.append(self.wrong(owner, error.args[0]))
+        except (ValueError, TypeError, ZeroDivisionError, OverflowError, AttributeError):
+            problems.append(self.wrong(owner, value))
+        return value
+
     def taken(self, value: Any, *, text: bool = False) -> Any:
-        """The value as it is kept; with ``text`` numbers may be written out. ``ValueError`` where it does not fit."""
+        """The value as it is kept; with ``text`` numbers may be written out. An error where it does not fit."""
         if value is None and self.optional:
             return None
         if self.element is not None:
             return self._gathered(self.element, value, text)
         if self.kind == "choice":
             if value not in self.choices:
-                raise ValueError(value)
+                raise _UnfitError(value)
         elif self.kind == "bool":
             if text and isinstance(value, str) and value.lower() in ("true", "false"):
                 return value.lower() == "true"
             if not isinstance(value, bool):
-                raise ValueError(value)
+                raise _UnfitError(value)
         elif self.kind in ("int", "number"):
             value = _whole(value, text) if self.kind == "int" else self._number(value, text)
             if self.within is not None and value not in self.within:
-                raise ValueError(value)
+                raise _UnfitError(value)
         return value
 
     def _gathered(self, element: Parameter, value: Any, text: bool) -> Any:
@@ -145,7 +157,10 @@ class Parameter:
             return tuple(element.taken(item, text=text) for item in items)
         pairs = [item.rpartition(":")[::2] for item in _items(value)] if isinstance(value, str) else value.items()
         kept = float if element.kind == "number" else int
-        return {str(name).strip(): kept(element.taken(weight, text=text)) for name, weight in pairs}
+        try:
+            return {str(name).strip(): kept(element.taken(weight, text=text)) for name, weight in pairs}
+        except ValueError:
+            raise _UnfitError(value) from None
 
     def _number(self, value: Any, text: bool) -> int | float | Fraction:
         if isinstance(value, str):
@@ -154,7 +169,7 @@ class Parameter:
             decimal = not self.fractions or (text and "/" not in value)
             value = int(number) if number.denominator == 1 else rounded if decimal else number
         elif isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-            raise ValueError(value)
+            raise _UnfitError(value)
         elif hasattr(value, "item"):
             value = value.item()
         if self.exact:
@@ -179,15 +194,10 @@ def check(target: Any, more: Iterable[str] = ()) -> None:
     Values are put into the form in which they are kept. ``more`` is what else is wrong; a generator is asked
     afterwards. Where the class has ``exactly_one``, one of each of these groups of parameters must be given.
     """
-    owner, problems = type(target).__name__, []
+    owner = type(target).__name__
+    problems: list[str] = []
     for name, parameter in _declared(target.__class__).items():
-        value = getattr(target, name)
-        try:
-            kept = parameter.taken(value)
-        except (ValueError, TypeError, ZeroDivisionError, OverflowError, AttributeError):
-            problems.append(parameter.wrong(owner, value))
-        else:
-            object.__setattr__(target, name, kept)
+        object.__setattr__(target, name, parameter.kept(owner, getattr(target, name), problems))
     for names in getattr(target, "exactly_one", ()):
         given = [name for name in names if getattr(target, name) is not None]
         if len(given) != 1:
@@ -210,13 +220,11 @@ def from_text(kind: Any, mapping: Mapping[str, Any], where: str = "") -> Any:
     """
     declared, called = _declared(kind), getattr(kind, "name", kind.__name__)
     problems = [unknown(f"Parameter of {called}", key, declared) for key in mapping if key not in declared]
-    values: dict[str, Any] = {}
-    for key, value in mapping.items():
-        try:
-            if key in declared:
-                values[key] = declared[key].taken(value, text=True)
-        except (ValueError, TypeError, ZeroDivisionError, OverflowError, AttributeError):
-            problems.append(declared[key].wrong(kind.__name__, value))
+    values = {
+        key: declared[key].kept(kind.__name__, value, problems, text=True)
+        for key, value in mapping.items()
+        if key in declared
+    }
     needed = [key for key, parameter in declared.items() if parameter.required and key not in mapping]
     if needed:
         problems.append(f"{called} needs {listed(needed)}." + where.format(needed[0]))
@@ -315,5 +323,5 @@ def _whole(value: Any, text: bool) -> int:
     if text and isinstance(value, str):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(value)
+        raise _UnfitError(value)
     return int(value)

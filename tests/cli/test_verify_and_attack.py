@@ -195,3 +195,21 @@ def test_measure_from_the_folder_and_from_its_public_part(undercover: Command, r
     assert whole == public
     assert whole["rows"] == 240
     assert undercover("measure", release).code == 2
+
+
+def test_any_attack_by_name(undercover: Command, release: Path) -> None:
+    named = undercover("attack", release, "--attacker", "linkage", "--set", "known=age,sex", "--json")
+    assert named.code == 0, named.err
+    assert json.loads(named.out) == json.loads(undercover("attack", release, "--known", "age,sex", "--json").out)
+    for options, said in (
+        (["--attacker", "linkag"], "Attack `linkag` is not known. Did you mean `linkage`?"),
+        (
+            ["--attacker", "linkage", "--set", "p_match=2"],
+            "The 'p_match' parameter of Linkage must be a number in [0, 1]",
+        ),
+        (["--attacker", "linkage", "--set", "knows=age"], "Did you mean `known`?"),
+        (["--attacker", "linkage", "--known", "age"], "Give its parameters with --set"),
+        (["--set", "known=age"], "Name the attack with --attacker"),
+    ):
+        done = undercover("attack", release, *options)
+        assert (done.code, said in done.err) == (2, True), done.err

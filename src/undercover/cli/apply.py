@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from undercover import plugins
+from undercover.cli.options import Engine, Force, Json, NewRelease, Seed
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.cli.publish import check_output
 from undercover.errors import ParameterError
@@ -17,17 +20,20 @@ from undercover.verbs.apply import Changes, apply, changes, load_recipe
 from undercover.verbs.store import save
 
 
-def run(
-    directory: Path,
-    data: str,
-    out: Path,
-    *,
-    original: str | None,
-    format: str | None,  # noqa: A002
-    seed: int | None,
-    engine: str,
-    force: bool,
-    as_json: bool,
+def command(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR whose recipe is used.")],
+    to: Annotated[str, typer.Option(help="The new table: a CSV or Parquet file, or a database URL.")],
+    out: NewRelease,
+    original: Annotated[
+        str | None, typer.Option(help="The table of DIR, if it is no longer where it was: people are compared.")
+    ] = None,
+    format: Annotated[  # noqa: A002
+        str | None, typer.Option(help="Of the published tables: csv or parquet; by default as in DIR.")
+    ] = None,
+    seed: Seed = None,
+    engine: Engine = "local",
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
     written = format or ("parquet" if any((directory / "public").glob("*.parquet")) else "csv")
@@ -36,11 +42,11 @@ def run(
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
-        after = apply(before, data, original=original, seed=seed, engine=engine, progress=progress)
+        after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress)
         save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
     found = changes(before, after)
     warn(after.warnings)
-    if as_json:
+    if json:
         print_json(_as_dict(directory, out, after, found))
     else:
         _print(directory, out, after, found)

@@ -3,18 +3,75 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
 from undercover.attacks.algorithm_aware import MOST_PEOPLE
-from undercover.cli.corruption import print_sweep
+from undercover.cli.corruption import print_sweep, run_victim
+from undercover.cli.informed import run as run_with_tables
 from undercover.cli.minimality import run as run_minimality
+from undercover.cli.options import Json, Known, Original, names, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.errors import ParameterError
 from undercover.model.about import about_of
 from undercover.model.figures import baseline, number, risk
+from undercover.model.protocols import Attack
+from undercover.parameters import make
 from undercover.verbs.attack import attack as attack_run
 from undercover.verbs.attack import case_of
 from undercover.verbs.store import load
+
+
+def command(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR, with its private part.")],
+    known: Known = None,
+    p_match: Annotated[
+        float | None, typer.Option(help="He matches on each value with this probability only.", min=0, max=1)
+    ] = None,
+    knows_tables: Annotated[
+        bool, typer.Option("--knows-tables", help="Of mutual cover: he knows groups and output tables, too.")
+    ] = False,
+    knows_algorithm: Annotated[
+        bool, typer.Option("--knows-algorithm", help="He knows the method, too: Mondrian, or at most 8 people.")
+    ] = False,
+    victim: Annotated[
+        int | None, typer.Option(help="Of perturbed generalization: one input row, attacked exactly.")
+    ] = None,
+    corrupted: Annotated[
+        str, typer.Option(help="With --victim, whose values he knows: all, none, or input rows by commas.")
+    ] = "all",
+    attacker: Annotated[str | None, typer.Option(help="One attack by name; an unknown one lists all.")] = None,
+    set: Annotated[  # noqa: A002
+        list[str] | None, typer.Option(help="With --attacker: a parameter of the attack, such as known=age,sex.")
+    ] = None,
+    original: Original = None,
+    json: Json = False,
+) -> None:
+    """The options; those before ``attacker`` are the attacks most asked for, with their parameters."""
+    if attacker is not None:
+        if known or p_match is not None or knows_tables or knows_algorithm or victim is not None:
+            raise ParameterError("--attacker names the attack. Give its parameters with --set, and nothing else of it.")
+        run_attacker(directory, make("attacks", attacker, settings_from_text(set or [])), original, json)
+    elif set:
+        raise ParameterError("--set is a parameter of an attack. Name the attack with --attacker.")
+    elif victim is not None:
+        run_victim(directory, row=victim, corrupted=corrupted, original=original, as_json=json)
+    elif knows_tables:
+        run_with_tables(directory, original=original, as_json=json)
+    elif knows_algorithm:
+        run_informed(directory, original=original, as_json=json)
+    else:
+        run(directory, known=names(known), original=original, as_json=json, p_match=p_match)
+
+
+def run_attacker(directory: Path, attacker: Attack[Any], original: str | None, as_json: bool) -> None:
+    """Run any attack there is."""
+    with progress_on_stderr() as progress:
+        progress("attacking", 0.0)
+        found = attack_run(directory, attacker, original=original, progress=progress)
+    print_json(found.to_dict())
 
 
 def run(

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from undercover.cli.inputs import read_with_spec
+from undercover.cli.options import (
+    Data,
+    Fresh,
+    Identifiers,
+    Insensitive,
+    Json,
+    Missing,
+    Qi,
+    Sensitive,
+    SpecFile,
+    names,
+    read_with_spec,
+    roles,
+)
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
@@ -20,31 +33,34 @@ from undercover.studies.compare.compare import compare
 _INTERRUPTED = 130
 
 
-def run(
-    data: str,
-    out: Path,
-    *,
-    spec: Path | None,
-    roles: Mapping[str, tuple[str, ...]],
-    missing: str | None,
-    methods: Sequence[str] | None,
-    queries: int,
-    seed: int,
-    fresh: bool,
-    as_json: bool,
+def command(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted comparison in it goes on.")],
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    insensitive: Insensitive = None,
+    missing: Missing = None,
+    methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
+    queries: Annotated[int, typer.Option(min=1, help="COUNT queries about each set of columns, and sums.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="Of the methods and the queries.")] = 0,
+    fresh: Fresh = False,
+    json: Json = False,
 ) -> None:
     """Compare all methods on a table and print one line per release."""
+    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
     try:
         with progress_on_stderr() as progress:
             progress("reading", 0.0)
-            given, schema, loaded, _ = read_with_spec(data, spec, roles, missing)
+            given, schema, loaded, _ = read_with_spec(data, spec, given_roles, missing)
             if schema is None:
                 raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
             results = compare(
                 given,
                 schema,
                 out,
-                methods=methods,
+                methods=names(methods),
                 own=_own(loaded),
                 queries=queries,
                 seed=seed,
@@ -54,7 +70,7 @@ def run(
     except KeyboardInterrupt:
         print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None
-    if as_json:
+    if json:
         print_json(results)
     else:
         _print(results, out)

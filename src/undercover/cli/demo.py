@@ -5,8 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from undercover.cli.options import Force
 from undercover.cli.output import console, print_table, progress_on_stderr
 from undercover.model.figures import baseline, cost, risk
 from undercover.studies.tour import OVERVIEW, Made, tour
@@ -15,7 +18,11 @@ _STRUCTURE = ("disjoint-cells",)  # promises without a number
 _NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter
 
 
-def run(out: Path, rows: int, *, force: bool) -> None:
+def command(
+    out: Annotated[Path, typer.Option(help="Where to write the releases.")] = Path("undercover-demo"),
+    rows: Annotated[int, typer.Option(help="People in the built-in census.", min=1000)] = 30_000,
+    force: Force = False,
+) -> None:
     """Take the tour and print one line per release: the figures of the overview page."""
     started = time.perf_counter()
     with progress_on_stderr(brief=True) as progress:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from undercover import plugins
-from undercover.cli.inputs import read_with_spec, settings_from_text
+from undercover.cli.options import (
+    Fresh,
+    Json,
+    Missing,
+    Qi,
+    Sensitive,
+    SpecFile,
+    read_with_spec,
+    roles,
+    settings_from_text,
+)
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.pages.experiment import VERDICTS
@@ -22,33 +32,36 @@ ALL = "all"
 _INTERRUPTED = 130
 
 
-def run(
-    name: str,
-    out: Path,
-    *,
-    data: str | None,
-    spec: Path | None,
-    roles: Mapping[str, tuple[str, ...]],
-    missing: str | None,
-    rows: int | None,
-    quick: bool,
-    repetitions: int | None,
-    seed: int,
-    settings: Sequence[str],
-    fresh: bool,
-    as_json: bool,
+def command(
+    name: Annotated[
+        str, typer.Argument(help="Whose evaluation to run again, such as streamliner; all runs every one.")
+    ],
+    out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted run in it goes on.")],
+    data: Annotated[str | None, typer.Option(help="A table of your own; by default the built-in census.")] = None,
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    missing: Missing = None,
+    rows: Annotated[int | None, typer.Option(help="Use so many rows.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small variant that takes seconds.")] = False,
+    repetitions: Annotated[int | None, typer.Option(help="How often what varies is measured.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the census, the methods and the queries.")] = 0,
+    set: Annotated[list[str] | None, typer.Option(help="A choice of this experiment, NAME=VALUE.")] = None,  # noqa: A002
+    fresh: Fresh = False,
+    json: Json = False,
 ) -> None:
     """Run an experiment and say which claims held."""
-    if name == ALL and settings:
+    given_roles = roles(qi=qi, sensitive=sensitive)
+    if name == ALL and set:
         raise ParameterError("--set is a choice of one experiment. Name that one instead of `all`.")
-    if data is None and (spec is not None or roles or missing):
+    if data is None and (spec is not None or given_roles or missing):
         raise ParameterError("--spec, --qi, --sensitive and --missing speak of a table. Name it with --data.")
     try:
         with progress_on_stderr() as progress:
             given = schema = None
             if data is not None:
                 progress("reading", 0.0)
-                given, schema, _, _ = read_with_spec(data, spec, roles, missing)
+                given, schema, _, _ = read_with_spec(data, spec, given_roles, missing)
             request = Request(
                 given=given,
                 schema=schema,
@@ -56,7 +69,7 @@ def run(
                 quick=quick,
                 repetitions=repetitions,
                 seed=seed,
-                options=settings_from_text(settings),
+                options=settings_from_text(set or []),
             )
             if name == ALL:
                 results = run_everything(request, out, fresh=fresh, progress=progress)
@@ -66,7 +79,7 @@ def run(
     except KeyboardInterrupt:
         print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None
-    if as_json:
+    if json:
         print_json(results)
     elif name == ALL:
         _print_all(results, out)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
+import typer
+
+from undercover.cli.options import Force, Json
 from undercover.cli.output import console, print_json, print_table
 from undercover.errors import OutputError, ParameterError, unknown
 from undercover.exact import Number, exact
@@ -26,20 +29,19 @@ _KS = (2, 4, 6, 8, 10)
 _PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 
 
-def run(
-    *,
-    k: int | None,
-    sample: str | None,
-    domain: int,
-    p: str | None,
-    rho1: str | None,
-    rho2: str | None,
-    growth: str | None,
-    skew: str,
-    bound: str,
-    page: Path | None,
-    force: bool,
-    as_json: bool,
+def command(
+    domain: Annotated[int, typer.Option(help="Number of values in the declared domain.")],
+    k: Annotated[int | None, typer.Option(help="The least people of a cell.")] = None,
+    sample: Annotated[str | None, typer.Option(help="Instead of k: the share of rows that may be published.")] = None,
+    p: Annotated[str | None, typer.Option(help="Probability of keeping a value.")] = None,
+    rho1: Annotated[str | None, typer.Option(help="How sure he is of a property beforehand.")] = None,
+    rho2: Annotated[str | None, typer.Option(help="Instead of p: how sure he may be afterwards.")] = None,
+    growth: Annotated[str | None, typer.Option(help="Instead of p: by how much he may become surer.")] = None,
+    skew: Annotated[str, typer.Option(help="How sure he may be of a single value beforehand.")] = "1",
+    bound: Annotated[str, typer.Option(help="tight, or the paper's.")] = "tight",
+    page: Annotated[Path | None, typer.Option("--map", help="Write a page with a heat map over k and p.")] = None,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Compute the promise of a p, or the largest p for a promise."""
     if bound not in BOUNDS:
@@ -59,7 +61,7 @@ def run(
     grid = guarantee_grid(ks=_KS, ps=_PS, rho1=rho1 or 0, domain=domain, skew=skew, bound=main)
     if page is not None:
         _write_page(page, grid, rho1, domain, skew, main)
-    if as_json:
+    if json:
         asked = {"k": people, "domain": domain, "skew": _float(skew), "bound": bound}
         asked |= {"rho1": _float(rho1)} if rho1 is not None else {}
         fields = [{key: value for key, value in entry.items() if key != "rho2" or rho1 is not None} for entry in grid]

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from undercover.cli.inputs import read_with_spec
+import typer
+
+from undercover.cli.options import Data, Force, Identifiers, Json, Qi, Sensitive, SpecFile, read_with_spec, roles
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.model import figures
 from undercover.studies.inspect.inspection import inspect
 from undercover.studies.inspect.spec import write_spec as write_spec_file
 
 
-def run(
-    data: str,
-    *,
-    spec: Path | None,
-    roles: Mapping[str, tuple[str, ...]],
-    write_spec: Path | None,
-    population_fraction: float,
-    force: bool,
-    as_json: bool,
+def command(
+    data: Data,
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    write_spec: Annotated[Path | None, typer.Option(help="Write a commented spec to start from.")] = None,
+    population_fraction: Annotated[float, typer.Option(help="Share of the population that is in the table.")] = 1.0,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Inspect a table and print what was found."""
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, _, _ = read_with_spec(data, spec, roles)
+        given, schema, _, _ = read_with_spec(data, spec, roles(qi=qi, sensitive=sensitive, identifiers=identifiers))
         progress("looking at columns and combinations", 0.0)
         found = inspect(given.data, schema=schema, population_fraction=population_fraction)
     if write_spec is not None:
         write_spec_file(found, write_spec, force=force)
     content = {**found.to_dict(), "read_as": given.source.get("read_as")}
-    if as_json:
+    if json:
         print_json(content)
         return
     _print(content)

@@ -4,17 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from undercover.attacks import JointRelease, JointRisk
+from undercover.cli.options import Json, Known, names
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.model.figures import baseline, risk
 from undercover.verbs.joint import published
 
 _SHOWN = 5
+
+
+def command(
+    tables: Annotated[list[str], typer.Argument(help="Public folders, or files with named columns, of anybody.")],
+    sensitive: Annotated[str | None, typer.Option(help="The sensitive column the tables share.")] = None,
+    qi: Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers of files; by default all others.")] = None,
+    known: Known = None,
+    shared: Annotated[str, typer.Option(help="Quasi-identifiers in several tables: refuse or nested.")] = "refuse",
+    suppressed: Annotated[bool, typer.Option("--suppressed", help="Suppressed rows are a class of their own.")] = False,
+    worst: Annotated[int, typer.Option(help="How many of the worst combinations to list.", min=1)] = 10,
+    size: Annotated[int | None, typer.Option(help="People in a combination, if the attacker knows it.", min=1)] = None,
+    l: Annotated[int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)] = None,  # noqa: E741
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count values possible whatever the attacker knows.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """The options."""
+    run(
+        tables,
+        sensitive=sensitive,
+        qi=names(qi),
+        known=names(known),
+        shared=shared,
+        suppressed=suppressed,
+        worst=worst,
+        size=size,
+        least=l,
+        strict=strict,
+        as_json=json,
+    )
 
 
 def run(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from undercover.cli.inputs import read_with_spec
+import typer
+
+from undercover.cli.options import Json, SpecFile, read_with_spec
 from undercover.cli.output import console, print_json, print_table
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
@@ -23,6 +25,17 @@ def _beside_optimum(found: Mapping[str, Any]) -> str:
     if found["discernibility_optimum"] is None:
         return shown
     return f"{shown} (optimum {found['discernibility_optimum']:,}, ratio {found['discernibility_ratio']:.3f})"
+
+
+def command(
+    directory: Annotated[Path, typer.Argument(help="The release folder DIR, or DIR/public.")],
+    original: Annotated[str, typer.Option(help="The original table: a file or database URL.")],
+    spec: SpecFile = None,
+    queries: Annotated[int, typer.Option(min=0, help="Also ask so many random COUNT queries.")] = 0,
+    json: Json = False,
+) -> None:
+    """The options."""
+    run(directory, original=original, spec=spec, queries=queries, as_json=json)
 
 
 def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+import typer
 
 from undercover import plugins
-from undercover.cli.inputs import read_with_spec, settings_from_text
+from undercover.cli.options import (
+    Data,
+    Engine,
+    Force,
+    Identifiers,
+    Insensitive,
+    Json,
+    Missing,
+    NewRelease,
+    Qi,
+    Require,
+    Seed,
+    Sensitive,
+    SpecFile,
+    read_with_spec,
+    roles,
+    settings_from_text,
+)
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
@@ -23,35 +41,38 @@ from undercover.verbs.store import save
 from undercover.verbs.verify import verify
 
 
-def run(
-    data: str,
-    out: Path,
-    *,
-    spec: Path | None,
-    roles: Mapping[str, tuple[str, ...]],
-    missing: str | None,
-    method: str | None,
-    settings: Sequence[str],
-    require: Sequence[str],
-    format: str,  # noqa: A002
-    seed: int | None,
-    engine: str,
-    allow_unsafe: bool,
-    force: bool,
-    as_json: bool,
+def command(
+    data: Data,
+    out: NewRelease,
+    spec: SpecFile = None,
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    identifiers: Identifiers = None,
+    insensitive: Insensitive = None,
+    missing: Missing = None,
+    method: Annotated[str | None, typer.Option(help="By name, such as mondrian; an unknown one lists all.")] = None,
+    set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
+    require: Require = None,
+    format: Annotated[str, typer.Option(help="Of the published tables: csv or parquet.")] = "csv",  # noqa: A002
+    seed: Seed = None,
+    engine: Engine = "local",
+    allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
+    force: Force = False,
+    json: Json = False,
 ) -> None:
     """Publish and say what was done."""
+    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
     check_output(out, format, force)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, options = read_with_spec(data, spec, roles, missing)
+        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
-        chosen = _method(loaded, method, settings_from_text(settings), allow_unsafe)
+        chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
-            *guarantees_from_requirements(require, columns=columns),
+            *guarantees_from_requirements(require or [], columns=columns),
         ]
         made = publish(
             given,
@@ -65,7 +86,7 @@ def run(
         )
         save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
-    if as_json:
+    if json:
         print_json(_as_dict(made, out))
     else:
         _print(made, out, given.source.get("read_as"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from undercover.cli.inputs import read_with_spec, with_text
+from undercover.cli.options import Json, Original, Qi, Require, Sensitive, SpecFile, read_with_spec, roles, with_text
 from undercover.cli.output import console, print_json, print_table
 from undercover.errors import ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
@@ -20,23 +21,24 @@ from undercover.verbs.store import load
 from undercover.verbs.verify import verify
 
 
-def run(
-    target: str,
-    *,
-    roles: Mapping[str, tuple[str, ...]],
-    require: Sequence[str],
-    original: str | None,
-    spec: Path | None,
-    as_json: bool,
+def command(
+    target: Annotated[str, typer.Argument(help="DIR/public, DIR, or a table nobody here made.")],
+    qi: Qi = None,
+    sensitive: Sensitive = None,
+    require: Require = None,
+    original: Original = None,
+    spec: SpecFile = None,
+    json: Json = False,
 ) -> None:
     """Verify a release folder or a single table; exit code 4 if anything does not hold."""
+    asked = require or []
     if Path(target).is_dir():
-        found = _folder(Path(target), require, original, spec)
+        found = _folder(Path(target), asked, original, spec)
     else:
         if original is not None:
             raise ParameterError("--original belongs to a release folder. For a single table leave it out.")
-        found = _file(target, roles, require, spec)
-    if as_json:
+        found = _file(target, roles(qi=qi, sensitive=sensitive), asked, spec)
+    if json:
         print_json(found.to_dict())
     else:
         _print(found)
@@ -56,11 +58,11 @@ def _folder(folder: Path, require: Sequence[str], original: str | None, spec: Pa
 
 
 def _file(
-    target: str, roles: Mapping[str, tuple[str, ...]], require: Sequence[str], spec_path: Path | None
+    target: str, given: Mapping[str, tuple[str, ...]], require: Sequence[str], spec_path: Path | None
 ) -> Verification:
     spec = None if spec_path is None else load_spec(spec_path)
-    quasi = roles.get("quasi_identifiers") or (spec.schema.quasi_identifiers if spec else ())
-    sensitive = roles.get("sensitive") or (spec.schema.sensitive if spec else ())
+    quasi = given.get("quasi_identifiers") or (spec.schema.quasi_identifiers if spec else ())
+    sensitive = given.get("sensitive") or (spec.schema.sensitive if spec else ())
     asked = [*require, *(spec.requirements if spec else ())]
     problems = []
     if not quasi:

@@ -1,16 +1,57 @@
-"""From options and a spec to a schema and a table."""
+"""Options that several commands take, and what becomes of them: names, roles, a schema and a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec, resolve
 from undercover.model.schema import Schema
+
+Data = Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by commas: what an attacker may know.")]
+Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]
+Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: never published.")]
+Insensitive = Annotated[str | None, typer.Option(help="Columns to publish unchanged, by commas.")]
+Missing = Annotated[str | None, typer.Option(help="What a missing value means: error, drop or category.")]
+SpecFile = Annotated[Path | None, typer.Option("--spec", help="A spec in TOML; `inspect --write-spec` writes one.")]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3, t=0.2, growth=0.25 or rho1=0.2,rho2=0.5."),
+]
+NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]
+Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")]
+Engine = Annotated[str, typer.Option(help="Where the work runs: local.")]
+Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Forget what is in the folder.")]
+Original = Annotated[str | None, typer.Option(help="The original table: a file or database URL.")]
+Known = Annotated[str | None, typer.Option(help="What the attacker knows, by commas; by default all.")]
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """Names by commas.
+
+    >>> names("age, sex"), names(None)
+    (('age', 'sex'), None)
+    """
+    return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def roles(**given: str | None) -> dict[str, tuple[str, ...]]:
+    """The roles that were given, as a schema calls them.
+
+    >>> roles(qi="age,sex", sensitive=None)
+    {'quasi_identifiers': ('age', 'sex')}
+    """
+    called = {"qi": "quasi_identifiers"}
+    return {called.get(role, role): names(text) or () for role, text in given.items() if text is not None}
 
 
 def read_with_spec(
