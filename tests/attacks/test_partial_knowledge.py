@@ -27,7 +27,7 @@ METHODS = (
 def test_equal_to_going_through_every_subset(method):
     run = uc.publish(uc.datasets.census(400, seed=3), uc.datasets.census_schema(COLUMNS), method, seed=1)
     own = read(run.release).own_rows(run)
-    found = PartialKnowledge().run(Case(run.original, run.release, run, engine=LocalEngine(threads=2)))
+    found = PartialKnowledge().run(Case(run.original, run.release, run, engine=LocalEngine(threads=2))).to_dict()
     known = run.schema.quasi_identifiers
     sides = {
         "sweep": profile(read(run.release), run.original, known, own=own),
@@ -47,7 +47,7 @@ def test_equal_to_going_through_every_subset(method):
 def test_by_hand():
     people = pa.table({"age": [1, 1, 2], "ill": ["a", "b", "a"]})
     run = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="ill"), uc.Mondrian(k=3))
-    found = PartialKnowledge().run(Case(run.original, run.release))
+    found = PartialKnowledge().run(Case(run.original, run.release)).to_dict()
     (half,) = (entry for entry in found["sweep_before"] if entry["p"] == 0.5)
     # Not knowing the age: one of 3 rows. Knowing it: one of 2, 2 and 1.
     assert half["identity"]["mean"] == pytest.approx((1 / 3 + (0.5 + 0.5 + 1) / 3) / 2)
@@ -58,8 +58,8 @@ def test_by_hand():
 
 def test_a_part_of_the_people_comes_with_an_interval_that_holds():
     run = uc.publish(uc.datasets.census(3000, seed=1), uc.datasets.census_schema(COLUMNS), uc.Mondrian(k=5), seed=1)
-    some = PartialKnowledge(pairs=1).run(Case(run.original, run.release))
-    everybody = PartialKnowledge().run(Case(run.original, run.release))
+    some = PartialKnowledge(pairs=1).run(Case(run.original, run.release)).to_dict()
+    everybody = PartialKnowledge().run(Case(run.original, run.release)).to_dict()
     assert some["targets"] == 500
     assert not some["everybody"]
     inside = [
@@ -82,13 +82,14 @@ def test_what_does_not_apply_is_refused():
     run = uc.publish(uc.datasets.census(300), schema, uc.PerturbedGeneralization(k=6, p=0.3))
     with pytest.raises(ParameterError, match="one person"):
         PartialKnowledge().run(Case(run.original, run.release))
-    assert OrdinaryCorruption().run(Case.of(run)) is None
+    with pytest.raises(ParameterError, match="use Corruption"):
+        OrdinaryCorruption().run(Case.of(run))
 
 
 def test_corruption_of_a_class_by_hand():
     people = pa.table({"age": [1, 1, 1, 1], "ill": ["a", "a", "b", "c"]})
     run = uc.publish(people, uc.Schema(quasi_identifiers=["age"], sensitive="ill"), uc.Mondrian(k=4))
-    none, everybody = OrdinaryCorruption(shares=(0, 1)).run(Case.of(run))["sweep"]
+    none, everybody = OrdinaryCorruption(shares=(0, 1)).run(Case.of(run)).sweep
     assert none["attribute"]["ill"] == {"mean": (0.5 + 0.5 + 0.25 + 0.25) / 4, "max": 0.5, "certain_rows": 0}
     assert everybody["attribute"]["ill"] == {"mean": 1.0, "max": 1.0, "certain_rows": 4}
 
@@ -96,7 +97,7 @@ def test_corruption_of_a_class_by_hand():
 def test_corruption_counts_one_by_one_and_suppressed_people_are_no_victims():
     schema = uc.datasets.census_schema(["age", "sex"])
     run = uc.publish(uc.datasets.census(500, seed=2), schema, uc.Incognito(k=20, suppression=0.2), seed=1)
-    found = OrdinaryCorruption(shares=(0.5,)).run(Case.of(run))
+    found = OrdinaryCorruption(shares=(0.5,)).run(Case.of(run)).to_dict()
     n = len(run.rows)
     assert found["targets"] == n
     order = uc.randomness.Randomness(0).words("corrupted", n).argsort(kind="stable")

@@ -38,7 +38,9 @@ def test_published_verified_attacked_and_measured(undercover: Command, crossed: 
     attacked = json.loads(undercover("attack", crossed, "--json").out)
     assert attacked["after"]["attribute"]["disease"]["max"] <= 1 / 6 + 1e-12
     assert attacked["bucket_matching"]["breach"]["disease"]["max"] <= 1 / 6 + 1e-12
-    assert "The buckets the release leaves him with" in undercover("attack", crossed).out
+    shown = undercover("attack", crossed).out
+    assert "Bucket matching: nobody is certain" in shown
+    assert "buckets they lie in" in shown
     measured = json.loads(undercover("measure", crossed, "--original", people, "--json").out)
     assert measured["classes"] >= 70
     assert measured["discernibility_optimum"] == 720  # 80 classes of three

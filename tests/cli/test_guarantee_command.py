@@ -105,7 +105,7 @@ def test_from_publishing_to_the_attack(undercover: Command, spec: tuple[Path, Pa
     assert found["corruption"]["within_bounds"] is True
     assert found["corruption"]["plain"][-1]["certain_rows"] == 400
     shown = undercover("attack", tmp_path / "out")
-    assert "each of 400 people as the victim" in shown.out
+    assert "400, each the victim once" in shown.out
     one = json.loads(undercover("attack", tmp_path / "out", "--victim", 7, "--json").out)
     assert one["victim"] == 7
     assert max(one["true_values_published"]["after"].values()) == 1

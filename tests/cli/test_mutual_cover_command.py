@@ -53,7 +53,7 @@ def test_attacks(undercover: Command, published: tuple[Path, Path]) -> None:
     assert everything["after"]["identity"]["mean"] < some["after"]["identity"]["mean"]
     assert some["p_match"] == 0.7
     assert some["sweep"][-1]["identity"]["mean"] == pytest.approx(everything["after"]["identity"]["mean"])
-    assert "The release, by how many of the values he matches on" in undercover("attack", out, "--p-match", "0.7").out
+    assert "By how many of the values he matches on" in undercover("attack", out, "--p-match", "0.7").out
     informed = json.loads(undercover("attack", out, "--knows-tables", "--json").out)
     assert informed["attack"] == "informed"
     assert informed["identity"]["mean"] > some["after"]["identity"]["mean"]
@@ -64,7 +64,7 @@ def test_attacks(undercover: Command, published: tuple[Path, Path]) -> None:
 def test_measure_knows_what_it_cannot_know(undercover: Command, published: tuple[Path, Path]) -> None:
     out, people = published
     done = undercover("measure", out, "--original", people)
-    assert "cells that changed" in done.out
+    assert "cells changed" in done.out
     assert "discernibility does not apply" in done.out
     found = json.loads(undercover("measure", out, "--original", people, "--json").out)
     assert found["displacement"]["iloss_sum"] > 0

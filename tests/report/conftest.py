@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from undercover.attacks.views import linkage_view
 from undercover.datasets import census
 from undercover.forms.case import Case
 from undercover.guarantees.k_anonymity import KAnonymity
@@ -20,6 +22,7 @@ from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.model.view import View, Viewable
 from undercover.utility import measure
 from undercover.utility.queries.counts import about_each
 
@@ -142,6 +145,19 @@ def finish(
     )
 
 
+@dataclass(frozen=True)
+class Made(Viewable):
+    """A result made by hand, shown as linkage is; of any other attack only the story is known."""
+
+    found: Mapping[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(self.found)
+
+    def view(self) -> View:
+        return linkage_view(self.found) if self.found["attack"] == "linkage" else super().view()
+
+
 def linkage_result(columns: tuple[str, ...]) -> dict[str, Any]:
     """A result of the linkage attack with figures nobody would make up twice."""
 
@@ -204,16 +220,14 @@ def summary_of() -> Callable[..., dict[str, Any]]:
     """The summary of a run with everything there can be in it."""
     from undercover.pages import summarize
 
-    def summary(run: Run, *, attacks: bool = True, measures: bool = True) -> dict[str, Any]:
+    def summary(run: Run, *more: Mapping[str, Any], attacks: bool = True, measures: bool = True) -> dict[str, Any]:
         assert run.original is not None
-        found: Verification = verify(run.release)
+        verification: Verification = verify(run.release)
         return summarize(
             run,
-            verification=found,
-            attacks=[linkage_result(run.schema.sensitive)] if attacks else [],
-            measures=measure(Case(run.original, run.release), query_error=about_each(run.release)).to_dict()
-            if measures
-            else None,
+            verification=verification,
+            attacks=[Made(found) for found in (linkage_result(run.schema.sensitive), *more) if attacks],
+            measures=measure(Case.of(run), query_error=about_each(run.release)) if measures else None,
         )
 
     return summary

@@ -4,13 +4,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from undercover.pages.charts.bars import (
-    attribute_chart,
-    class_size_chart,
-    comparison_chart,
-    loss_chart,
-    match_size_chart,
-)
+from undercover.attacks.pictures import attribute_chart, match_size_chart
+from undercover.pages.charts.bars import class_size_chart, comparison_chart
+from undercover.pages.svg import svg
+from undercover.utility.pictures import loss_chart
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +72,7 @@ def test_comparison_leaves_out_what_was_not_measured(summary):
         ("attacked", "learning the value"),
         ("measured", "loss of detail"),
     ]
-    ElementTree.fromstring(chart.svg())
+    ElementTree.fromstring(svg(chart))
 
 
 def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
@@ -88,11 +85,11 @@ def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
         comparison_chart([{"title": "Ours", "headline": summary["headline"], "cost": summary["cost"]}]),
     ]
     for chart in charts:
-        drawing = ElementTree.fromstring(chart.svg())
+        drawing = ElementTree.fromstring(svg(chart))
         assert drawing.get("role") == "img"
-        assert drawing.get("aria-label") == chart.description
+        assert drawing.get("aria-label") == chart.sentence
         assert drawing[0].tag.endswith("title")
-        assert drawing[0].text == chart.description
+        assert drawing[0].text == chart.sentence
         texts = [element for element in drawing.iter() if element.tag.endswith("text")]
         assert {element.get("fill") for element in texts} == {"currentColor"}
         painted = {element.get(key) for element in drawing.iter() for key in ("fill", "stroke")} - {None, "none"}
@@ -101,6 +98,6 @@ def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
 
 def test_description_of_the_attack_speaks_of_the_figures(summary):
     (attack,) = summary["attacks"]
-    described = match_size_chart(attack).description
+    described = match_size_chart(attack).sentence
     assert "17 people match exactly one row" in described
-    assert "19%" in attribute_chart(attack, "income").description  # 0.211 * 0.9 = 0.1899, rounded up
+    assert "19%" in attribute_chart(attack, "income").sentence  # 0.211 * 0.9 = 0.1899, rounded up

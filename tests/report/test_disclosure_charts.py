@@ -1,20 +1,16 @@
 """Disclosure against what an attacker knows: the figures drawn are those of the attack."""
 
+import html
 import re
 from xml.etree import ElementTree
 
 import pytest
 
 import undercover as uc
+from undercover.attacks.pictures import confidence_chart, growth_chart, ordinary_corruption_chart, p_match_chart
 from undercover.pages import report_html
-from undercover.pages.charts.lines import (
-    confidence_chart,
-    disclosure_charts,
-    growth_chart,
-    ordinary_corruption_chart,
-    p_match_chart,
-)
 from undercover.pages.charts.sweeps import sweep_chart
+from undercover.pages.svg import svg
 from undercover.verbs.report import summarize
 
 NASTY = "<script>alert('x')</script> & \"y\""
@@ -44,7 +40,7 @@ def test_partial_knowledge_is_drawn_as_it_was_found(attacks):
         figures = entry["identity"] if row["panel"] == "finding the row" else entry["attribute"]["income"]
         assert row["y"] == figures["mean" if row["of"] == "mean" else "max"]
     assert {row["guess"] for row in chart.values if row["panel"] == "finding the row"} == {1 / 800}
-    ElementTree.fromstring(chart.svg())
+    ElementTree.fromstring(svg(chart))
 
 
 def test_corruption_of_an_ordinary_release_is_drawn_as_it_was_found(attacks):
@@ -74,17 +70,13 @@ def test_confidence_stands_beside_that_of_the_same_cells_in_full(attacks):
     assert rows[-1]["y"] == 1.0
 
 
-def test_other_attacks_have_no_such_chart():
-    assert disclosure_charts({"attack": "collusion"}, "x") == {}
-
-
 def test_nasty_column_names_stay_text():
     def entry(p):
         return {"p": p, "identity": {"mean": p, "max": p}, "attribute": {NASTY: {"mean": p, "max": p}}}
 
     sides = {name: [entry(0.5), entry(1.0)] for name in ("sweep", "sweep_before")}
     guess = {"identity": 0.1, "attribute": {NASTY: {"mean": 0.2}}}
-    drawing = p_match_chart({**sides, "baseline": guess}).svg()
+    drawing = svg(p_match_chart({**sides, "baseline": guess}))
     ElementTree.fromstring(drawing)
     assert "<script" not in drawing
 
@@ -109,10 +101,10 @@ def numbers(content):
 def test_the_report_shows_only_figures_of_its_summary_and_stays_small(people, heading):
     summary = summarize(uc.publish(*people, METHODS[heading], seed=1))
     page = report_html(summary)
-    assert heading in page
+    assert heading in html.unescape(page)
     shown = set(re.findall(r'<data value="([^"]+)">', page)) - {"0.0"}
     assert shown <= numbers(summary)
-    assert not shown <= numbers({**summary, "attacks": []})  # the check can fail
+    assert not shown <= numbers({**summary, "attacks": [], "sections": []})  # the check can fail
     assert len(page.encode()) < 2_000_000
 
 
@@ -132,7 +124,7 @@ def test_sweeps_of_a_comparison_hold_its_figures():
     risks = {(row["series"], row["value"], row["of"]): row["risk"] for row in chart.values}
     assert risks["A", "4", "worst"] == pytest.approx(0.3)
     assert risks[NASTY, "4", "mean"] == 0.0
-    drawing = chart.svg()
+    drawing = svg(chart)
     ElementTree.fromstring(drawing)
     assert "<script" not in drawing
     assert sweep_chart([release("alone", 2, 0.1)], {"identity": 0.01}) is None

@@ -11,6 +11,7 @@ from undercover.guarantees.breach.bounds import growth_bound
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
 from undercover.methods.incognito.picture import MOST_NODES, lattice_chart, lattice_facts
 from undercover.pages import report_html
+from undercover.pages.svg import svg
 from undercover.verbs.report import summarize
 
 
@@ -35,7 +36,7 @@ def test_a_lattice_by_hand(small):
     chart = lattice_chart(found)
     assert sum("x2" in row for row in chart.values) == 4  # edges
     assert sum("kind" in row for row in chart.values) == 4
-    ElementTree.fromstring(chart.svg())
+    ElementTree.fromstring(svg(chart))
 
 
 def test_a_large_lattice_is_counted_by_height():
@@ -68,13 +69,13 @@ def test_the_map_of_a_release_frames_its_k_and_p():
     assert here["growth"] == growth_bound(p=0.33, k=found["k"], domain=found["domain"], skew=0.1)
     assert "rho2" not in here
     chart = guarantee_chart(found["grid"], "growth", chosen=(found["k"], found["p"]))
-    assert f"with k = {found['k']} and p = 0.33" in chart.description
+    assert f"with k = {found['k']} and p = 0.33" in chart.sentence
     assert "What other k and p would promise" in report_html(summarize(run))
 
 
 def test_nasty_names_stay_text(small):
     facts = lattice_facts(small)
     facts["columns"][0]["name"] = "<script>&"
-    drawing = lattice_chart(facts).svg()
+    drawing = svg(lattice_chart(facts))
     ElementTree.fromstring(drawing)
     assert "<script" not in drawing

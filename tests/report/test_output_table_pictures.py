@@ -9,6 +9,7 @@ import pytest
 import undercover as uc
 from undercover.methods.mutual_cover.picture import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
 from undercover.pages import datasheet_html, datasheet_summary
+from undercover.pages.svg import svg
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +67,14 @@ def test_the_largest_picture_is_bounded(run):
     n = MOST_VALUES
     rows = [(0, "age", str(i), str(j), 1 / n, 1) for i in range(n) for j in range(n)]
     (table,) = shown_tables(replace(run, frames={"output_tables": by_hand(rows)}))
-    assert len(output_table_chart(table).svg()) < 150_000
+    assert len(svg(output_table_chart(table))) < 150_000
 
 
 def test_nasty_and_missing_values_stay_text(run):
     rows = [(0, "a<b", "<script>", "", 1.0, 1), (0, "a<b", "", "", 1.0, 2)]
     (table,) = shown_tables(replace(run, frames={"output_tables": by_hand(rows)}))
     assert table["outputs"] == ["(missing)"]
-    drawing = output_table_chart(table).svg()
+    drawing = svg(output_table_chart(table))
     ElementTree.fromstring(drawing)
     assert "<script" not in drawing
 

@@ -206,9 +206,9 @@ def test_report_without_the_original(make_run, summary_of):
 
 
 def test_another_attack_is_shown_by_its_story(make_run, summary_of):
-    summary = summary_of(make_run())
-    summary["attacks"].append({"attack": "collusion", "story": "The attacker knows `others`."})
-    assert "<h3>collusion</h3>" in report_html(summary)
+    page = report_html(summary_of(make_run(), {"attack": "collusion", "story": "The attacker knows `others`."}))
+    assert "<h3>collusion</h3>" in page
+    assert "The attacker knows <code>others</code>." in page
 
 
 def test_failed_verification_is_loud(make_run):

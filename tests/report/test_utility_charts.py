@@ -1,6 +1,7 @@
 import pytest
 
-from undercover.pages.charts.kept import (
+from undercover.pages.svg import svg
+from undercover.utility.pictures import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_PAIRS,
@@ -45,7 +46,7 @@ def test_wide_tables_stay_readable_and_small():
     many = [column(f"column {place}", 20) for place in range(60)]
     chart = distribution_chart(many, {entry["name"]: 0.1 for entry in many})
     assert len({row["column"] for row in chart.values}) == MOST_COLUMNS
-    assert len(chart.svg()) < 300_000
+    assert len(svg(chart)) < 300_000
     pairs = [
         {"columns": [f"a{place}", "b"], "kind": "Cramér's V", "before": place / 900, "after": 0.1, "change": 0.1}
         for place in range(300)
@@ -57,7 +58,7 @@ def test_pairs_that_cannot_be_told_are_left_out():
     known = {"columns": ["a", "b"], "kind": "Cramér's V", "before": 0.2, "after": 0.1, "change": -0.1}
     chart = association_chart([known, {**known, "columns": ["a", "c"], "before": None, "change": None}])
     assert [row["pair"] for row in chart.values] == ["a × b"]
-    assert "0.1" in chart.description
+    assert "0.1" in chart.sentence
 
 
 def test_the_workload_about_most_columns_is_drawn():
@@ -66,14 +67,14 @@ def test_the_workload_about_most_columns_is_drawn():
     both = {"quasi_identifiers": ["a", "b"], "sensitive": "s", "by_answer": answers, "median": 0.2}
     chart = query_error_chart([one, both, one])
     assert [(row["answer"], row["error"]) for row in chart.values] == [("0.1% to 0.5%", 0.2), ("0.1% to 0.5%", 0.7)]
-    assert "20%" in chart.description
+    assert "20%" in chart.sentence
 
 
 @pytest.mark.parametrize("name", [NASTY, "a.b", "a[0]", "it's", 'say "so"', "back\\slash"])
 def test_any_name_of_a_column_is_drawn(name):
     chart = distribution_chart([column(name, 3), column("other", 2, ordered=False)], {name: 0.2, "other": 0.1})
-    drawn = chart.svg()
+    drawn = svg(chart)
     assert "<script>" not in drawn
     assert drawn.count("<path") > 5 + 3  # bars of both panels
     pair = {"columns": [name, "b"], "kind": "Cramér's V", "before": 0.2, "after": 0.1, "change": -0.1}
-    assert "<script>" not in association_chart([pair]).svg()
+    assert "<script>" not in svg(association_chart([pair]))

@@ -13,6 +13,7 @@ from undercover.errors import InternalError, OutputError, ParameterError
 from undercover.model.table import Table
 from undercover.pages.charts.compare import frontier_charts
 from undercover.pages.compare import compare_html
+from undercover.pages.svg import svg
 from undercover.studies.compare import bench as compare_bench
 from undercover.studies.compare.compare import FILES, compare
 from undercover.studies.compare.plan import plan, without_sweep
@@ -299,8 +300,8 @@ def test_pictures_are_drawn_of_what_is_in_the_json(whole):
     for picture, chart in zip(results["frontiers"], frontier_charts(results["frontiers"], series), strict=True):
         drawn = [{key: row[key] for key in picture["points"][0]} for row in chart.values]
         assert drawn == picture["points"]
-        assert "nobody beats" in chart.description
-        assert chart.svg().count("<path") >= len(picture["points"])
+        assert "nobody beats" in chart.sentence
+        assert svg(chart).count("<path") >= len(picture["points"])
 
 
 def test_text_is_escaped(whole):

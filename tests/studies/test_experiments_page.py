@@ -5,6 +5,7 @@ import pytest
 
 from undercover.pages.charts.experiment import experiment_chart
 from undercover.pages.experiment import experiment_html, figure_tables
+from undercover.pages.svg import svg
 
 
 def points(series, xs, panel="", count=1):
@@ -74,13 +75,13 @@ def results(*plots):
 @pytest.mark.parametrize("name", PLOTS)
 def test_every_kind_of_plot_is_drawn(name):
     chart = experiment_chart(PLOTS[name])
-    svg = chart.svg()
+    drawing = svg(chart)
     assert chart.values == PLOTS[name]["points"]
     for series in {point["series"] for point in chart.values}:
-        assert f">{series}</text>" in svg, series
-    assert "1e+" not in svg
+        assert f">{series}</text>" in drawing, series
+    assert "1e+" not in drawing
     for panel in {point["panel"] for point in chart.values} - {""}:
-        assert f">{panel}</text>" in svg
+        assert f">{panel}</text>" in drawing
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -29,10 +29,11 @@ from undercover.forms.domains import Domains
 from undercover.forms.predicates import Match
 from undercover.model.queries import CountQuery
 from undercover.model.release import Release
+from undercover.model.view import View, Viewable, facts, say
 
 
 @dataclass(frozen=True)
-class Answer:
+class Answer(Viewable):
     """How many rows satisfy a query.
 
     Examples
@@ -48,6 +49,11 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+
+    def view(self) -> View:
+        """What it shows."""
+        surely = say("from {count} to {count}", self.lower, self.upper)
+        return View("count", "Count", (facts(("about", say("{count} rows", self.estimate)), ("surely", surely)),))
 
     def __repr__(self) -> str:
         return f"<Answer: about {self.estimate:g} rows, surely from {self.lower:,} to {self.upper:,}>"

@@ -33,8 +33,10 @@ from undercover.forms.domains import Domains
 from undercover.forms.predicates import Match
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
+from undercover.model.figures import outwards
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
 from undercover.model.release import PublishedTable, Release
+from undercover.model.view import Figure, Said, View, Viewable, facts
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +71,7 @@ class SumQuery:
 
 
 @dataclass(frozen=True)
-class SumAnswer:
+class SumAnswer(Viewable):
     """A sum: an estimate, and what it surely lies between, where that is known.
 
     Examples
@@ -87,6 +89,15 @@ class SumAnswer:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return {"estimate": self.estimate, "lower": self.lower, "upper": self.upper}
+
+    def view(self) -> View:
+        """What it shows; bounds are rounded outwards."""
+        if self.lower is None or self.upper is None:
+            bounds: tuple[str, Said | str] = ("bounds", "without bounds: values were drawn at random")
+        else:
+            ends = Figure(self.lower, text=outwards(self.lower)), Figure(self.upper, text=outwards(self.upper, up=True))
+            bounds = ("surely", Said("from {} to {}", ends))
+        return View("sum", "Sum", (facts(("about", self.estimate), bounds),))
 
     def __repr__(self) -> str:
         if self.lower is None or self.upper is None:

@@ -27,12 +27,14 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.views import WORST_ROWS
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms.case import Case
 from undercover.model.groups import DrawnCells, Seen, seen_groups
 from undercover.model.protocols import Effort, Enumerable, Method, Progress, Weighing, no_progress
 from undercover.model.table import Table
+from undercover.model.view import Figure, Verdict, View, Viewable, facts, say, table
 from undercover.multisets import distinct_orders
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
@@ -65,7 +67,7 @@ class Inference:
 
 
 @dataclass(frozen=True)
-class AlgorithmAwareResult:
+class AlgorithmAwareResult(Viewable):
     """Every release the method can make of these values and people, seen by the adversary who knows it."""
 
     exact: bool
@@ -98,6 +100,39 @@ class AlgorithmAwareResult:
             "worst": _described(self.worst),
             "largest_gain": _described(self.largest_gain),
         }
+
+    def view(self) -> View:
+        """Whether knowing the algorithm helps, in the worst case and where it helps most."""
+        found = self.to_dict()
+        shown = (("surest of a value", found["worst"]), ("most beyond the release", found["largest_gain"]))
+        rows = [
+            (
+                label,
+                entry["release_alone"],
+                Figure(entry["posterior"], "risk", interval=None if found["exact"] else entry["interval"]),
+            )
+            for label, entry in shown
+        ]
+        whose = [(label, entry["row"], entry["value"], entry["fraction"]) for label, entry in shown]
+        lines: list[Any] = [
+            ("people", found["people"]),
+            ("tables tried", say("{count}, with {count} releases", found["tables"], found["releases"])),
+            ("computed", "exactly" if found["exact"] else "from samples, with intervals"),
+            ("declared safe", "yes" if found["declared_safe"] else "no"),
+        ]
+        if found["refused"]:
+            lines.insert(2, ("nothing published of", say("{count} tables", found["refused"])))
+        columns = ("", "row", "value", "probability")
+        parts = (
+            facts(*lines),
+            table(("the attacker", "release alone", "with the algorithm"), "plain risk risk", rows),
+            table(columns, "plain count plain plain", whose, WORST_ROWS, private=True, detail=1),
+        )
+        safe: tuple[Verdict, str] = (
+            ("good", "it does not help") if found["safe"] else ("bad", "it tells more than the release alone")
+        )
+        following = "`.worst` says whose value and in which release."
+        return View("algorithm-aware", "Knowing the algorithm", parts, *safe, found["story"], following, private=True)
 
 
 @dataclass(frozen=True, kw_only=True)

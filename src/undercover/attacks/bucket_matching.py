@@ -20,11 +20,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.boxes import match
 from undercover.forms.case import Case
 from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
 
 EDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -36,7 +38,7 @@ STORY = (
 
 
 @dataclass(frozen=True)
-class BucketMatchingResult:
+class BucketMatchingResult(Viewable):
     """What bucket matching achieves on every row."""
 
     known: tuple[str, ...]
@@ -70,6 +72,24 @@ class BucketMatchingResult:
             },
             "baseline": dict(self.baseline),
         }
+
+    def view(self) -> View:
+        """How sure bucket matching makes him of the sensitive values."""
+        found = self.to_dict()
+        rows: list[Any] = []
+        for name, breach in found["breach"].items():
+            rows.append((f"sure of `{name}`, on average", breach["mean"], found["baseline"][name]))
+            rows.append((f"sure of `{name}`, worst case", breach["max"], None))
+        fits = [
+            (label, say("{count} on average, {count} at least", found[key]["mean"], found[key]["min"]))
+            for label, key in (("rows that fit a person", "matches"), ("buckets they lie in", "buckets"))
+        ]
+        parts = (
+            facts(("people", found["targets"]), ("known of each", listed(found["known"])), *fits),
+            table(("the attacker", "release", "guessing"), "plain risk baseline", rows),
+        )
+        highest = certainty(max(breach["max"] for breach in found["breach"].values()))
+        return View("bucket-matching", "Bucket matching", parts, *highest, found["story"], NUMBERS, private=True)
 
     def __repr__(self) -> str:
         worst = ", ".join(f"{name} {found.max():.3f}" for name, found in self.breach.items())

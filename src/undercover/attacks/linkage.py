@@ -22,9 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
+from undercover.attacks.views import linkage_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.view import View, Viewable
 from undercover.parameters import Within, check
 
 SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -43,7 +45,7 @@ P_MATCH_STORY = (
 
 
 @dataclass(frozen=True)
-class LinkageResult:
+class LinkageResult(Viewable):
     """Linkage before and after, on every row, beside guessing."""
 
     known: tuple[str, ...]
@@ -55,6 +57,7 @@ class LinkageResult:
     p_match: float | None = None
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
+    attack: str = "linkage"  # in a report beside another, what it is called there
 
     @property
     def story(self) -> str:
@@ -79,7 +82,7 @@ class LinkageResult:
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
         return {
-            "attack": "linkage",
+            "attack": self.attack,
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
@@ -97,6 +100,10 @@ class LinkageResult:
             },
             "worst_rows": self.worst_rows(),
         }
+
+    def view(self) -> View:
+        """What it shows."""
+        return linkage_view(self.to_dict())
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""

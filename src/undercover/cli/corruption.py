@@ -1,48 +1,20 @@
-"""``undercover attack`` on perturbed generalization: what corruption adds, on everybody and on one victim."""
+"""``undercover attack --victim``: what corruption adds to what is believed of one person."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from undercover.attacks import Corruption
-from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.cli.output import print_json, print_view, progress_on_stderr
 from undercover.errors import ParameterError
-from undercover.model.figures import baseline, risk
+from undercover.model.view import View, say
+from undercover.model.view import table as belief_table
 from undercover.verbs.store import load, original_of
 
-_PRIORS = {"uniform": "nothing", "overall": "the overall shares", "worst": "what helps him most"}
 _MOST_VALUES = 12
-
-
-def print_sweep(found: Mapping[str, Any]) -> None:
-    """The sweep over everybody, for people."""
-    screen = console()
-    screen.print(found["story"])
-    rows = [
-        [
-            f"{entry['share']:.0%}",
-            _PRIORS[entry["prior"]],
-            risk(entry["growth"]["max"]),
-            risk(entry["bound"]),
-            baseline(entry["baseline"]["max"]),
-            risk(entry["confidence"]["max"]),
-        ]
-        for entry in found["sweep"]
-    ]
-    columns = ["others corrupted", "he believes beforehand", "surer by, worst", "promised", "sure before", "sure after"]
-    print_table(screen, f"Corruption, each of {found['targets']:,} people as the victim", columns, rows, left=2)
-    plain = [
-        [f"{entry['share']:.0%}", risk(entry["confidence"]["mean"]), f"{entry['certain_rows']:,}"]
-        for entry in found["plain"]
-    ]
-    title = "The same cells published with everybody's true value"
-    print_table(screen, title, ["others corrupted", "sure of the value, mean", "people he is certain of"], plain)
-    if not found["within_bounds"]:
-        screen.print("A confidence rose by more than is promised.", style="bold")
 
 
 def run_victim(directory: Path, *, row: int, corrupted: str, original: str | None, as_json: bool) -> None:
@@ -70,19 +42,15 @@ def run_victim(directory: Path, *, row: int, corrupted: str, original: str | Non
     if as_json:
         print_json(found)
         return
-    screen = console()
     assert seen.ownership is not None
-    screen.print(
-        f"Input row {row:,}, {sensitive} = {value}; the published row is his own with {risk(float(seen.ownership))}."
-    )
+    text = f"{sensitive} = {value}; the published row is his own with {{risk}}."
     order = sorted(seen.after, key=lambda name: (-seen.after[name], name))
-    shown = list(dict.fromkeys([*order[: _MOST_VALUES - 1], value]))
-    rows = [
-        [name, baseline(float(seen.before[name])), risk(float(seen.after[name])), risk(float(plain.after[name]))]
-        for name in shown
-    ]
-    columns = [sensitive, "before", "after", "had true values been published"]
-    print_table(screen, "What the attacker believes (private)", columns, rows)
+    shown = dict.fromkeys([*order[: _MOST_VALUES - 1], value])
+    rows = [(name, *(float(belief[name]) for belief in (seen.before, seen.after, plain.after))) for name in shown]
+    columns = (sensitive, "before", "after", "had true values been published")
+    title = "What the attacker believes (private)"
+    beliefs = belief_table(columns, "plain baseline risk risk", rows, title, private=True)
+    print_view(View("victim", f"Input row {row:,}", (say(text, float(seen.ownership)), beliefs), private=True))
 
 
 def _corrupted(text: str, position: Mapping[int, int]) -> list[int] | None:

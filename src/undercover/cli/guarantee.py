@@ -132,7 +132,7 @@ def _print(
 def _write_page(
     page: Path, grid: list[dict[str, Any]], rho1: Number | None, domain: int, skew: Number, bound: Bound
 ) -> None:
-    from undercover.guarantees.breach.map import guarantee_html
+    from undercover.pages.render import guarantee_html
 
     try:
         page.write_text(guarantee_html(grid, rho1=rho1, domain=domain, skew=skew, bound=bound), encoding="utf-8")

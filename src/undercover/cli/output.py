@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from undercover.io.plain import plain
 from undercover.model.protocols import Progress
+from undercover.model.view import Cell, Figure, FigureTable, Said, View
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,19 +33,56 @@ def print_json(content: Mapping[str, Any]) -> None:
     print(json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=2))
 
 
+def print_view(view: View) -> None:
+    """What a result shows, but for its pictures and folded tables."""
+    screen = console()
+    style = {"good": "bold green", "plain": "bold", "bad": "bold red"}[view.verdict]
+    screen.print(f"{view.title}: {view.said}" if view.said else view.title, style=style, markup=False)
+    for part in (view.story, *view.parts):
+        if isinstance(part, View):
+            print_view(part)
+        elif isinstance(part, FigureTable) and part.detail < 2:
+            columns = part.columns or ("", "")
+            left = [place for place in range(len(columns)) if part.is_text(place)]
+            rows = [[_cell(cell) for cell in row] for row in part.rows]
+            print_table(screen, part.title, [_cell(name) for name in columns], rows, left=left)
+        elif isinstance(part, str | Said) and part:
+            screen.print(str(part), markup=False)
+
+
+def _cell(cell: Cell) -> str:
+    if not isinstance(cell, Figure):
+        return "" if cell is None else str(cell).replace("`", "")
+    return cell.shown + (" ({} to {})".format(*(end.shown for end in cell.ends)) if cell.ends else "")
+
+
 def print_table(
-    out: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1, whole: int = 0
+    out: Console,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: int | Sequence[int] = 1,
+    whole: int = 0,
 ) -> None:
     """A table whose first ``left`` columns are text and whose others are figures; the first ``whole`` are not torn."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    words = range(left) if isinstance(left, int) else left
+    table = Table(
+        title=title or None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_header=any(columns),
+    )
     for i, name in enumerate(columns):
         # Words are not torn apart unless they are very long.
         longest = max((len(word) for cell in (name, *(row[i] for row in rows)) for word in cell.split()), default=0)
-        justify: Literal["left", "right"] = "left" if i < left else "right"
+        justify: Literal["left", "right"] = "left" if i in words else "right"
         table.add_column(name, justify=justify, overflow="fold", min_width=min(longest, _WHOLE_WORD), no_wrap=i < whole)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from undercover.cli.options import Json, Original, Qi, Require, Sensitive, SpecFile, read_with_spec, roles, with_text
-from undercover.cli.output import console, print_json, print_table
+from undercover.cli.output import console, print_json, print_view
 from undercover.errors import ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import Verification, verify_table
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
-from undercover.model.finding import shown
 from undercover.model.schema import Column
 from undercover.verbs.store import load
 from undercover.verbs.verify import verify
@@ -41,7 +40,9 @@ def command(
     if json:
         print_json(found.to_dict())
     else:
-        _print(found)
+        print_view(found.view())
+        word, style = ("verified", "bold green") if found.holds else ("VERIFICATION FAILED", "bold red")
+        console().print(word, style=style)
     if not found.holds:
         raise typer.Exit(4)
 
@@ -94,38 +95,3 @@ def _known_columns(folder: Path, spec: Path | None) -> dict[str, Column]:
 def _settings(spec: Spec | None, sensitive: Sequence[str]) -> dict[str, Column]:
     """Settings of the sensitive columns. Their hierarchies are those of files: a recipe would need the original."""
     return {} if spec is None else {name: spec.schema.column(name) for name in sensitive}
-
-
-def _print(found: Verification) -> None:
-    screen = console()
-    word: dict[bool | None, str] = {True: "holds", False: "DOES NOT HOLD"}
-    rows = [
-        [
-            finding.name,
-            ", ".join(f"{key}={value}" for key, value in finding.parameters.items() if key in ("form", "column", "c")),
-            shown(finding.required, finding.sense),
-            finding.shown(),
-            word.get(finding.holds, "needs the private run" if finding.needs == "private" else "not checked"),
-            f"{finding.violating_classes:,}" if finding.holds is False else "",
-            f"{finding.violating_rows:,}" if finding.holds is False else "",
-        ]
-        for finding in found.findings
-    ]
-    columns = ["guarantee", "", "asked", "found", "", "classes against it", "rows"]
-    private = any(finding.needs == "private" and finding.holds is not None for finding in found.findings)
-    whence = "the published tables, and from the private run what these cannot show" if private else (
-        "the published tables alone"
-    )  # fmt: skip
-    print_table(screen, f"Recomputed from {whence}", columns, rows, left=2)
-    for problem in found.problems:
-        screen.print(f"problem: {problem}")
-    for finding in found.failures:
-        if finding.note:
-            screen.print(f"{finding.name}: {finding.note}")
-        if finding.examples:
-            screen.print(f"worst against {finding.name}:")
-            for example in finding.examples[:5]:
-                screen.print("  " + ", ".join(f"{key}={value}" for key, value in example.items()))
-    screen.print(
-        "verified" if found.holds else "VERIFICATION FAILED", style="bold green" if found.holds else "bold red"
-    )

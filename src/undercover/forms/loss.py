@@ -29,6 +29,7 @@ from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, le
 from undercover.forms.written import written
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.table import EncodedColumn, Table
+from undercover.model.view import View, Viewable, table
 
 if TYPE_CHECKING:
     from undercover.forms.reading import Reading
@@ -37,7 +38,7 @@ Losses = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(Viewable):
     """One measure: a total and each column's share.
 
     ``arithmetic`` is the plain mean of all cells, ``weighted`` the mean by the schema's weights and ``geometric`` the
@@ -57,6 +58,14 @@ class Loss:
             "geometric": self.geometric,
             "per_column": dict(self.per_column),
         }
+
+    def view(self) -> View:
+        """What it shows: altogether and by column."""
+        means = {"arithmetic": self.arithmetic, "weighted": self.weighted, "geometric": self.geometric}
+        rows = [(f"all columns, {name} mean", value) for name, value in means.items()]
+        rows += [(f"`{name}`", value) for name, value in self.per_column.items()]
+        shown = table(("column", "loss (0 to 1)"), "plain cost", rows)
+        return View("loss", "Loss", (shown,), following="`.to_dict()` has the numbers.", private=True)
 
 
 @dataclass(frozen=True)

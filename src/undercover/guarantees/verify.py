@@ -19,17 +19,22 @@ from undercover.forms import classes_of
 from undercover.forms.classes import Classes, classes_of_table
 from undercover.guarantees.checking import Checkable, PrivatelyCheckable, Stated
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
-from undercover.model.finding import Finding
+from undercover.model.figures import parameters
+from undercover.model.finding import Finding, Sense, shown
 from undercover.model.form import PEOPLE
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
+
+_SHOWN = 5
+_ABOUT = ("form", "column", "c")
 
 NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Viewable):
     """All findings about one release or table; ``problems`` are faults beyond single guarantees.
 
     Examples
@@ -75,6 +80,39 @@ class Verification:
             "suppressed_rows": self.suppressed_rows,
         }
 
+    def view(self) -> View:
+        """Every promise with what was asked and found, and the worst classes of those that fail."""
+        private = any(finding.needs == "private" and finding.holds is not None for finding in self.findings)
+        beside = ", and from the private run what these cannot show" if private else " alone"
+        columns = ("guarantee", "", "asked", "found", "", *(("classes against it", "rows") if self.failures else ()))
+        rows = [_line(finding)[: len(columns)] for finding in self.findings]
+        parts: list[Part] = [
+            table(
+                columns,
+                "plain plain plain plain plain count count",
+                rows,
+                f"Recomputed from the published tables{beside}",
+            )
+        ]
+        parts += [Said("problem: {}", (problem,)) for problem in self.problems]
+        for finding in self.failures:
+            if finding.note:
+                parts.append(Said("{}: {}", (finding.name, finding.note)))
+            worst = [
+                (_cells(entry), entry["size"], _number(entry["actual"], finding.sense))
+                for entry in finding.examples[:_SHOWN]
+            ]
+            if worst:
+                title = f"Worst against {finding.name}"
+                parts.append(table(("cells", "size", "found"), "plain count plain", worst, title, detail=1))
+        said: tuple[Verdict, str] = ("good", "everything holds")
+        if not self.holds:
+            said = "bad", "fails"
+        elif any(finding.holds is None for finding in self.findings):
+            said = "plain", "nothing fails, not everything can be told"
+        following = "`.to_dict()` has the numbers."
+        return View("verification", "Verification", tuple(parts), *said, following=following)
+
     def __repr__(self) -> str:
         held = sum(finding.holds is True for finding in self.findings)
         open_claims = sum(finding.holds is None for finding in self.findings)
@@ -82,6 +120,26 @@ class Verification:
         wrong = f", {len(self.problems)} problems" if self.problems else ""
         following = ".to_dict() has the numbers" if self.holds else ".failures and .problems say what is wrong"
         return f"<Verification: {held} of {len(self.findings)} guarantees hold{unknown}{wrong}; {following}>"
+
+
+def _line(finding: Finding) -> tuple[Any, ...]:
+    """A finding as a line of a table."""
+    about = ", ".join(f"{name}={value}" for name, value in finding.parameters.items() if name in _ABOUT)
+    required = _number(finding.required, finding.sense)
+    asked = None if finding.required is None else Said("{} {}", (finding.sense, required))
+    open_ = "needs the private run" if finding.needs == "private" else f"not checked: it needs {finding.needs}"
+    word = {True: "holds", False: "DOES NOT HOLD", None: open_}[finding.holds]
+    against = (finding.violating_classes, finding.violating_rows) if finding.holds is False else (None, None)
+    return finding.name, about, asked, _number(finding.actual, finding.sense), word, *against
+
+
+def _cells(example: Mapping[str, Any]) -> str:
+    return parameters(example["cells"]) + (f" ({example['column']})" if "column" in example else "")
+
+
+def _number(value: float | None, sense: Sense) -> Figure | str:
+    text = shown(value, sense)
+    return text if value is None else Figure("inf" if math.isinf(value) else value, text=text)
 
 
 def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequence[str] = ()) -> Verification:

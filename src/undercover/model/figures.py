@@ -60,6 +60,16 @@ def rows(count: int) -> str:
     return f"{number(count)} row{'' if count == 1 else 's'}"
 
 
+def outwards(value: float, *, up: bool = False) -> str:
+    """A bound to at least three digits that still bounds.
+
+    >>> outwards(12.345), outwards(12.345, up=True), outwards(1234.0), outwards(-0.1234)
+    ('12.3', '12.4', '1,234', '-0.124')
+    """
+    unit = Decimal(1).scaleb(-max(0, _digits(value, 3)))
+    return _plain(f"{Decimal(repr(value)).quantize(unit, rounding=ROUND_CEILING if up else ROUND_FLOOR):,f}")
+
+
 def signed(value: float) -> str:
     """A correlation, to three decimals.
 

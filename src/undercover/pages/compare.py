@@ -10,7 +10,7 @@ from typing import Any
 
 from undercover.pages.charts.compare import frontier_charts, looks
 from undercover.pages.charts.sweeps import sweep_chart
-from undercover.pages.render import render
+from undercover.pages.jinja import drawn, render
 
 ATTACKS = {
     "linkage": "linkage: the attacker knows every quasi-identifier of a person and looks for the rows that fit",
@@ -47,11 +47,9 @@ MEASURES = (
 
 def compare_html(results: Mapping[str, Any]) -> str:
     """One self-contained page; takes the content of ``compare.json``."""
-    from markupsafe import Markup
-
     series = list(dict.fromkeys(release["series"] for release in results["releases"]))
     charts = [
-        {"title": picture["title"], "svg": Markup(chart.svg())}
+        {"title": picture["title"], "svg": drawn(chart)}
         for picture, chart in zip(results["frontiers"], frontier_charts(results["frontiers"], series), strict=True)
     ]
     swept = sweep_chart(results["releases"], results["guessing"])
@@ -65,7 +63,7 @@ def compare_html(results: Mapping[str, Any]) -> str:
         "compare.html.j2",
         results=results,
         charts=charts,
-        sweeps=Markup(swept.svg()) if swept else None,
+        sweeps=drawn(swept) if swept else None,
         marks=[{"series": name, "color": color, "shape": shape} for name, (color, shape) in looks(series).items()],
         outlines=OUTLINES,
         measures=MEASURES,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from undercover.pages.charts.experiment import experiment_chart
-from undercover.pages.render import render
+from undercover.pages.jinja import drawn, render
 
 VERDICTS = {"held": "good", "not held": "bad", "cannot be tested": "care"}
 
@@ -25,11 +25,9 @@ def experiment_html(results: Mapping[str, Any]) -> str:
     >>> page.startswith("<!DOCTYPE html>"), "A toy" in page
     (True, True)
     """
-    from markupsafe import Markup
-
     plots = []
     for plot in results["plots"]:
-        chart = Markup(experiment_chart(plot).svg()) if plot["points"] else None
+        chart = drawn(experiment_chart(plot)) if plot["points"] else None
         plots.append({**plot, "chart": chart, "tables": figure_tables(plot)})
     counts = Counter(claim["verdict"] for claim in results["claims"])
     return render(

@@ -11,7 +11,7 @@ from typing import Any, Final
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
 from undercover.model.about import about_of
 from undercover.model.run import Run
-from undercover.pages.svg import Chart
+from undercover.model.view import Picture
 
 EMPTY: Final[Mapping[str, Any]] = {"output_tables": [], "lattice": None, "promises": None}
 """What ``report.json`` says of the pictures it has always named where there are none."""
@@ -29,7 +29,7 @@ def pictures(run: Run) -> dict[str, Any]:
     return {**EMPTY, **found, "promises": guarantee_facts(run.release)}
 
 
-def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Chart]]:
+def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Picture]]:
     """The charts of :func:`pictures`, by the same names; none of what is empty.
 
     >>> picture_charts("mondrian", EMPTY)
@@ -39,7 +39,7 @@ def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Char
     return {name: list(drawn[name](facts)) for name, facts in found.items() if facts}
 
 
-def _maps(promises: Mapping[str, Any]) -> list[Chart]:
+def _maps(promises: Mapping[str, Any]) -> list[Picture]:
     """The map of the growth, and before it that of the breach where one was asked about."""
     chosen = (promises["k"], promises["p"])
     measures = ["growth"] if promises["rho1"] is None else ["rho2", "growth"]

@@ -1,33 +1,19 @@
-"""From a summary to one self-contained page: no outside asset, no script, readable printed, light and dark.
-
-Every figure stands in a ``<data value="…">`` element whose value is the full-precision number of the summary, so that
-a page can be checked against the JSON. Jinja2 is imported when the first page is made.
-"""
+"""From a summary to one self-contained page: no outside asset, no script, readable printed, light and dark."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from undercover.errors import InternalError
-from undercover.model import figures
-from undercover.pages.charts.bars import (
-    attribute_chart,
-    class_size_chart,
-    comparison_chart,
-    loss_chart,
-    match_size_chart,
-)
-from undercover.pages.charts.kept import association_chart, distribution_chart, query_error_chart
-from undercover.pages.charts.lines import disclosure_charts
+from undercover.exact import Number, exact
+from undercover.guarantees.breach.bounds import Bound
+from undercover.guarantees.breach.map import TITLES, guarantee_chart
+from undercover.model.view import View
+from undercover.pages.charts.bars import comparison_chart
+from undercover.pages.jinja import drawn, render
 from undercover.pages.pictures import picture_charts
-from undercover.pages.svg import Chart
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
+from undercover.pages.views import section
 
 
 def report_html(summary: Mapping[str, Any]) -> str:
@@ -39,31 +25,13 @@ def report_html(summary: Mapping[str, Any]) -> str:
     """
     if not summary.get("private"):
         raise InternalError("The report takes the private summary of a run.")
-    attacks = [
-        {
-            **attack,
-            "match_chart": _picture(match_size_chart(attack, f"match-{position}")),
-            "attribute_charts": {
-                column: _picture(attribute_chart(attack, column, f"attribute-{position}-{place}"))
-                for place, column in enumerate(attack["attribute_histogram"])
-            },
-        }
-        if attack.get("attack") == "linkage"
-        else {
-            **attack,
-            **{key: _picture(chart) for key, chart in disclosure_charts(attack, f"attack-{position}").items()},
-        }
-        for position, attack in enumerate(summary["attacks"])
-    ]
-    sizes, cost = summary["class_sizes"], summary["cost"]
-    drawn = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
+    charts = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
+    sections = [section(View.of(content), name=f"s{place}") for place, content in enumerate(summary["sections"])]
     return render(
         "report.html.j2",
-        summary={**summary, "attacks": attacks},
-        size_chart=_picture(class_size_chart(sizes)) if sizes["histogram"] else None,
-        loss_chart=_picture(loss_chart(cost["columns"])) if cost and cost["columns"] else None,
-        kept_charts=_kept_charts(cost or {}),
-        picture_charts={name: [_picture(chart) for chart in charts] for name, charts in drawn.items()},
+        summary=summary,
+        sections=sections,
+        picture_charts={name: [drawn(chart) for chart in several] for name, several in charts.items()},
     )
 
 
@@ -96,88 +64,38 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
     True
     """
     listed = [{**entry, "title": entry.get("title") or entry["summary"]["title"]} for entry in entries]
-    drawn = [
+    compared = [
         {"title": entry["title"], "headline": entry["summary"]["headline"], "cost": entry["summary"]["cost"]}
         for entry in listed
     ]
-    drawable = any(entry["headline"] or entry["cost"] for entry in drawn)
+    drawable = any(entry["headline"] or entry["cost"] for entry in compared)
     return render(
         "overview.html.j2",
         entries=listed,
         title=title,
         about=about,
-        chart=_picture(comparison_chart(drawn)) if drawable else None,
+        chart=drawn(comparison_chart(compared)) if drawable else None,
     )
 
 
-def _kept_charts(cost: Mapping[str, Any]) -> dict[str, Markup]:
-    """The pictures of what a recipient still sees, as far as it was measured."""
-    found = {}
-    if cost.get("distributions"):
-        found["distributions"] = distribution_chart(cost["distributions"], cost["distances"]["columns"]["each"])
-    if any(entry["change"] is not None for entry in cost.get("associations", ())):
-        found["associations"] = association_chart(cost["associations"])
-    if cost.get("query_errors"):
-        found["queries"] = query_error_chart(cost["query_errors"])
-    return {name: _picture(chart) for name, chart in found.items()}
+def guarantee_html(
+    grid: Sequence[Mapping[str, Any]], *, rho1: Number | None, domain: int, skew: Number, bound: Bound
+) -> str:
+    """What perturbed generalization promises over k and p, as maps; without ``rho1`` that of the growth alone.
 
-
-def render(template: str, **values: Any) -> str:
-    """One of the templates, filled in.
-
-    >>> "<strong>A &amp; B</strong>" in render(
-    ...     "card.html.j2", title="A & B", lines=[], edge="black", following="", private=False
-    ... )
+    >>> grid = [{"k": 2, "p": 0.3, "rho2": 0.5, "growth": 0.3}]
+    >>> guarantee_html(grid, rho1=0.2, domain=50, skew=0.1, bound="tight").startswith("<!DOCTYPE html>")
     True
     """
-    return _environment().get_template(template).render(**values)
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("undercover.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return render(
+        "guarantee.html.j2",
+        maps=[
+            {"title": title, "chart": drawn(guarantee_chart(grid, measure))}
+            for measure, title in TITLES.items()
+            if measure != "rho2" or rho1 is not None
+        ],
+        rho1=None if rho1 is None else f"{float(exact(rho1)):g}",
+        skew=f"{float(exact(skew)):g}",
+        domain=domain,
+        bound=bound,
     )
-    formats: dict[str, Callable[[Any], str]] = {
-        "risk": figures.risk,
-        "baseline": figures.baseline,
-        "cost": figures.cost,
-        "number": figures.number,
-        "signed": figures.signed,
-        "seconds": figures.seconds,
-        "memory": figures.memory,
-    }
-    environment.filters.update({name: _figure(written) for name, written in formats.items()})
-    environment.filters.update(code=_with_code, parameters=figures.parameters, span=figures.span)
-    return environment
-
-
-def _figure(written: Callable[[Any], str]) -> Callable[[Any], Markup]:
-    """A filter that shows a figure and carries its exact value; a figure there is none of is a dash."""
-    from markupsafe import Markup
-
-    def shown(value: Any) -> Markup:
-        if value is None:
-            return Markup("–")
-        return Markup('<data value="{}">{}</data>').format(repr(value), written(value))
-
-    return shown
-
-
-def _with_code(text: str) -> Markup:
-    """Text with what stands in backticks set as code."""
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _picture(chart: Chart) -> Markup:
-    from markupsafe import Markup
-
-    return Markup(chart.svg())

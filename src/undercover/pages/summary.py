@@ -19,11 +19,12 @@ from undercover.model.about import about_of
 from undercover.model.figures import number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
+from undercover.model.view import View, Viewable
 from undercover.pages.again import again
-from undercover.pages.charts.class_sizes import class_sizes, sizes_of
+from undercover.pages.charts.class_sizes import class_sizes, sizes_of, sizes_view
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
-from undercover.pages.riskiest import riskiest
+from undercover.pages.riskiest import riskiest, riskiest_view
 from undercover.pages.stages import stages
 from undercover.pages.words import (
     algorithm_words,
@@ -33,6 +34,8 @@ from undercover.pages.words import (
     promise_words,
     release_title,
 )
+from undercover.utility import Measures
+from undercover.utility.views import by_column
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
 
@@ -49,8 +52,8 @@ def summarize(
     run: Run,
     *,
     verification: Verification,
-    attacks: Sequence[Mapping[str, Any]] = (),
-    measures: Mapping[str, Any] | None = None,
+    attacks: Sequence[Viewable] = (),
+    measures: Measures | None = None,
 ) -> dict[str, Any]:
     """Everything the report says.
 
@@ -61,16 +64,16 @@ def summarize(
     verification
         What :func:`undercover.guarantees.verify` found.
     attacks
-        The ``to_dict()`` of each attack.
+        What each attack found.
     measures
-        The ``to_dict()`` of the measures; ``None`` where the original is not at hand.
+        What was measured; ``None`` where the original is not at hand.
 
     Returns
     -------
     dict
         ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``riskiest``,
-        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again``,
-        ``pictures`` and ``private``.
+        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again``, ``pictures``, ``private``, and
+        ``sections``: what is shown of sizes, attacks, rows at risk and costs, each as the mapping of a view.
 
     Examples
     --------
@@ -100,7 +103,11 @@ def summarize(
     counts = _counts(run, charged or classes)
     if charged is None:
         counts["classes"] = run.groups.count
-    found_attacks = [plain(attack) for attack in attacks]
+    found_attacks = [plain(attack.to_dict()) for attack in attacks]
+    found_measures = None if measures is None else measures.to_dict()
+    sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
+    at_risk = riskiest(run, found_attacks)
+    sections = [sizes_view(sizes), _attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
     return {
         "private": True,
         "title": release_title(run.release),
@@ -108,24 +115,25 @@ def summarize(
         "verdict": _verdict(verification),
         "asked": _asked(run, verification),
         "done": _done(
-            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, measures)
+            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, found_measures)
         ),
         "holds": {
             "holds": verification.holds,
             "findings": [_finding(finding, classes) for finding in verification.findings],
             "problems": list(verification.problems),
         },
-        "class_sizes": sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged),
+        "class_sizes": sizes,
         "beside": list(about_of(run.release.method).beside(run)),
         "attacks": found_attacks,
-        "riskiest": riskiest(run, found_attacks),
+        "riskiest": at_risk,
         "headline": headline(found_attacks),
-        "cost": _cost(measures),
+        "cost": None if found_measures is None else {**plain(found_measures), "columns": by_column(found_measures)},
         "warnings": _warnings(run),
         "limits": limits(run.release),
         "not_published": _not_published(run),
         "again": again(run),
         "pictures": pictures(run),
+        "sections": [plain(section.to_dict()) for section in sections],
     }
 
 
@@ -282,14 +290,16 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     }
 
 
-def _cost(measures: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _attacks_view(attacks: Sequence[Viewable]) -> View:
+    """What every attacker gets; rows at risk have a section of their own."""
+    shown = tuple(attack.view().without_private() for attack in attacks)
+    return View("attacks", "What an attacker gets", shown or ("No attack was made.",), private=True)
+
+
+def _cost_view(measures: Measures | None) -> View:
     if measures is None:
-        return None
-    found: dict[str, Any] = plain(measures)
-    loss = found.get("loss", {})
-    names = next((list(values["per_column"]) for values in loss.values()), [])
-    columns = [{"name": name, **{kind: values["per_column"][name] for kind, values in loss.items()}} for name in names]
-    return {**found, "columns": columns}
+        return View("cost", "What it cost", ("Not measured: the original was not at hand.",), private=True)
+    return measures.view()
 
 
 def _warnings(run: Run) -> list[dict[str, str]]:

@@ -10,6 +10,7 @@ from undercover.errors import NotTold
 from undercover.forms.case import Case
 from undercover.forms.drawn.displacement import Displacement
 from undercover.forms.loss import Loss
+from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables
 from undercover.utility.discernibility import (
     average_class_size,
@@ -19,10 +20,11 @@ from undercover.utility.discernibility import (
 )
 from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult
+from undercover.utility.views import measures_view
 
 
 @dataclass(frozen=True)
-class Measures:
+class Measures(Viewable):
     """What a release costs.
 
     ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
@@ -86,6 +88,10 @@ class Measures:
             "suppressed_share": self.suppressed_share,
             **asked,
         }
+
+    def view(self) -> View:
+        """What it shows."""
+        return measures_view(self.to_dict())
 
     def __repr__(self) -> str:
         if self.classes is None or self.average_class_size is None:

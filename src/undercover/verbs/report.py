@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from undercover.guarantees.verify import verify as verify_release
 from undercover.guarantees.verify import verify_private
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.run import Run
+from undercover.model.view import Viewable
 from undercover.utility import measure
 from undercover.utility.queries.counts import about_each
 
@@ -41,7 +43,7 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     if verification is None:
         progress("verifying", 0.0)
         verification = verify_private(verify_release(run.release), run)
-    attacks: list[dict[str, Any]] = []
+    attacks: list[Viewable] = []
     measures = None
     if run.original is not None:
         progress("attacking and measuring", 0.0)
@@ -50,11 +52,11 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
         with ThreadPoolExecutor(1) as beside:
             measured = beside.submit(measure, case, query_error=about_each(run.release, queries))
             attacks = attacked(case)
-            measures = measured.result().to_dict()
+            measures = measured.result()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
 
 
-def attacked(case: Case) -> list[dict[str, Any]]:
+def attacked(case: Case) -> list[Viewable]:
     """What every attack of a report found, in the order of the plug-ins.
 
     Where cells do not cover the truth, matching on everything is not the best choice, so the attacker who matches on a
@@ -64,15 +66,14 @@ def attacked(case: Case) -> list[dict[str, Any]]:
 
     few = case.original.n_rows <= MOST_ROWS_ATTACKED_TWICE
     matching = few and not case.reading.covers and len(case.original.schema.quasi_identifiers) <= MOST_COLUMNS
-    found = []
+    found: list[Viewable] = []
     for attacker in attacks_of(case):
         if attacker.slow and not few:
             continue
         if isinstance(attacker, PartialKnowledge) and matching:
-            found.append(Linkage(p_match=0.7).run(case).to_dict() | {"attack": "p-match"})
-            continue
-        result = attacker.run(case)
-        found.append(result if isinstance(result, dict) else result.to_dict())
+            found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
+        else:
+            found.append(attacker.run(case))
     return found
 
 

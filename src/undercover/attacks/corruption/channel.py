@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.attacks import pictures
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
 from undercover.errors import DataError, ParameterError
 from undercover.exact import Number, exact
@@ -33,9 +35,14 @@ from undercover.model.channel import Channel
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.model.view import Figure, Part, Verdict, View, Viewable, facts, say, table
 from undercover.parameters import Within, check
 from undercover.randomness import Randomness
 
+_ORDINARY = (
+    "Had the same cells been published in the ordinary way, with everybody's true value, the same attacker would know:"
+)
+PRIOR_WORDS = {"uniform": "nothing", "overall": "the overall shares", "worst": "what helps him most"}
 PriorName = Literal["uniform", "overall", "worst"]
 PRIORS: tuple[PriorName, ...] = get_args(PriorName)
 STORY = (
@@ -49,7 +56,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class CorruptionResult:
+class CorruptionResult(Viewable):
     """Every person as the victim, for several priors and shares of corrupted others."""
 
     people: int
@@ -85,6 +92,68 @@ class CorruptionResult:
             "sweep": [dict(entry) for entry in self.sweep],
             "plain": [dict(entry) for entry in self.plain],
         }
+
+    def view(self) -> View:
+        """How far confidence rises, beside the same cells with everybody's true value."""
+        found = self.to_dict()
+        most = max(entry["share"] for entry in found["sweep"])
+        plain = next(entry for entry in found["plain"] if entry["share"] == most)
+        at_most = [entry for entry in found["sweep"] if entry["share"] == most]
+        seen = next((entry for entry in at_most if entry["prior"] == "overall"), at_most[0])
+        true, released, prior = plain["confidence"], seen["confidence"], seen["baseline"]
+        worst = max(found["sweep"], key=lambda entry: float(entry["growth"]["max"]))
+        kept = found["within_bounds"]
+        compared = [
+            ("sure of the true value, worst case", true["max"], released["max"], prior["max"]),
+            ("sure of the true value, on average", true["mean"], released["mean"], prior["mean"]),
+            ("people whose value is certain", plain["certain_rows"], seen["certain_rows"], None),
+        ]
+        sweep = [
+            (
+                Figure(entry["share"], "risk"),
+                PRIOR_WORDS[entry["prior"]],
+                entry["growth"]["max"],
+                entry["bound"],
+                entry["baseline"]["max"],
+                entry["confidence"]["max"],
+            )
+            for entry in found["sweep"]
+        ]
+        ordinary = [
+            (Figure(entry["share"], "risk"), entry["confidence"]["mean"], entry["certain_rows"])
+            for entry in found["plain"]
+        ]
+        people = "{count}, each the victim once, in cells of at least {count}"
+        share = "others corrupted"
+        parts: tuple[Part, ...] = (
+            facts(
+                ("people", say(people, found["targets"], found["smallest_cell"])),
+                ("confidence rises", say("by {risk} at worst", found["worst_growth"])),
+                ("promised there", say("by {risk} at most", worst["bound"])),
+                ("shown for", say("{risk} of the others corrupted, prior: {plain}", most, PRIOR_WORDS[seen["prior"]])),
+            ),
+            table(("the attacker", "true values", "release", "prior"), "plain before risk baseline", compared),
+            partial(pictures.growth_chart, found),
+            table(
+                (share, "he believes beforehand", "surer by, worst", "promised", "sure before", "sure after"),
+                "risk plain risk risk baseline risk",
+                sweep,
+                "Everybody as the victim, the worst of them",
+                detail=1,
+            ),
+            f"{'No' if kept else 'A'} confidence rises by more than is promised. {_ORDINARY}",
+            partial(pictures.confidence_chart, found),
+            table(
+                (share, "sure of the true value, mean", "people whose value is certain"),
+                "risk risk count",
+                ordinary,
+                "The same cells published with everybody's true value",
+                detail=1,
+            ),
+        )
+        said: tuple[Verdict, str] = ("good", "within what is promised") if kept else ("bad", "more than is promised")
+        following = "`.to_dict()` has every share and prior; `Corruption().victim` looks at one person."
+        return View("corruption", "Corruption", parts, *said, found["story"], following, private=True)
 
     def __repr__(self) -> str:
         certain = self.plain[-1]["certain_rows"]

@@ -18,18 +18,23 @@ changed before they were published do; :class:`undercover.Corruption` has that c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks import pictures
+from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
 from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
+from undercover.model.view import View, Viewable, facts, say, table
 from undercover.randomness import Randomness
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -38,6 +43,48 @@ STORY = (
     "of them, up to everybody's but the victim's. He knows who is in which class, strikes the values he knows out of "
     "the victim's, and gives every value its share of what is left."
 )
+
+
+@dataclass(frozen=True)
+class OrdinaryCorruptionResult(Viewable):
+    """Every person as the victim, for several shares of corrupted others, before a release that shows true values."""
+
+    people: int
+    baseline: Mapping[str, float]
+    sweep: tuple[Mapping[str, Any], ...]
+    story: str = field(default=STORY, repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON-able values."""
+        return {
+            "attack": "ordinary-corruption",
+            "story": self.story,
+            "targets": self.people,
+            "baseline": dict(self.baseline),
+            "sweep": [dict(entry) for entry in self.sweep],
+        }
+
+    def view(self) -> View:
+        """How sure of true values he is, the more of the others he knows."""
+        found = self.to_dict()
+        columns, senses = ["others known"], "risk"
+        for name in found["baseline"]:
+            columns += [f"true `{name}`, mean", "worst", "people whose value is certain", "guessing"]
+            senses += " risk risk count baseline"
+        rows = []
+        for entry in found["sweep"]:
+            row: list[Any] = [entry["share"]]
+            for name, guess in found["baseline"].items():
+                values = entry["attribute"][name]
+                row += [values["mean"], values["max"], values["certain_rows"], guess]
+            rows.append(row)
+        people = facts(("people", say("{count}, each the victim once", found["targets"])))
+        parts = (people, partial(pictures.ordinary_corruption_chart, found), table(columns, senses, rows))
+        title = "Knowing other people's values"
+        return View("ordinary-corruption", title, parts, story=found["story"], following=NUMBERS, private=True)
+
+    def __repr__(self) -> str:
+        return f"<Corruption of {self.people:,} people, {len(self.sweep)} shares; .to_dict() has everything>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +102,7 @@ class OrdinaryCorruption:
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=100, l=4))
     >>> found = uc.attack(run, OrdinaryCorruption())
-    >>> found["sweep"][0]["attribute"]["income"]["max"] <= 1 / 4, found["sweep"][-1]["attribute"]["income"]["mean"]
+    >>> found.sweep[0]["attribute"]["income"]["max"] <= 1 / 4, found.sweep[-1]["attribute"]["income"]["mean"]
     (True, 1.0)
     """
 
@@ -73,7 +120,7 @@ class OrdinaryCorruption:
             return "No column is sensitive, so there is nothing to learn from others."
         return None if case.run is not None else "Who is in which class stays in the private run. Attack the run."
 
-    def run(self, case: Case, *, progress: Progress = no_progress) -> dict[str, Any]:
+    def run(self, case: Case, *, progress: Progress = no_progress) -> OrdinaryCorruptionResult:
         """How sure of everybody's true value an attacker is who has corrupted a share of the others.
 
         Returns ``sweep``: for every share and sensitive column the mean and the largest confidence, and how many people
@@ -108,13 +155,8 @@ class OrdinaryCorruption:
                     "certain_rows": int((confidence > 1 - 1e-12).sum()),
                 }
             sweep.append({"share": float(share), "attribute": attribute})
-        return {
-            "attack": "ordinary-corruption",
-            "story": STORY,
-            "targets": n,
-            "baseline": {name: case.guessing(name)["mean"] for name in sensitive},
-            "sweep": sweep,
-        }
+        guessing = {name: case.guessing(name)["mean"] for name in sensitive}
+        return OrdinaryCorruptionResult(n, guessing, tuple(sweep))
 
 
 def full_corruption(

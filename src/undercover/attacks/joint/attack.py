@@ -18,7 +18,7 @@ stricter number of values that stay possible even for somebody who knows how man
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import prod
 from typing import Annotated, Any, Literal
@@ -32,13 +32,16 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint.sets import least_intersection
 from undercover.guarantees.joint.shared import SharedCells, shared_cells
 from undercover.guarantees.joint.tables import Together, set_bits, together
+from undercover.model import figures
 from undercover.model.published import Published
+from undercover.model.view import Figure, Part, View, Viewable, certainty, listed, say, table
 from undercover.parameters import AtLeast, check
 
 STORY = (
     "The attacker has every one of these tables and knows the quasi-identifiers of a person who is in all of them. He "
     "finds the person's class in each and keeps the sensitive values that all of the classes have."
 )
+_SHOWN = 5  # of the worst combinations
 _MOST_WORK = 2_000_000_000  # combinations times values that are gone through one by one
 
 
@@ -71,7 +74,7 @@ class Combination:
 
 
 @dataclass(frozen=True)
-class JointRisk:
+class JointRisk(Viewable):
     """What several published tables say together; a probabilistic table, worst combinations first.
 
     ``l`` is exact. Where there are too many combinations to go through one by one (``exhaustive`` is false), the
@@ -140,11 +143,76 @@ class JointRisk:
             ],
         }
 
+    def view(self) -> View:
+        """What tables say together, beside each of them alone."""
+        found = self.to_dict()
+        surest = Figure(found["max_probability"], "risk")
+        surest = surest if found["exhaustive"] else replace(surest, text=f"at least {surest.shown}")
+        rows: list[Any] = [
+            (
+                f"`{entry['name']}`",
+                listed(entry["quasi_identifiers"]),
+                entry["classes"],
+                entry["l"],
+                entry["max_probability"],
+            )
+            for entry in found["tables"]
+        ]
+        rows.append(("together", None, found["combinations"], found["l"], surest))
+        rows.append(("guessing", None, None, found["values"], Figure(found["baseline"], "baseline")))
+        columns = ("table", "known", "classes", f"values of `{found['sensitive']}` left", "surest")
+        worst = [
+            (*map(_cells, entry.cells), entry.l, _shares(entry.probabilities), *self._known_size(place))
+            for place, entry in enumerate(self.worst[:_SHOWN])
+        ]
+        headings = [*(f"`{entry.name}`" for entry in self.tables), "left", "probabilities"]
+        if self.correlation:
+            headings.append(f"with {self.correlation[0].size if self.correlation[0] else '?'} people")
+        parts: list[Part] = [
+            table(columns, "plain plain count count risk", rows),
+            table(headings, "plain " * len(headings), worst, "Worst combinations of classes", detail=1),
+            "All combinations count, also those nobody is in: no holder can know which.",
+        ]
+        if found["impossible_combinations"]:
+            text = "{count} combinations have no value in common: nobody can be in them."
+            parts.append(say(text, found["impossible_combinations"]))
+        if found["possible_l"] is not None:
+            text = "Values that stay possible for somebody who knows how many people are in a combination: {count}."
+            parts.append(say(text, found["possible_l"]))
+        if not found["exhaustive"]:
+            parts.append("Too many combinations to go through: l is exact, the surest value at least what is shown.")
+        following = "`.worst` lists the combinations, `.table()` shows them."
+        verdict = certainty(found["max_probability"])
+        return View("joint-release", "Tables together", tuple(parts), *verdict, found["story"], following)
+
+    def _known_size(self, place: int) -> tuple[str, ...]:
+        """The shares of one of the worst combinations, where it is known how many people it has."""
+        if not self.correlation:
+            return ()
+        known = self.correlation[place]
+        if known is None:
+            return ("impossible",)
+        shares = zip(self.values, known.by_instances, strict=True)
+        return (_shares({label: share for label, share in shares if share}),)
+
     def __repr__(self) -> str:
         return (
             f"<JointRisk of {len(self.tables)} tables: l={self.l}, up to {float(self.max_probability):.3f} sure; "
             ".worst lists the combinations, .table() shows them>"
         )
+
+
+def _cells(cells: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {cell}" for name, cell in cells.items()) or "(nothing known)"
+
+
+def _shares(probabilities: Mapping[str, Fraction], most: int = 3) -> str:
+    """The likeliest values with their probability, as a fraction where that is a short one."""
+    ranked = sorted(probabilities.items(), key=lambda entry: (-entry[1], entry[0]))
+    shown = [
+        f"{label} {share if share.denominator <= 100 else figures.risk(float(share))}" for label, share in ranked[:most]
+    ]
+    return ", ".join(shown) + (f" and {len(ranked) - most} more" if len(ranked) > most else "") or "impossible"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -323,8 +391,8 @@ def _combination(joined: Together, views: Sequence[_View], chosen: tuple[int, ..
     ]
     whole = sum(weights)
     cells = []
-    for table, (view, index) in enumerate(zip(views, chosen, strict=True)):
-        described = joined.describe(table, int(view.first[index]))
+    for place, (view, index) in enumerate(zip(views, chosen, strict=True)):
+        described = joined.describe(place, int(view.first[index]))
         cells.append(described if view.names is None else {name: described[name] for name in view.names})
     left = {label: weight / whole for label, weight in zip(joined.values, weights, strict=True) if weight}
     return Combination(tuple(cells), left, tuple(tuple(counts) for counts in rows))

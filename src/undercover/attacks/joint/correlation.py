@@ -20,6 +20,7 @@ from math import comb, prod
 from typing import Any
 
 from undercover.errors import ParameterError
+from undercover.model.view import View, Viewable, certainty, facts, table
 
 Polynomial = list[int]
 
@@ -27,7 +28,7 @@ _MOST_WORK = 1_000_000  # products of whole numbers, beyond which assignments ar
 
 
 @dataclass(frozen=True)
-class CorrelationResult:
+class CorrelationResult(Viewable):
     """What the number of people in a combination of classes tells about one of them."""
 
     size: int
@@ -52,6 +53,22 @@ class CorrelationResult:
             "by_assignments": None if self.by_assignments is None else [float(share) for share in self.by_assignments],
             "possible_values": self.possible_values,
         }
+
+    def view(self) -> View:
+        """What the number of people tells, for the likeliest value."""
+        found = self.to_dict()
+        ways = [("all instances equally likely", max(found["by_instances"]))]
+        if found["by_assignments"] is not None:
+            ways.append(("all assignments equally likely", max(found["by_assignments"])))
+        counted = facts(
+            ("people in the combination", found["size"]),
+            ("instances", found["instances"]),
+            ("values possible", found["possible_values"]),
+        )
+        parts = (counted, table(("", "likeliest value"), "plain risk", ways))
+        verdict = certainty(max(share for _, share in ways))
+        following = "`.by_instances` has every value."
+        return View("known-correlation", "Known correlation", parts, *verdict, following=following)
 
 
 def bounds(counts: Sequence[Sequence[int]], totals: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -18,12 +18,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.views import partial_view
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, value_codes
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
+from undercover.model.view import View, Viewable
 from undercover.randomness import Randomness
 
 STORY = (
@@ -38,6 +40,45 @@ _FEWEST = 500
 _NORMAL = 1.959963984540054  # 97.5% of a normal distribution lie below
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PartialKnowledgeResult(Viewable):
+    """What is reached for several P, with the release and with the original as it is."""
+
+    known: tuple[str, ...]
+    people: int
+    everybody: bool  # whether everybody was attacked
+    drawn: bool  # whether quasi-identifiers of the release were drawn
+    baseline: Mapping[str, Any]
+    sweep: tuple[Mapping[str, Any], ...]
+    sweep_before: tuple[Mapping[str, Any], ...]
+
+    @property
+    def story(self) -> str:
+        """What the attacker knows and does."""
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as JSON-able values."""
+        return {
+            "attack": "p-match",
+            "story": self.story,
+            "known": list(self.known),
+            "targets": self.people,
+            "everybody": self.everybody,
+            "drawn": self.drawn,
+            "baseline": dict(self.baseline),
+            "sweep": [dict(entry) for entry in self.sweep],
+            "sweep_before": [dict(entry) for entry in self.sweep_before],
+        }
+
+    def view(self) -> View:
+        """What it shows."""
+        return partial_view(self.to_dict())
+
+    def __repr__(self) -> str:
+        return f"<Partial knowledge on {self.people:,} people, for {len(self.sweep)} P; .to_dict() has everything>"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +98,9 @@ class PartialKnowledge:
     >>> people, schema = uc.datasets.census(1000, seed=1), uc.datasets.census_schema(["age", "sex", "education"])
     >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
     >>> found = uc.attack(run, PartialKnowledge())
-    >>> found["targets"], found["sweep"][-1]["identity"]["max"] <= 1 / 10
+    >>> found.people, found.sweep[-1]["identity"]["max"] <= 1 / 10
     (1000, True)
-    >>> found["sweep_before"][0]["identity"]["mean"] < found["sweep_before"][-1]["identity"]["mean"]
+    >>> found.sweep_before[0]["identity"]["mean"] < found.sweep_before[-1]["identity"]["mean"]
     True
     """
 
@@ -80,7 +121,7 @@ class PartialKnowledge:
             )
         return None
 
-    def run(self, case: Case, *, progress: Progress = no_progress) -> dict[str, Any]:
+    def run(self, case: Case, *, progress: Progress = no_progress) -> PartialKnowledgeResult:
         """Attack the people of the original through the release and through the original itself."""
         why_not = self.applies(case)
         if why_not is not None:
@@ -89,26 +130,15 @@ class PartialKnowledge:
         people = attacked(original.n_rows, self.pairs)
         fits = case.reading.own_fits(known, original, case.own)
         always = np.ones((len(people), len(known)), dtype=bool)
-        sides = {
-            name: _sums(original, reading, known, people, mine, case.threads)
-            for name, reading, mine in (
-                ("sweep", case.reading, always if fits is None else fits[people]),
-                ("sweep_before", case.raw, always),
-            )
-        }
-        return {
-            "attack": "p-match",
-            "story": STORY.format(known=", ".join(f"`{name}`" for name in known)),
-            "known": list(known),
-            "targets": len(people),
-            "everybody": len(people) == original.n_rows,
-            "drawn": not case.reading.covers,
-            "baseline": case.baseline(),
-            **{
-                name: [_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES]
-                for name, (identity, attribute) in sides.items()
-            },
-        }
+        sides = [
+            _sums(original, reading, known, people, mine, case.threads)
+            for reading, mine in ((case.reading, always if fits is None else fits[people]), (case.raw, always))
+        ]
+        sweep, sweep_before = (
+            tuple(_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES) for identity, attribute in sides
+        )
+        everybody, drawn = len(people) == original.n_rows, not case.reading.covers
+        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before)
 
 
 def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:

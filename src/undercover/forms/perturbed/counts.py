@@ -37,12 +37,13 @@ from undercover.model.bins import bin_ends
 from undercover.model.channel import Channel
 from undercover.model.queries import Between, CountQuery, OneOf, Predicate, Scalar, label_of
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.view import View, Viewable, facts, say
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Viewable):
     """A number and how far it may be off.
 
     Examples
@@ -63,6 +64,14 @@ class Estimate:
     def to_dict(self) -> dict[str, float]:
         """Ready for JSON."""
         return {"estimate": self.value, "standard_error": self.standard_error}
+
+    def view(self) -> View:
+        """What it shows."""
+        spread = say("{cost} (one standard error)", self.standard_error)
+        following = "`.interval()` holds the truth 95 times in 100."
+        return View(
+            "estimate", "Estimate", (facts(("about", self.value), ("give or take", spread)),), following=following
+        )
 
     def __repr__(self) -> str:
         return f"<Estimate: {self.value:g} ± {self.standard_error:g} (one standard error)>"

@@ -1,4 +1,4 @@
-"""What perturbed generalization promises over k and p, as a heat map on a page of its own.
+"""What perturbed generalization promises over k and p, as a heat map.
 
 Every field shows its figure, rounded up, so that the picture is a table as well.
 """
@@ -13,12 +13,12 @@ from undercover.forms import read
 from undercover.guarantees.breach.bounds import Bound, guarantee_grid
 from undercover.model.finding import shown
 from undercover.model.release import Release
-from undercover.pages.svg import BEFORE, Chart
+from undercover.model.view import BEFORE, Picture
 
 KS = (2, 4, 6, 8, 10)
 PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 _FIELD = 52
-_TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest rise of confidence"}
+TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest rise of confidence"}
 
 
 def guarantee_facts(release: Release) -> dict[str, Any] | None:
@@ -45,14 +45,14 @@ def guarantee_facts(release: Release) -> dict[str, Any] | None:
 
 def guarantee_chart(
     grid: Sequence[Mapping[str, Any]], measure: str, *, chosen: tuple[int, float] | None = None
-) -> Chart:
+) -> Picture:
     """The heat map of ``rho2`` or ``growth``; takes what ``guarantee_grid`` gives.
 
     ``chosen`` is the k and the p of a release, which get a frame.
 
     >>> grid = [{"k": k, "p": 0.3, "rho2": 0.5 - k / 100, "growth": 0.3} for k in (2, 4)]
     >>> chart = guarantee_chart(grid, "rho2")
-    >>> [field["text"] for field in chart.values], chart.description
+    >>> [field["text"] for field in chart.values], chart.sentence
     (['0.48', '0.46'], 'ρ2: highest confidence afterwards, from 0.46 to 0.48.')
     """
     import altair as alt
@@ -71,7 +71,7 @@ def guarantee_chart(
     words = base.mark_text(fontSize=12).encode(x=x, y=y, text="text:N", color=light)
     layers = [squares, words]
     values = [field["value"] for field in fields]
-    description = f"{_TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."
+    description = f"{TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."
     if chosen is not None:
         k, p = chosen[0], f"{chosen[1]:g}"
         (here,) = (field["text"] for field in fields if field["k"] == k and field["p"] == p)
@@ -79,34 +79,7 @@ def guarantee_chart(
         framed = base.transform_filter((alt.datum.k == k) & (alt.datum.p == p))
         layers.append(framed.mark_rect(filled=False, stroke=BEFORE, strokeWidth=3).encode(x=x, y=y))
     spec = alt.layer(*layers).to_dict(validate=False)
-    return Chart(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
-
-
-def guarantee_html(
-    grid: Sequence[Mapping[str, Any]], *, rho1: Number | None, domain: int, skew: Number, bound: Bound
-) -> str:
-    """One self-contained page with both maps; without ``rho1`` with that of the growth alone.
-
-    >>> grid = [{"k": 2, "p": 0.3, "rho2": 0.5, "growth": 0.3}]
-    >>> guarantee_html(grid, rho1=0.2, domain=50, skew=0.1, bound="tight").startswith("<!DOCTYPE html>")
-    True
-    """
-    from markupsafe import Markup
-
-    from undercover.pages.render import render
-
-    return render(
-        "guarantee.html.j2",
-        maps=[
-            {"title": title, "chart": Markup(guarantee_chart(grid, measure).svg())}
-            for measure, title in _TITLES.items()
-            if measure != "rho2" or rho1 is not None
-        ],
-        rho1=None if rho1 is None else f"{float(exact(rho1)):g}",
-        skew=f"{float(exact(skew)):g}",
-        domain=domain,
-        bound=bound,
-    )
+    return Picture(f"map-{measure}", {**spec, "data": {"values": fields}}, description)
 
 
 def _up(value: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from undercover.model.figures import cost, number
 from undercover.model.run import Run
-from undercover.pages.svg import AFTER, BEFORE, GUESS, INK, Chart
+from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
 
 MOST_NODES = 150
 _WIDTH = 800
@@ -81,13 +81,13 @@ def lattice_facts(run: Run) -> dict[str, Any] | None:
     return facts
 
 
-def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Chart:
+def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Picture:
     """The picture of a lattice; takes what :func:`lattice_facts` returns.
 
     >>> listed = [{"levels": [0], "kind": "does not", "loss": None}, {"levels": [1], "kind": "chosen", "loss": 1.0}]
     >>> facts = {"columns": [{"name": "age", "level": 1, "height": 1}], "nodes": 2, "passing": 1, "minimal": 1}
     >>> chart = lattice_chart({**facts, "height": 1, "loss": 1.0, "by_height": [], "listed": listed})
-    >>> chart.description
+    >>> chart.sentence
     '1 of 2 combinations of levels keep the promise, 1 of them minimal; taken was age 1, with a loss of 1.'
     """
     taken = ", ".join(f"{column['name']} {number(column['level'])}" for column in facts["columns"])
@@ -95,7 +95,7 @@ def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Chart:
         f"{number(facts['passing'])} of {number(facts['nodes'])} combinations of levels keep the promise, "
         f"{number(facts['minimal'])} of them minimal; taken was {taken}, with a loss of {cost(facts['loss'])}."
     )
-    return Chart(name, _nodes(facts) if facts["listed"] else _heights(facts), described)
+    return Picture(name, _nodes(facts) if facts["listed"] else _heights(facts), described)
 
 
 def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:

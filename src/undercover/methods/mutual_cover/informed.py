@@ -31,6 +31,7 @@ from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
+from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import AtLeast, check
 
 FRAME = "output_tables"
@@ -43,12 +44,21 @@ STORY = (
     "published rows are those of a person's group; he does not know what was drawn. For every row of the group he "
     "works out how probable it is that it is the person's. Nobody outside knows as much: this is the worst case."
 )
+KEEP = (
+    "Such an adversary does not need the release to be badly made: as long as most values stay near their own, who "
+    "knows the tables can sort most rows. Keep groups, tables and seed as you keep the original."
+)
+_KNOWS = "the groups and the output tables, not what was drawn"
+_EXACT = (
+    "Exact for {baseline} of the people; for the others, whose groups allow too many assignments, it is an "
+    "approximation."
+)
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InformedResult:
+class InformedResult(Viewable):
     """What the informed adversary believes of everybody."""
 
     known: tuple[str, ...]
@@ -105,6 +115,36 @@ class InformedResult:
             "exact_share": float(self.exact.mean()),
             "worst_rows": self.worst_rows(),
         }
+
+    def view(self) -> View:
+        """What it shows."""
+        found = self.to_dict()
+        named = (("finds the person's row", "identity"), ("knows the sensitive value", "attribute"))
+        keys = ("mean", "max", "guess_success", "certain_rows")
+        rows = [(label, *(found[of][key] for key in keys), found["baseline"][of]) for label, of in named]
+        columns = ("the attacker", "mean", "worst", "best guess right", "certain of", "guessing in the group")
+        worst = [
+            [row[key] for key in ("row", "group_size", "identity", "attribute")] for row in found["worst_rows"][:5]
+        ]
+        parts: list[Part] = [
+            facts(("people", found["targets"]), ("known of each", f"{listed(found['known'])}; {_KNOWS}")),
+            table(columns, "plain risk risk risk count baseline", rows),
+            KEEP,
+            table(
+                ("input row", "group size", "found", "value"),
+                "count count risk risk",
+                worst,
+                "Rows he learns most about (private)",
+                private=True,
+                detail=1,
+            ),
+        ]
+        if found["exact_share"] < 1:
+            parts.insert(2, say(_EXACT, found["exact_share"]))
+        verdict = certainty(max(found["identity"]["max"], found["attribute"]["max"]))
+        following = "`.to_dict()` has the numbers, `.story` says what the attacker knows."
+        title = "The informed adversary"
+        return View("informed", title, tuple(parts), *verdict, found["story"], following, private=True)
 
     def __repr__(self) -> str:
         return (

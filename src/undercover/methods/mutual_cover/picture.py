@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from undercover.model.figures import number, risk
 from undercover.model.run import Run
-from undercover.pages.svg import AFTER, INK, Chart
+from undercover.model.view import AFTER, INK, Picture
 
 MOST_TABLES = 4
 MOST_VALUES = 25  # a side
@@ -59,7 +59,7 @@ def shown_tables(run: Run) -> list[dict[str, Any]]:
     return sorted(moved[:MOST_TABLES], key=lambda table: wanted.get(table["attribute"], 0))
 
 
-def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> Chart:
+def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> Picture:
     """The heat map of one table; takes an entry of :func:`shown_tables`.
 
     >>> table = {"attribute": "sex", "group": 3, "records": 5, "outputs": ["f", "m"], "kept": 0.8}
@@ -97,7 +97,7 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
         f"{number(table['records'])} people, {risk(table['kept'])} of whom are expected to keep theirs; nobody has "
         f"more than {risk(table['largest_share'])} of a value that is released."
     )
-    return Chart(name, {**alt.layer(*layers).to_dict(validate=False), "data": {"values": fields}}, described)
+    return Picture(name, {**alt.layer(*layers).to_dict(validate=False), "data": {"values": fields}}, described)
 
 
 def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.classes import Classes
+from undercover.model.figures import span
+from undercover.model.view import Part, View, say, table
+from undercover.pages.charts.bars import class_size_chart
 
 _BINS = 24
 
@@ -45,6 +50,25 @@ def sizes_of(sizes: NDArray[np.int64], unit: str) -> dict[str, Any]:
         "max": int(sizes.max()),
         "histogram": histogram(sizes),
     }
+
+
+def sizes_view(sizes: Mapping[str, Any]) -> View:
+    """What :func:`sizes_of` found, as a section.
+
+    >>> sizes_view(sizes_of(np.array([2, 4]), "group")).title
+    'How large the groups are'
+    """
+    several = "classes" if sizes["unit"] == "class" else f"{sizes['unit']}s"
+    parts: tuple[Part, ...] = ("There are none.",)
+    if sizes["histogram"]:
+        rows = [(span(bin_), bin_["classes"], bin_["rows"]) for bin_ in sizes["histogram"]]
+        middle = (sizes[key] for key in ("min", "median", "mean", "max"))
+        parts = (
+            say("Smallest {count}, median {count}, mean {count}, largest {count} rows.", *middle),
+            partial(class_size_chart, sizes),
+            table(("size", several, "rows"), "plain count count", rows, "The figures", detail=2),
+        )
+    return View("class-sizes", f"How large the {several} are", parts, private=True)
 
 
 def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import risk
+from undercover.model.view import GUESS, INK, Picture
 from undercover.pages.charts.experiment import SERIES
-from undercover.pages.svg import GUESS, INK, Chart
 
 RISKS = {
     "identity": "probability of finding a person's row (mean)",
@@ -28,13 +28,13 @@ _FINE = 0.005  # from here on there is room for labels between the powers of ten
 _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 
-def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Chart]:
+def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Picture]:
     """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them.
 
     >>> point = {"title": "Mondrian, k=5", "series": "Mondrian", "value": "5", "risk": 0.1, "cost": 0.2}
     >>> picture = {"id": "p", "title": "P", "privacy": "identity", "utility": "count", "guessing": 0.01}
     >>> (chart,) = frontier_charts([{**picture, "points": [{**point, "frontier": True}]}], ["Mondrian"])
-    >>> chart.description
+    >>> chart.sentence
     'P: nobody beats Mondrian, k=5 (10%, cost 20%). Guessing reaches 1%.'
     """
     return [_chart(picture, series) for picture in frontiers]
@@ -61,7 +61,7 @@ def described(picture: Mapping[str, Any]) -> str:
     return f"{picture['title']}: nobody beats {'; '.join(best)}.{guessing}"
 
 
-def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
+def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
     import altair as alt
 
     rows: list[dict[str, Any]] = [
@@ -105,7 +105,7 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Chart:
     for place, row in enumerate(rows):
         row["place"] = place
     spec = {**alt.layer(*layers).to_dict(validate=False), "data": {"values": rows}}
-    return Chart(f"frontier-{picture['id']}", spec, described(picture))
+    return Picture(f"frontier-{picture['id']}", spec, described(picture))
 
 
 def _decades(least: float) -> list[float]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import number, risk, seconds
-from undercover.pages.svg import AFTER, BEFORE, GUESS, Chart
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture
 
 # Okabe & Ito 2008, in an order in which neighbours differ in lightness; marks and dashes tell them apart as well.
 SERIES = (
@@ -26,13 +26,13 @@ _WRITTEN = {"seconds": seconds, "share": risk, "number": number}
 _WIDTH, _PANEL_WIDTH, _PANELS_ABREAST = 800, 370, 2
 
 
-def experiment_chart(plot: Mapping[str, Any]) -> Chart:
+def experiment_chart(plot: Mapping[str, Any]) -> Picture:
     """The picture of one plot; takes an entry of ``results["plots"]`` that has points.
 
     >>> point = {"panel": "", "series": "fast", "x": 1, "mean": 2.0, "min": 1.5, "max": 2.5, "count": 3}
     >>> plot = {"id": "time", "title": "Time", "x_title": "rows", "y_title": "seconds", "unit": "seconds"}
     >>> chart = experiment_chart({**plot, "mark": "line", "reference": [], "points": [point]})
-    >>> chart.values == [point], chart.description
+    >>> chart.values == [point], chart.sentence
     (True, 'Time: fast 2.0 s.')
     """
     import altair as alt
@@ -47,7 +47,7 @@ def experiment_chart(plot: Mapping[str, Any]) -> Chart:
         base = alt.Chart(width=width, height=230, title=panel or alt.Undefined)
         drawn.append(draw(base.transform_filter(alt.datum.panel == panel), plot, points, series))
     chart = alt.concat(*drawn, columns=_PANELS_ABREAST, data=alt.NamedData("rows"), spacing=24)
-    return Chart(f"plot-{plot['id']}", {**chart.to_dict(validate=False), "data": {"values": points}}, described(plot))
+    return Picture(f"plot-{plot['id']}", {**chart.to_dict(validate=False), "data": {"values": points}}, described(plot))
 
 
 def described(plot: Mapping[str, Any]) -> str:

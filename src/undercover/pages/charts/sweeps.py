@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import risk
-from undercover.pages.svg import AFTER, BEFORE, Chart
+from undercover.model.view import AFTER, BEFORE, Picture
 
 _PANEL_WIDTH, _HEIGHT, _ABREAST = 250, 170, 4
 _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
@@ -19,14 +19,14 @@ _KINDS = {"identity": ("finding the row", BEFORE), "attribute": ("learning the v
 
 def sweep_chart(
     releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any], name: str = "sweeps"
-) -> Chart | None:
+) -> Picture | None:
     """The pictures; ``None`` where no method was run with several values of a parameter.
 
     >>> def release(k, mean):
     ...     found = {"identity": {"mean": mean, "worst": 2 * mean}, "attribute": None}
     ...     return {"series": "Mondrian", "parameter": "k", "value": k, "privacy": found}
     >>> chart = sweep_chart([release(5, 0.1), release(10, 0.05)], {"identity": 0.001, "attribute": None})
-    >>> len(chart.values), chart.description
+    >>> len(chart.values), chart.sentence
     (4, 'Worst disclosure along the main parameter: Mondrian, finding the row 20% at k=5 to 10% at k=10.')
     """
     import altair as alt
@@ -85,7 +85,7 @@ def sweep_chart(
         color="shared", strokeDash="shared"
     )
     described = f"Worst disclosure along the main parameter: {'; '.join(told)}."
-    return Chart(name, {**whole.to_dict(validate=False), "data": {"values": rows}}, described)
+    return Picture(name, {**whole.to_dict(validate=False), "data": {"values": rows}}, described)
 
 
 def _guess(guessing: Mapping[str, Any], kind: str) -> float | None:

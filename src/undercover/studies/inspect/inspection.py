@@ -18,7 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, listed
+from undercover.model.figures import number, span
 from undercover.model.schema import Schema
+from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import (
@@ -45,7 +47,7 @@ class Repeated:
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(Viewable):
     """What :func:`inspect` found; ``to_dict()`` is all of it as plain data."""
 
     rows: int
@@ -97,6 +99,43 @@ class Inspection:
                 for one in self.repeated
             ],
         }
+
+    def view(self) -> View:
+        """What it shows: columns, what singles people out, how many are alike, and the risk as the table stands."""
+        found = self.to_dict()
+        described = [
+            [column[key] for key in ("name", "kind", "role", "reason", "distinct", "missing")]
+            for column in found["columns"]
+        ]
+        columns = ("name", "kind", "role", "why", "distinct", "missing")
+        parts: list[Part] = [table(columns, "plain plain plain plain count count", described, "Columns")]
+        if found["combinations"]:
+            tried = number(found["combinations_tried"])
+            title = f"What singles people out (best of {tried} combinations of up to three columns)"
+            best = [
+                (" + ".join(entry["columns"]), entry["unique_rows"], entry["share"], entry["classes"])
+                for entry in found["combinations"][:BEST_OF_EACH_SIZE]
+            ]
+            columns_of = ("columns", "singled out", "of all", "combinations")
+            parts.append(table(columns_of, "plain count risk count", best, title))
+        if found["quasi_identifiers"]:
+            alike = [
+                (span(entry), entry["classes"], entry["rows"], entry["rows"] / self.rows)
+                for entry in found["class_sizes"]
+                if entry["classes"]
+            ]
+            title = f"People alike in {', '.join(found['quasi_identifiers'])}"
+            parts.append(table(("people alike", "groups", "rows", "of all"), "plain count count risk", alike, title))
+            risks = found["risk"]
+            rows = [
+                (who, *(risks[who][key] for key in ("highest", "mean", "share_above_threshold")))
+                for who in ("prosecutor", "journalist")
+            ]
+            rows.append(("marketer", None, risks["marketer"], None))
+            attackers = ("attacker", "highest", "mean", f"above {risks['prosecutor']['threshold']:g}")
+            parts.append(table(attackers, "plain risk risk risk", rows, "Risk if published as it is"))
+        title = f"{number(self.rows)} rows, {len(self.columns)} columns"
+        return View("inspection", title, tuple(parts), following="`write_spec()` makes a spec of it.", private=True)
 
     def __repr__(self) -> str:
         alone = self.class_sizes[0]["rows"] if self.class_sizes else 0

@@ -30,17 +30,19 @@ from undercover.forms.spreads import spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.utility.queries.evaluation import Evaluator, evaluate
 from undercover.utility.queries.workload import Workload, asks_for_ranges, draw_workload
+from undercover.utility.views import error_view
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
 ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the rows are shown together
 
 
 @dataclass(frozen=True)
-class QueryErrorResult:
+class QueryErrorResult(Viewable):
     """The errors of one workload.
 
     Examples
@@ -106,6 +108,10 @@ class QueryErrorResult:
                 ends: dict[str, Any] = {"from": low, "to": high, "queries": len(errors)}
                 found.append({**ends, "median": float(np.median(errors)), "p90": float(np.quantile(errors, 0.9))})
         return found
+
+    def view(self) -> View:
+        """What it shows."""
+        return error_view(self.to_dict())
 
     def __repr__(self) -> str:
         return (

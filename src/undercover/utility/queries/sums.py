@@ -30,8 +30,10 @@ from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table, as_numbers
+from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.utility.views import error_view
 
 COLUMNS = 4  # quasi-identifiers a query asks about
 COMPARISONS = (">", "<", "=", ">=", "<=", "!=")
@@ -42,7 +44,7 @@ Asked = tuple[Predicate, NDArray[np.bool_]]  # a predicate, and which codes of t
 
 
 @dataclass(frozen=True)
-class SumErrorResult:
+class SumErrorResult(Viewable):
     """The errors of one workload.
 
     Examples
@@ -91,6 +93,10 @@ class SumErrorResult:
             "mean": self.mean,
             "median": self.median,
         }
+
+    def view(self) -> View:
+        """What it shows."""
+        return error_view(self.to_dict())
 
     def __repr__(self) -> str:
         return (

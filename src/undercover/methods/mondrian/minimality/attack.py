@@ -35,6 +35,7 @@ from undercover.methods.mondrian.minimality.cases import JOINT, Case, Evidence, 
 from undercover.model.groups import Groups
 from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
+from undercover.model.view import Figure, Part, Verdict, View, Viewable, facts, say, table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 
@@ -50,6 +51,10 @@ SAFE_STORY = " This method does not look at sensitive values when it groups rows
 NO_EVIDENCE, EXACT, DRAWN, GIVEN_UP = range(4)
 _HIGH_LOW = np.array([1 << 32, 1], dtype=np.uint64)
 _HOW = {"exact": EXACT, "drawn": DRAWN, "given up": GIVEN_UP}
+_HOW_TOLD = (
+    "Of the groups with refused cuts {count} were counted exactly, {count} by drawing, {count} given up (the release "
+    "alone is believed). In {count} what was refused on the way was too much to use, so he may learn more."
+)
 
 Floats = NDArray[np.float64]
 
@@ -69,7 +74,7 @@ class _Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MinimalityResult:
+class MinimalityResult(Viewable):
     """What the attacker believes of everybody, beside what the release alone says."""
 
     rows: NDArray[np.int64]  # input row of each target
@@ -170,6 +175,53 @@ class MinimalityResult:
     def _mean_error(self) -> float:
         """Standard error of the mean: people of a case are taken to err together, cases apart."""
         return float(np.sqrt((np.bincount(self.case, self.error) ** 2).sum()) / len(self.rows))
+
+    def view(self) -> View:
+        """What it shows."""
+        found = self.to_dict()
+        alone, informed, people, groups = found["baseline"], found["attribute"], found["people"], found["groups"]
+        drawn = people["drawn_share"] > 0
+        surest = Figure(informed["max"], "risk", interval=informed["max_interval"] if drawn else None)
+        rows = [
+            ("sure of the true value, on average", alone["mean"], informed["mean"]),
+            ("sure of the true value, worst case", alone["max"], surest),
+            ("best guess is right", alone["guess_success"], informed["guess_success"]),
+            ("people he is certain of", alone["certain_rows"], informed["certain_rows"]),
+        ]
+        with_cuts = "{count}, {count} with refused cuts"
+        lines: list[Any] = [
+            ("people", say(with_cuts, found["targets"], people["with_evidence"])),
+            ("groups", say(with_cuts, groups["all"], groups["with_evidence"])),
+            ("surer of the true value", say("by {risk} at worst", found["gain"]["max"])),
+            ("computed exactly", say("for {baseline} of the people with refused cuts", people["exact_share"])),
+        ]
+        if "promised" in found:
+            beyond = say("{count} people, {risk} promised", found["beyond_promise"], found["promised"])
+            lines.append(("beyond the promise", beyond))
+        columns: tuple[str, ...] = ("release alone", "with the algorithm")
+        how = (groups[key] for key in ("exact", "drawn", "given_up", "own_evidence_only"))
+        parts: list[Part] = [
+            facts(*lines),
+            table(("the attacker", *columns), "plain risk risk", rows),
+            say(_HOW_TOLD, *how, detail=1),
+        ]
+        if drawn:
+            text = "{baseline} of the people with refused cuts rest on draws; intervals hold with {plain} confidence."
+            parts.append(say(text, people["drawn_share"], found["confidence"]))
+        if people["with_evidence"]:
+            keys, title = ("row", "group_size", "release_alone", "informed"), "Rows he learns most about (private)"
+            worst = [[row[key] for key in keys] for row in found["worst_rows"][:5]]
+            columns = ("input row", "group size", *columns)
+            parts.append(table(columns, "count count risk risk", worst, title, private=True, detail=1))
+        verdict: tuple[Verdict, str] = ("plain", "refused cuts give something away")
+        if found["gain"]["max"] == 0:
+            verdict = "good", "refused cuts give nothing away"
+        elif informed["certain_rows"]:
+            verdict = "bad", "somebody is certain"
+        elif found.get("beyond_promise"):
+            verdict = "bad", "refused cuts give more away than is promised"
+        following = "`.to_dict()` has the numbers, `.story` says what the attacker knows."
+        return View("minimality", "Minimality", tuple(parts), *verdict, found["story"], following, private=True)
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-"""The charts of what a recipient still sees: distributions, associations, answers to queries."""
+"""Pictures of what a release costs and of what a recipient still sees, each from the dict of the measures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import cost, risk
-from undercover.pages.svg import AFTER, BEFORE, GUESS, Chart
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture, room
 
 MOST_COLUMNS = 16  # drawn; the rest is in the table
 MOST_CATEGORIES = 10
@@ -15,14 +15,46 @@ _SIDES = ("before", "after")
 _PANEL = 300
 
 
-def distribution_chart(
-    distributions: Sequence[Mapping[str, Any]], distances: Mapping[str, float], name: str = "distributions"
-) -> Chart:
+def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
+    """Loss per column, largest first; takes ``summary["cost"]["columns"]``.
+
+    >>> chart = loss_chart([{"name": "age", "arx": 0.1, "ncp": 0.2}])
+    >>> chart.values
+    [{'column': 'age', 'measure': 'ARX loss', 'loss': 0.1}, {'column': 'age', 'measure': 'NCP', 'loss': 0.2}]
+    """
+    import altair as alt
+
+    moved = "shift" in columns[0]
+    measures = {"shift": "moved", "iloss": "ILoss"} if moved else {"arx": "ARX loss", "ncp": "NCP"}
+    first = next(iter(measures))
+    ordered = sorted(columns, key=lambda column: -float(column[first]))
+    rows = [
+        {"column": column["name"], "measure": label, "loss": column[key]}
+        for column in ordered
+        for key, label in measures.items()
+    ]
+    names, labels = [str(column["name"]) for column in ordered], list(measures.values())
+    axis_title = "share of the scale, mean" if moved else "loss (0: as it was, 1: nothing left)"
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=640, height=alt.Step(13))
+        .mark_bar()
+        .encode(
+            y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(minExtent=room(names))),
+            yOffset=alt.YOffset("measure:N", sort=labels),
+            x=alt.X("loss:Q", title=axis_title, axis=alt.Axis(tickCount=6)),
+            color=alt.Color("measure:N", scale=alt.Scale(domain=labels, range=[AFTER, GUESS]), sort=labels),
+        )
+    )
+    worst = ", ".join(f"{column['name']} {cost(column[first])}" for column in ordered[:3])
+    return Picture.of("loss", chart, rows, f"{measures[first]} per column, largest first: {worst}.")
+
+
+def distribution_chart(distributions: Sequence[Mapping[str, Any]], distances: Mapping[str, float]) -> Picture:
     """Every column before and after, farthest first; takes ``cost["distributions"]`` and the distance of each.
 
     >>> bins = [{"label": "F", "before": 3, "after": 2.0}, {"label": "M", "before": 1, "after": 2.0}]
     >>> chart = distribution_chart([{"name": "sex", "ordered": False, "bins": bins}], {"sex": 0.25})
-    >>> chart.values[0], chart.description
+    >>> chart.values[0], chart.sentence
     ({'column': 'sex', 'bin': 'F', 'release': 'before', 'share': 0.75}, 'Shares before and after: sex, 0.25 apart.')
     """
     import altair as alt
@@ -46,8 +78,8 @@ def distribution_chart(
         panels.append(_distribution(column, [bin_["label"] for bin_ in bins]))
     chart = alt.concat(*panels, columns=2, data=alt.NamedData("rows"), spacing=24)
     apart = "; ".join(f"{column['name']}, {cost(distances[column['name']])} apart" for column in drawn)
-    spec = {**chart.to_dict(validate=False), "data": {"values": rows}}
-    return Chart(name, spec, f"Shares before and after: {apart}.")
+    caption = "Shares of the people, column by column, the farthest apart first."
+    return Picture.of("distributions", chart, rows, f"Shares before and after: {apart}.", caption)
 
 
 def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:
@@ -93,7 +125,7 @@ def _most_frequent(bins: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return [*ordered[: MOST_CATEGORIES - 1], {"label": "all others", **together}]
 
 
-def association_chart(associations: Sequence[Mapping[str, Any]], name: str = "associations") -> Chart:
+def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
     """How strongly columns go together, before and after, strongest first; takes ``cost["associations"]``.
 
     >>> found = [{"columns": ["age", "pay"], "kind": "rank correlation", "before": 0.5, "after": 0.4, "change": -0.1}]
@@ -122,10 +154,11 @@ def association_chart(associations: Sequence[Mapping[str, Any]], name: str = "as
     described = (
         f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
     )
-    return Chart(name, {**(lines + dots).to_dict(validate=False), "data": {"values": rows}}, described)
+    caption = "Before and after, the strongest first. A short line is a connection that can still be seen."
+    return Picture.of("associations", lines + dots, rows, described, caption)
 
 
-def query_error_chart(results: Sequence[Mapping[str, Any]], name: str = "query-error") -> Chart:
+def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
     """Errors of COUNT answers by how many people they count; takes the entries of ``cost["query_errors"]``.
 
     Only the workload about all columns together is drawn.
@@ -159,7 +192,8 @@ def query_error_chart(results: Sequence[Mapping[str, Any]], name: str = "query-e
         f"Relative error of COUNT answers by how many people they count; over all of them the median is "
         f"{risk(result['median'])}."
     )
-    return Chart(name, {**chart.to_dict(validate=False), "data": {"values": rows}}, described)
+    caption = "Questions about all columns together, by how many people the true answer counts."
+    return Picture.of("query-error", chart, rows, described, caption)
 
 
 def _share(entry: Mapping[str, Any]) -> str:

@@ -1,49 +1,83 @@
-"""What an attacker gets against how much he knows: lines over the columns or the values he has learnt.
+"""Pictures of attacks, each from the dict of its result: whom an attacker finds, and what he gets if he knows more.
 
-Takes the dicts of the attacks that have a ``sweep``. Solid lines are means, dashed ones the worst person; a rule shows
-guessing, or what was promised.
+Of lines the solid ones are means, the dashed ones the worst person; a rule shows guessing, or what was promised. Altair
+is imported when the first picture is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from undercover.model.figures import risk
-from undercover.pages.svg import AFTER, BEFORE, GUESS, Chart
+from undercover.model.figures import number, risk, span
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture
 
 _WIDTH, _PANEL = 800, 360
 _PRIORS = {"uniform": "he believes nothing", "overall": "the overall shares", "worst": "what helps him most"}
 MEAN, WORST = "mean", "worst"
+_SIDES = ("before", "after")
 
 
-def disclosure_charts(attack: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The charts of one attack by their place in its section; none of an attack without such pictures.
+def match_size_chart(attack: Mapping[str, Any]) -> Picture:
+    """How many published rows match a person, before and after; takes the dict of a linkage attack.
 
-    >>> disclosure_charts({"attack": "linkage"}, "first")
-    {}
+    >>> bins = [{"from": 1, "to": 1, "rows": 9}]
+    >>> unique = {"identity": {"unique_rows": 9}}
+    >>> match_size_chart({"match_sizes": {"before": bins, "after": []}, "before": unique, "after": unique}).values
+    [{'matches': '1', 'release': 'before', 'rows': 9}]
     """
-    kind = attack.get("attack")
-    if kind == "p-match":
-        return {"known_chart": p_match_chart(attack, f"{name}-known")}
-    if kind == "ordinary-corruption":
-        return {"corruption_chart": ordinary_corruption_chart(attack, f"{name}-corrupted")}
-    if kind == "corruption":
-        return {
-            "growth_chart": growth_chart(attack, f"{name}-growth"),
-            "confidence_chart": confidence_chart(attack, f"{name}-confidence"),
-        }
-    return {}
+    rows = [
+        {"matches": span(bin_), "release": side, "rows": bin_["rows"]}
+        for side in _SIDES
+        for bin_ in attack["match_sizes"][side]
+    ]
+    bins = {(bin_["from"], span(bin_)) for side in _SIDES for bin_ in attack["match_sizes"][side]}
+    order = [label for _, label in sorted(bins)]
+    chart = _before_after(rows, "matches", order, "published rows that match a person", "people", level=True)
+    unique = [attack[side]["identity"]["unique_rows"] for side in _SIDES]
+    described = (
+        f"Published rows that match a person: {number(unique[0])} people match exactly one row in the original, "
+        f"{number(unique[1])} in the release."
+    )
+    caption = "How many published rows fit a person. The farther to the right, the better hidden."
+    return Picture.of("match-sizes", chart, rows, described, caption)
 
 
-def p_match_chart(attack: Mapping[str, Any], name: str = "known") -> Chart:
+def attribute_chart(attack: Mapping[str, Any], column: str) -> Picture:
+    """How sure an attacker is of the true sensitive value, before and after; takes the dict of a linkage attack.
+
+    >>> found = {"attribute": {"ill": {"mean": 0.5}}}
+    >>> counts = {"ill": {"edges": [0, 0.5, 1], "before": [1, 2], "after": [3, 0]}}
+    >>> attribute_chart({"attribute_histogram": counts, "before": found, "after": found}, "ill").values[1]
+    {'probability': '50–100%', 'release': 'before', 'rows': 2}
+    """
+    found = attack["attribute_histogram"][column]
+    edges = found["edges"]
+    order = [f"{100 * low:g}–{100 * high:g}%" for low, high in pairwise(edges)]
+    rows = [
+        {"probability": label, "release": side, "rows": count}
+        for side in _SIDES
+        for label, count in zip(order, found[side], strict=True)
+    ]
+    chart = _before_after(rows, "probability", order, f"probability given to the true {column}", "people", level=False)
+    means = [attack[side]["attribute"][column]["mean"] for side in _SIDES]
+    described = (
+        f"Probability the attacker gives to the true value of {column}: on average {risk(means[0])} with the original, "
+        f"{risk(means[1])} with the release."
+    )
+    caption = f"How sure the attacker is of the true {column}. The farther to the left, the less he learns."
+    return Picture.of("attribute", chart, rows, described, caption)
+
+
+def p_match_chart(attack: Mapping[str, Any]) -> Picture:
     """Disclosure against the probability that a value is known: a panel for the row and one per sensitive column.
 
     >>> def at(p, mean):
     ...     return {"p": p, "identity": {"mean": mean, "max": 2 * mean}, "attribute": {}}
     >>> sides = {"sweep": [at(0.5, 0.01), at(1.0, 0.1)], "sweep_before": [at(0.5, 0.1), at(1.0, 0.5)]}
     >>> chart = p_match_chart({**sides, "baseline": {"identity": 0.001, "attribute": {}}})
-    >>> len(chart.values), chart.description
+    >>> len(chart.values), chart.sentence
     (8, 'If he knows everything: finding the row 10% on average, 50% with the original.')
     """
     columns = list(attack["sweep"][0]["attribute"])
@@ -65,14 +99,18 @@ def p_match_chart(attack: Mapping[str, Any], name: str = "known") -> Chart:
     x_title = "P: probability that each of his columns is known"
     colors = {"original": BEFORE, "release": AFTER}
     spec = _panels(list(panels), rows, x_title, "probability", colors, "guessing")
-    return Chart(name, spec, f"If he knows everything: {'; '.join(told)}.")
+    caption = (
+        "How likely he finds the row and how sure he is of the true value, against how much he knows. Lower is better; "
+        "the dotted line is guessing."
+    )
+    return Picture("known", spec, f"If he knows everything: {'; '.join(told)}.", caption)
 
 
-def ordinary_corruption_chart(attack: Mapping[str, Any], name: str = "corrupted") -> Chart:
+def ordinary_corruption_chart(attack: Mapping[str, Any]) -> Picture:
     """Confidence in the true value against the share of the others whose value is known, a panel per column.
 
     >>> sweep = [{"share": s, "attribute": {"ill": {"mean": s, "max": 1.0, "certain_rows": 0}}} for s in (0.5, 1.0)]
-    >>> ordinary_corruption_chart({"sweep": sweep, "baseline": {"ill": 0.2}, "targets": 9}).description
+    >>> ordinary_corruption_chart({"sweep": sweep, "baseline": {"ill": 0.2}, "targets": 9}).sentence
     'Sure of the true ill: 50% on average if 50% of the others are known, 100% if 100% are.'
     """
     columns = list(attack["sweep"][0]["attribute"])
@@ -92,14 +130,18 @@ def ordinary_corruption_chart(attack: Mapping[str, Any], name: str = "corrupted"
     panels = [f"sure of the true {column}" for column in columns]
     spec = _panels(panels, rows, "share of the others whose value he knows", "probability", {"release": AFTER},
                    "guessing")  # fmt: skip
-    return Chart(name, spec, f"{'; '.join(told)}.")
+    caption = (
+        "How sure he is of the true value against the share of the others he knows. A release that shows true values "
+        "gives away the last one, however they are grouped; the dotted line is guessing."
+    )
+    return Picture("corrupted", spec, f"{'; '.join(told)}.", caption)
 
 
-def growth_chart(attack: Mapping[str, Any], name: str = "growth") -> Chart:
+def growth_chart(attack: Mapping[str, Any]) -> Picture:
     """By how much confidence rises at most against the share corrupted, one panel per prior, the promise as a rule.
 
     >>> sweep = [{"prior": "uniform", "share": s, "growth": {"max": 0.1 + s / 10}, "bound": 0.3} for s in (0.0, 1.0)]
-    >>> growth_chart({"sweep": sweep}).description
+    >>> growth_chart({"sweep": sweep}).sentence
     'Surer by at most: he believes nothing 20%, promised 30%.'
     """
     priors = list(dict.fromkeys(entry["prior"] for entry in attack["sweep"]))
@@ -115,15 +157,19 @@ def growth_chart(attack: Mapping[str, Any], name: str = "growth") -> Chart:
         told.append(f"{_PRIORS[prior]} {risk(highest)}, promised {risk(entries[0]['bound'])}")
     spec = _panels([_PRIORS[prior] for prior in priors], rows, "share of the others corrupted", "surer by, worst",
                    {"release": AFTER}, "promised")  # fmt: skip
-    return Chart(name, spec, f"Surer by at most: {'; '.join(told)}.")
+    caption = (
+        "By how much the most exposed person's value becomes surer, for three beliefs beforehand, beside what is "
+        "promised."
+    )
+    return Picture("growth", spec, f"Surer by at most: {'; '.join(told)}.", caption)
 
 
-def confidence_chart(attack: Mapping[str, Any], name: str = "confidence") -> Chart:
+def confidence_chart(attack: Mapping[str, Any]) -> Picture:
     """Mean confidence in the true value against the share corrupted: this release beside the same cells in full.
 
     >>> entry = {"prior": "overall", "share": 1.0, "confidence": {"mean": 0.1}, "baseline": {"mean": 0.05}}
     >>> plain = [{"share": 1.0, "confidence": {"mean": 1.0}}]
-    >>> confidence_chart({"sweep": [entry], "plain": plain}).description
+    >>> confidence_chart({"sweep": [entry], "plain": plain}).sentence
     'Sure of the true value if all others are corrupted: 10% on average, 100% if the same cells showed true values.'
     """
     prior = "overall" if any(entry["prior"] == "overall" for entry in attack["sweep"]) else attack["sweep"][0]["prior"]
@@ -148,8 +194,29 @@ def confidence_chart(attack: Mapping[str, Any], name: str = "confidence") -> Cha
         f"{risk(attack['plain'][-1]['confidence']['mean'])} if the same cells showed true values."
     )
     colors = {"this release": AFTER, ordinary: BEFORE}
-    return Chart(
-        name, _panels([panel], rows, "share of the others corrupted", "probability", colors, "before"), described
+    spec = _panels([panel], rows, "share of the others corrupted", "probability", colors, "before")
+    caption = (
+        "How sure he is of the true value on average: this release beside the same cells with everybody's true value."
+    )
+    return Picture("confidence", spec, described, caption)
+
+
+def _before_after(
+    rows: list[dict[str, Any]], field: str, order: list[str], title: str, unit: str, *, level: bool
+) -> Any:
+    import altair as alt
+
+    return (
+        alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=180)
+        .mark_bar()
+        .encode(
+            x=alt.X(f"{field}:O", sort=order, title=title, axis=alt.Axis(labelAngle=0 if level else -45)),
+            xOffset=alt.XOffset("release:N", sort=list(_SIDES)),
+            y=alt.Y("rows:Q", title=unit),
+            color=alt.Color(
+                "release:N", scale=alt.Scale(domain=list(_SIDES), range=[BEFORE, AFTER]), sort=list(_SIDES)
+            ),
+        )
     )
 
 

@@ -1,0 +1,117 @@
+"""The templates, and how figures, cells and pictures stand in them.
+
+Every figure is a ``<data value="…">`` element whose value is the full-precision number, so that a page can be checked
+against the JSON. Jinja2 is imported when the first page is made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from undercover.model import figures
+from undercover.model.view import Cell, Figure, Picture, Said
+from undercover.pages.svg import svg
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+_BARS = {"before": "#d55e00", "risk": "#0072b2", "cost": "#0072b2", "baseline": "#767676"}
+
+
+def render(template: str, **values: Any) -> str:
+    """One of the templates, filled in.
+
+    >>> "<pre><code>a &lt; b</code></pre>" in render(
+    ...     "again.html.j2", summary={"again": {"command": "a < b", "notes": [], "spec": "", "files": []}}
+    ... )
+    True
+    """
+    return environment().get_template(template).render(**values)
+
+
+@cache
+def environment() -> Environment:
+    """Where the templates are, with the filters they use.
+
+    >>> "risk" in environment().filters
+    True
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    found = Environment(
+        loader=PackageLoader("undercover.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
+    found.filters.update({written.__name__: _figure(written) for written in formats})
+    found.filters.update(code=with_code, parameters=figures.parameters)
+    found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
+    return found
+
+
+def drawn(picture: Picture, name: str = "") -> Markup:
+    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.svg`."""
+    from markupsafe import Markup
+
+    return Markup(svg(picture, name))
+
+
+def cell(content: Cell) -> Markup:
+    """What stands in a field or a sentence; nothing is a dash.
+
+    >>> str(cell(Figure(0.5, "risk", interval=(0.4, 0.6)))).split("<small>")[1]
+    '<data value="0.4">40%</data> to <data value="0.6">60%</data></small>'
+    """
+    from markupsafe import Markup
+
+    if content is None or isinstance(content, str):
+        return Markup("–") if content is None else with_code(content)
+    if isinstance(content, Said):
+        return Markup("").join(cell(piece) for piece in content.pieces())
+    if isinstance(content.value, str) and not content.text:
+        return with_code(content.value)
+    shown = _data(content.value, content.shown)
+    return shown + Markup("<small>{} to {}</small>").format(*map(cell, content.ends)) if content.ends else shown
+
+
+def with_code(text: str) -> Markup:
+    """Text with what stands in backticks set as code.
+
+    >>> str(with_code("`age` < 5"))
+    '<code>age</code> &lt; 5'
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _figure(written: Callable[[Any], str]) -> Callable[[Any], Markup]:
+    """A filter that shows a figure and carries its exact value; a figure there is none of is a dash."""
+    from markupsafe import Markup
+
+    return lambda value: Markup("–") if value is None else _data(value, written(value))
+
+
+def _data(value: Any, text: str) -> Markup:
+    from markupsafe import Markup
+
+    return Markup('<data value="{}">{}</data>').format(value if isinstance(value, str) else repr(value), text)
+
+
+def _bar(content: Cell) -> Markup:
+    """How much a share is of all, as a bar."""
+    from markupsafe import Markup
+
+    if not isinstance(content, Figure) or isinstance(content.value, str) or content.sense not in _BARS:
+        return Markup("")
+    style = "height:3px;border-radius:1px;"
+    return Markup(
+        '<div style="{0}background:rgba(128,128,128,.25)"><div style="{0}width:{1}%;background:{2}"></div></div>'
+    ).format(style, round(100 * min(max(content.value, 0.0), 1.0), 1), _BARS[content.sense])

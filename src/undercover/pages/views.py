@@ -1,0 +1,54 @@
+"""A view as a section of a page and as a notebook card.
+
+A card shows what is said in figures: no story, no picture, no row of the input. Its edge is the verdict; colours are
+those of the pages (Okabe & Ito 2008) and read on light and on dark, text takes the notebook's own colour.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from undercover.model.view import FigureTable, Said, View, Viewable
+from undercover.pages.jinja import environment, render
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+EDGES = {"good": "#009e73", "plain": "#0072b2", "bad": "#d55e00"}
+_MOST_ROWS = 12
+
+
+def section(view: View, *, level: int = 2, name: str = "view") -> Markup:
+    """A view as part of a page, under a heading of this level; ``name`` begins the ids of its pictures.
+
+    >>> from undercover.model.view import say
+    >>> str(section(View("a", "Sizes", (say("{count} rows.", 5),)))).split()
+    ['<h2>Sizes</h2>', '<p><data', 'value="5">5</data>', 'rows.</p>']
+    """
+    from markupsafe import Markup
+
+    macros: Any = environment().get_template("view.html.j2").module
+    return Markup(macros.section(view, level, name))
+
+
+def card(view: View) -> str:
+    """A view as a small card.
+
+    >>> "<strong>A &amp; B: it holds</strong>" in card(View("a", "A & B", said="it holds"))
+    True
+    """
+    tables = (part for part in view.without_private().parts if isinstance(part, FigureTable | Said))
+    parts = [part for part in tables if not part.detail]
+    return render("card.html.j2", view=view, parts=parts, edge=EDGES[view.verdict], most=_MOST_ROWS)
+
+
+def register() -> None:
+    """Give whatever has a view a card in notebooks; calling it twice does no harm.
+
+    >>> register()
+    >>> from undercover.guarantees.verify import Verification
+    >>> Verification(())._repr_html_().startswith("<div")
+    True
+    """
+    kind: type[Any] = Viewable
+    kind._repr_html_ = lambda result: card(result.view())
