@@ -14,7 +14,8 @@ import numpy as np
 
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import TREE, Columns, Rows, Task
-from undercover.steps.cutting.splits import MAX_SLOTS, NONE, TIE, _grown, _present, _put, cell_loss, lowest_common_node
+from undercover.steps.cutting.nodes import TIE, cell_loss, grown, lowest_common_node, present, put
+from undercover.steps.cutting.splits import MAX_SLOTS, NONE
 
 NOT_TRIED = -2
 
@@ -109,7 +110,7 @@ def _choose(
         start, low, high = columns.starts[j], bounds[2 * j], bounds[2 * j + 1]
         for p in range(s, e):
             histogram[start + codes[p, j]] += 1
-        found = _present(histogram, values, start, low, high, codes, j, s, e)
+        found = present(histogram, values, start, low, high, codes, j, s, e)
         cut_at[j] = NONE
         if found > 1:
             if columns.kinds[j] == TREE:
@@ -139,7 +140,7 @@ def refine_regions(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Ta
     widths = np.empty(d)
     cut_at = np.empty(d, np.int64)  # the highest code that goes left, or the node that is cut into its children
     stack, leaves = np.empty((64, 2 + 2 * d), np.int64), np.empty((64, 2 + 2 * d), np.int64)
-    _put(stack, 0, begin, end, begin_bounds)
+    put(stack, 0, begin, end, begin_bounds)
     depth, n_leaves = 1, 0
     bounds = np.empty(2 * d, np.int64)
 
@@ -153,8 +154,8 @@ def refine_regions(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Ta
             j = _choose(rows.codes, s, e, bounds, task, histogram, values, widths, cut_at)
         if j == NONE:
             if n_leaves == len(leaves):
-                leaves = _grown(leaves)
-            _put(leaves, n_leaves, s, e, bounds)
+                leaves = grown(leaves)
+            put(leaves, n_leaves, s, e, bounds)
             n_leaves += 1
             continue
 
@@ -177,8 +178,8 @@ def refine_regions(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Ta
             if stop == here:
                 continue
             if depth == len(stack):
-                stack = _grown(stack)
-            _put(stack, depth, here, stop, bounds)
+                stack = grown(stack)
+            put(stack, depth, here, stop, bounds)
             stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = low, high
             depth += 1
             here = stop

@@ -25,13 +25,22 @@ import numpy as np
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
 from undercover.steps.cutting.arrays import BY_LOSS, LOWER_MEDIAN, MEDIAN, RANGE, SET, TREE, Columns, Rows, Task
+from undercover.steps.cutting.nodes import (
+    TIE,
+    cell_loss,
+    grown,
+    lowest_common_node,
+    present,
+    put,
+    shell_sort,
+    tree_loss,
+)
 from undercover.steps.cutting.predicates import all_hold
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children
 NONE = -1
 ALL_BITS = np.uint64(0xFFFFFFFFFFFFFFFF)
-TIE = 1e-12  # loss per row below which two cuts are equally good
 REFUSED = -np.inf  # score of a candidate whose sides do not satisfy the predicates
 
 
@@ -51,6 +60,8 @@ class _Node(NamedTuple):
     slot_rows: Any  # (slots,)
     slot_high: Any  # (slots,) highest listed value
     part_of_slot: Any  # of the slots of one column
+    counts: Any  # of the sensitive values of one part
+    work: Any  # scratch
 
 
 class _Words(NamedTuple):
@@ -80,81 +91,10 @@ class _Cuts(NamedTuple):
     end: Any
 
 
-@inlined
-def lowest_common_node(columns: Columns, j: int, low: int, high: int) -> int:
-    """The lowest node of column j above both depth-first leaves, as an index into the nodes of all columns."""
-    start = columns.node_starts[j]
-    node = start + columns.leaf_node[columns.leaf_starts[j] + low]
-    while columns.last[node] < high or columns.first[node] > low:
-        node = start + columns.parent[node]
-    return node
-
-
-@inlined
-def _tree_loss(columns: Columns, j: int, low: int, high: int) -> float:
-    """Share of the tree's leaves that the lowest node above ``low`` and ``high`` stands for beyond one."""
-    node = lowest_common_node(columns, j, low, high)
-    return min(1.0, (columns.last[node] - columns.first[node]) * columns.units[j])
-
-
-@inlined
-def cell_loss(columns: Columns, j: int, low: int, high: int, distinct: float) -> float:
-    """Weighted loss of a cell of column j that spans codes low..high and holds ``distinct`` values."""
-    if columns.kinds[j] == RANGE:
-        start = columns.starts[j]
-        return columns.weights[j] * min(1.0, columns.positions[start + high] - columns.positions[start + low])
-    if columns.kinds[j] == SET:
-        return columns.weights[j] * max(0.0, distinct - 1.0) * columns.units[j]
-    return columns.weights[j] * _tree_loss(columns, j, low, high)
-
-
 @internal
 def _clear(array: Any, begin: int, end: int) -> None:
     for i in range(begin, end):
         array[i] = 0
-
-
-@internal
-def _shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> None:
-    """Sort ``values[start:start + n]``: ascending, or by falling ``rank[start + value]`` and then ascending."""
-    gap = n // 2
-    while gap > 0:
-        for i in range(gap, n):
-            value = values[start + i]
-            place = i
-            while place >= gap:
-                other = values[start + place - gap]
-                if by_rank and rank[start + other] != rank[start + value]:
-                    if rank[start + other] > rank[start + value]:
-                        break
-                elif other <= value:
-                    break
-                values[start + place] = other
-                place -= gap
-            values[start + place] = value
-        gap = 1 if gap == 2 else gap * 5 // 11
-
-
-@internal
-def _present(histogram: Any, values: Any, start: int, low: int, high: int, codes: Any, j: int, s: int, e: int) -> int:
-    """List the codes present in rows s..e in ascending order; return how many."""
-    found = 0
-    if high - low + 1 <= 8 * (e - s):
-        for code in range(low, high + 1):
-            if histogram[start + code] > 0:
-                values[start + found] = code
-                found += 1
-        return found
-    # A wide column in a small node: look at the rows, not at the domain.
-    for p in range(s, e):
-        values[start + p - s] = codes[p, j]
-    _shell_sort(values, start, e - s, histogram, False)
-    for i in range(e - s):
-        code = values[start + i]
-        if found == 0 or values[start + found - 1] != code:
-            values[start + found] = code
-            found += 1
-    return found
 
 
 @internal
@@ -178,7 +118,7 @@ def _row_loss(columns: Columns, found: Any, active: Any, n_active: int, words: _
         if kind == RANGE:
             total += columns.weights[j] * min(1.0, high - low)
         else:
-            total += columns.weights[j] * _tree_loss(columns, j, int(low), int(high))
+            total += columns.weights[j] * tree_loss(columns, j, int(low), int(high))
     return total
 
 
@@ -247,7 +187,7 @@ def _scratch(task: Task) -> Any:
     """Room for what is known of one node."""
     columns = task.columns
     starts, d = columns.starts, len(columns.kinds)
-    total = starts[d]
+    total, n_sensitive = starts[d], task.checks.column_starts[-1]
     n_slots = 0
     for j in range(d):
         size = starts[j + 1] - starts[j]
@@ -255,7 +195,8 @@ def _scratch(task: Task) -> Any:
     node = _Node(
         np.empty(2 * d, np.int64), np.zeros(total, np.int64), np.empty(total, np.int64), np.zeros(total, np.int64),
         np.zeros(d, np.int64), np.empty(d, np.int64), np.zeros(d + 1, np.int64), np.zeros(n_slots, np.int64),
-        np.zeros(n_slots, np.int64), np.zeros(max(MAX_SLOTS, total), np.int64),
+        np.zeros(n_slots, np.int64), np.zeros(max(MAX_SLOTS, total), np.int64), np.zeros(n_sensitive, np.int64),
+        np.zeros(n_sensitive + 1),
     )  # fmt: skip
     by_words = task.rule == BY_LOSS and not task.regions
     words = _Words(
@@ -279,7 +220,7 @@ def _count(codes: Any, s: int, e: int, starts: Any, regions: bool, node: _Node) 
             histogram[starts[j] + codes[p, j]] += 1
     n_active = 0
     for j in range(d):
-        found[j] = _present(histogram, values, starts[j], bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
+        found[j] = present(histogram, values, starts[j], bounds[2 * j], bounds[2 * j + 1], codes, j, s, e)
         if not regions:
             bounds[2 * j] = values[starts[j]]
             bounds[2 * j + 1] = values[starts[j] + found[j] - 1]
@@ -297,7 +238,7 @@ def _fill_slots(task: Task, node: _Node, n_active: int, words: _Words, n_words: 
         j = node.active[x]
         start, q, kind = columns.starts[j], node.found[j], columns.kinds[j]
         if kind == SET and not task.regions and task.rule <= MEDIAN:
-            _shell_sort(values, start, q, histogram, True)
+            shell_sort(values, start, q, histogram, True)
         n = q if kind == TREE else min(q, MAX_SLOTS)
         offset = node.first_slot[x]
         node.first_slot[x + 1] = offset + n
@@ -515,11 +456,9 @@ def _part_slots(columns: Columns, node: _Node, cuts: _Cuts, cut: int) -> int:
 
 
 @internal
-def _parts_hold(
-    rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int, counts: Any, work: Any
-) -> bool:
+def _parts_hold(rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int) -> bool:
     """Whether every part of the rows s..e satisfies every predicate; a row's part is that of its slot."""
-    checks, start = task.checks, task.columns.starts[j]
+    checks, start, counts = task.checks, task.columns.starts[j], node.counts
     for part in range(n_parts):
         _clear(counts, 0, len(counts))
         size = 0
@@ -528,16 +467,15 @@ def _parts_hold(
                 size += 1
                 for c in range(checks.sensitive.shape[1]):
                     counts[checks.column_starts[c] + checks.sensitive[rows.ids[p], c]] += 1
-        if size > 0 and not all_hold(counts, size, checks, work):
+        if size > 0 and not all_hold(counts, size, checks, node.work):
             return False
     return True
 
 
 @inlined
 def _choose(
-    rows: Rows, s: int, e: int, task: Task, node: _Node, cuts: _Cuts, n_cuts: int, counts: Any, work: Any, tried: Any,
-    n_tried: int,
-) -> Any:  # fmt: skip
+    rows: Rows, s: int, e: int, task: Task, node: _Node, cuts: _Cuts, n_cuts: int, tried: Any, n_tried: int
+) -> Any:
     """The best cut whose parts satisfy the predicates, or NONE; how many parts it has; how many cuts were tried by now."""
     while n_cuts > 0:
         best = _best(cuts, n_cuts, node.active, e - s)
@@ -549,7 +487,7 @@ def _choose(
             for p in range(s, e):
                 tried[n_tried, p - s] = node.part_of_slot[node.slots[task.columns.starts[j] + rows.codes[p, j]]]
         n_tried += 1
-        if len(task.checks.kinds) == 0 or _parts_hold(rows, task, node, j, s, e, n_parts, counts, work):
+        if len(task.checks.kinds) == 0 or _parts_hold(rows, task, node, j, s, e, n_parts):
             return best, n_parts, n_tried
         cuts.gain[best] = REFUSED
     return NONE, 0, n_tried
@@ -594,8 +532,8 @@ def _divide(
         if stop == here:
             continue
         if depth == len(stack):
-            stack = _grown(stack)
-        _put(stack, depth, here, stop, node.bounds)
+            stack = grown(stack)
+        put(stack, depth, here, stop, node.bounds)
         if cuts.begin[cut] == EVERY_CHILD:
             child = columns.node_starts[j] + columns.children[columns.child_starts[b + j] + part]
             stack[depth, 2 + 2 * j], stack[depth, 3 + 2 * j] = columns.first[child], columns.last[child]
@@ -623,13 +561,11 @@ def refine(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big:
     leaves (groups, 2 + 2 d), pending (parts, 2 + 2 d), how many cuts were tried
         One row per part: where it begins and ends, then its bounds.
     """
-    d, checks = len(task.columns.kinds), task.checks
+    d = len(task.columns.kinds)
     node, words, cuts = _scratch(task)
-    counts = np.zeros(checks.column_starts[-1], np.int64)
-    work = np.zeros(checks.column_starts[-1] + 1)
     # A node is a row: where it begins and ends, then the lowest and highest code of each column.
     stack, leaves = np.empty((64, 2 + 2 * d), np.int64), np.empty((64, 2 + 2 * d), np.int64)
-    _put(stack, 0, begin, end, begin_bounds)
+    put(stack, 0, begin, end, begin_bounds)
     depth, n_leaves, n_tried = 1, 0, 0
     while depth > 0:
         depth -= 1
@@ -649,32 +585,14 @@ def refine(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big:
                 start = task.columns.starts[j]
                 for i in range(node.found[j]):
                     node.histogram[start + node.values[start + i]] = 0
-            chosen, n_parts, n_tried = _choose(rows, s, e, task, node, cuts, n_cuts, counts, work, tried, n_tried)
+            chosen, n_parts, n_tried = _choose(rows, s, e, task, node, cuts, n_cuts, tried, n_tried)
         if chosen == NONE:
             if n_leaves == len(leaves):
-                leaves = _grown(leaves)
-            _put(leaves, n_leaves, s, e, node.bounds)
+                leaves = grown(leaves)
+            put(leaves, n_leaves, s, e, node.bounds)
             n_leaves += 1
             continue
         stack, depth = _divide(rows, s, e, task, node, cuts, chosen, n_parts, stack, depth)
         if e - s > big:
             break
     return leaves[:n_leaves], stack[:depth], n_tried
-
-
-@internal
-def _grown(array: Any) -> Any:
-    """The same rows in an array twice as long."""
-    larger = np.empty((2 * array.shape[0], array.shape[1]), array.dtype)
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            larger[i, j] = array[i, j]
-    return larger
-
-
-@internal
-def _put(target: Any, at: int, begin: int, end: int, bounds: Any) -> None:
-    """Write one node: where it begins and ends, and its bounds."""
-    target[at, 0], target[at, 1] = begin, end
-    for i in range(len(bounds)):
-        target[at, 2 + i] = bounds[i]

@@ -8,7 +8,7 @@ import numpy as np
 
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import RANGE, SET, Columns
-from undercover.steps.cutting.splits import TIE, lowest_common_node
+from undercover.steps.cutting.nodes import TIE, lowest_common_node
 
 FEW = 64  # rows up to which every column is tried
 

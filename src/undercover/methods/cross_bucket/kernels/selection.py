@@ -13,7 +13,7 @@ import numpy as np
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.compiled.shuffle import counting_order
 from undercover.steps.cutting.arrays import Columns
-from undercover.steps.cutting.splits import TIE, cell_loss
+from undercover.steps.cutting.nodes import TIE, cell_loss
 
 MANY = 32  # rows of one value that are compared one by one
 LEFT = 2  # the columns of `nodes`: start, end, left child, right child, column, cut

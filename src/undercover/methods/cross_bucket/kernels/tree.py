@@ -16,7 +16,7 @@ import numpy as np
 
 from undercover.compiled.jit import internal, kernel
 from undercover.steps.cutting.arrays import SET, Columns
-from undercover.steps.cutting.splits import TIE, cell_loss
+from undercover.steps.cutting.nodes import TIE, cell_loss
 
 LEAF = 16
 

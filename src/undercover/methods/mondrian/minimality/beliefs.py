@@ -129,7 +129,7 @@ def believe(
             found = (sums / sizes[:, None] / share)[cells] if excluded else alone
             return Belief(case.rows, values, alone, found, "exact", share if excluded else 1.0)
     sums, accepted, drawn, shuffles = draw(
-        refused, case.offsets, cells, len(sizes), values, present, checks, draws, wanted, most_draws, np.uint64(seed)
+        refused, case.offsets, cells, values, present, checks, draws, wanted, most_draws, np.uint64(seed)
     )
     agreeing = float(accepted / max(drawn, 1) * np.prod(drawn / np.maximum(shuffles, 1)))
     if accepted < min(FEWEST, wanted):

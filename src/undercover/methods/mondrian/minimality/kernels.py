@@ -116,7 +116,7 @@ def first_allowed(refused: Refused, values: Any, codes: Any, checks: Checks) -> 
 
 @kernel
 def draw(
-    refused: Refused, offsets: Any, cells: Any, n_cells: int, values: Any, codes: Any, checks: Checks, draws: int,
+    refused: Refused, offsets: Any, cells: Any, values: Any, codes: Any, checks: Checks, draws: int,
     wanted: int, most: int, seed: Any,
 ) -> Any:  # fmt: skip
     """Shuffle the values within groups ``draws`` times, and on until ``wanted`` agreed, at most ``most`` times.
@@ -146,7 +146,7 @@ def draw(
     order = np.arange(n_cuts)
     shuffled = values.copy()
     shuffles = np.zeros(n_groups, np.int64)
-    sums = np.zeros((2, n_cells, len(codes)))
+    sums = np.zeros((2, cells.max() + 1, len(codes)))
     accepted, drawn, spent, budget = 0, 0, 0, ROWS_PER_DRAW * most
     while drawn < draws or (accepted < wanted and drawn < most):
         for g in range(n_groups):

@@ -15,7 +15,7 @@ lets it tell where on the optimal face it is, and the last step goes straight to
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,16 +41,26 @@ _KAPPA, _H, _THETA, _EXTRA, _R1, _R2, _DV, _DSUM, _SUM, _PRIMAL, _DUAL = range(0
 COUNTS, _DY, _SLACK, _RIGHT = range(ROW_FIELDS)
 
 
+class Room(NamedTuple):
+    """Where programs are solved, one after the other."""
+
+    cost: Any  # (most rows, most columns)
+    x: Any  # the table found
+    w: Any  # and its multipliers
+    cells: Any  # (rows * blocks, CELL_FIELDS * LANES)
+    columns: Any  # (blocks, COLUMN_FIELDS * LANES)
+    rows: Any  # (ROW_FIELDS, most rows)
+    normal: Any  # (most rows, most rows)
+
+
 @arithmetic
-def interior_point(
-    cost: Any, x: Any, w: Any, cells: Any, columns: Any, rows: Any, normal: Any,
-    q: int, n: int, m: float, delta: float, lanes: int,
-) -> None:  # fmt: skip
+def interior_point(room: Room, q: int, n: int, m: float, delta: float, lanes: int) -> None:
     """Mehrotra's predictor-corrector method for ``cost`` (q, n); leaves the table in ``x`` and its multipliers in ``w``.
 
     It follows the central path no further than rounding lets it tell where on the optimal face it is (``_CENTRE``),
     and then lands.
     """
+    cost, x, w, cells, columns, rows, normal = room
     blocks = (n + LANES - 1) // LANES
     c, dy = rows[COUNTS], rows[_DY]
     _start(cost, cells, q, n, blocks, m, delta)

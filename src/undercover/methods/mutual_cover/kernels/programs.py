@@ -32,6 +32,7 @@ from undercover.methods.mutual_cover.kernels.central_path import (
     FLOOR,
     LANES,
     ROW_FIELDS,
+    Room,
     interior_point,
 )
 
@@ -87,7 +88,7 @@ def cover_tables(
     cells = np.empty((most_rows * most_blocks, CELL_FIELDS * LANES))
     column_work = np.empty((most_blocks, COLUMN_FIELDS * LANES))
     row_work = np.empty((ROW_FIELDS, most_rows))
-    normal = np.empty((most_rows, most_rows))
+    room = Room(cost, x, w, cells, column_work, row_work, np.empty((most_rows, most_rows)))
     total = np.empty(most_columns)
     c = row_work[COUNTS]
     for p in numbers:
@@ -113,7 +114,7 @@ def cover_tables(
             origin = SHARED
             bound = _share(cost, x, total, c, q, n)
         else:
-            interior_point(cost, x, w, cells, column_work, row_work, normal, q, n, float(m), delta, lanes)
+            interior_point(room, q, n, float(m), delta, lanes)
             repair(x, total, c, q, n, float(m), delta)
             bound = dual_bound(cost, w, total, c, q, n, delta)
         objective = 0.0
