@@ -13,7 +13,6 @@ from undercover.model.about import about_of
 from undercover.model.run import Run
 from undercover.pages.svg import Chart
 
-
 EMPTY: Final[Mapping[str, Any]] = {"output_tables": [], "lattice": None, "promises": None}
 """What ``report.json`` says of the pictures it has always named where there are none."""
 
