@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
 from typing import Any
 
 from undercover import plugins
 from undercover.errors import ParameterError, PluginError, listed, unknown
 from undercover.guarantees.checking import Checkable, Given
 from undercover.model.schema import Column
+from undercover.parameters import make
 
 FOUND = ("required", "actual", "holds", "needs", "note")
 """What a manifest adds to the name and parameters of a claim."""
@@ -31,21 +31,10 @@ def guarantee_from_mapping(mapping: Mapping[str, Any]) -> Checkable:
     Traceback (most recent call last):
     undercover.errors.ParameterError: 2 problems:
     - Parameter of k-anonymity `kk` is not known. Did you mean `k`? There are: `k`.
-    - k-anonymity needs the parameter `k`.
+    - k-anonymity needs `k`.
     """
-    name = str(mapping.get("name"))
-    made = plugins.load("guarantees", name)
     given = {key: value for key, value in mapping.items() if key != "name"}
-    names = [parameter.name for parameter in fields(made)]
-    problems = [unknown(f"Parameter of {name}", key, names) for key in given if key not in names]
-    problems += [
-        f"{name} needs the parameter `{parameter.name}`."
-        for parameter in fields(made)
-        if parameter.default is MISSING and parameter.default_factory is MISSING and parameter.name not in given
-    ]
-    if problems:
-        raise ParameterError(problems)
-    guarantee: Checkable = made(**given)
+    guarantee: Checkable = make("guarantees", str(mapping.get("name")), given)
     return guarantee
 
 
