@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -23,55 +22,28 @@ def command(
     suppressed: Annotated[bool, typer.Option("--suppressed", help="Suppressed rows are a class of their own.")] = False,
     worst: Annotated[int, typer.Option(help="How many of the worst combinations to list.", min=1)] = 10,
     size: Annotated[int | None, typer.Option(help="People in a combination, if the attacker knows it.", min=1)] = None,
-    l: Annotated[int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)] = None,  # noqa: E741
+    least: Annotated[
+        int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Count values possible whatever the attacker knows.")
     ] = False,
     json: Json = False,
-) -> None:
-    """The options."""
-    run(
-        tables,
-        sensitive=sensitive,
-        qi=names(qi),
-        known=names(known),
-        shared=shared,
-        suppressed=suppressed,
-        worst=worst,
-        size=size,
-        least=l,
-        strict=strict,
-        as_json=json,
-    )
-
-
-def run(
-    sources: Sequence[str],
-    *,
-    sensitive: str | None,
-    qi: tuple[str, ...] | None,
-    known: tuple[str, ...] | None,
-    shared: str,
-    suppressed: bool,
-    worst: int,
-    size: int | None,
-    least: int | None,
-    strict: bool,
-    as_json: bool,
 ) -> None:
     """Join published tables and say what is left; exit code 4 if fewer values than asked for."""
     if strict and least is None:
         raise ParameterError("--strict says how --l is counted. Give --l, too.")
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        attacker = JointRelease(known=known, shared=shared, worst=worst, size=size)  # type: ignore[arg-type]
-        tables = [
-            published(source, sensitive=sensitive, quasi_identifiers=qi, suppressed=suppressed) for source in sources
+        attacker = JointRelease(known=names(known), shared=shared, worst=worst, size=size)  # type: ignore[arg-type]
+        given = [
+            published(source, sensitive=sensitive, quasi_identifiers=names(qi), suppressed=suppressed)
+            for source in tables
         ]
         progress("joining", 0.0)
-        found = attacker.run(tables)
+        found = attacker.run(given)
     holds = _holds(found, least, strict)
-    if as_json:
+    if json:
         print_json(found.to_dict() | ({} if least is None else {"required": least, "strict": strict, "holds": holds}))
     else:
         print_view(found.view())

@@ -23,11 +23,6 @@ def command(
     queries: Annotated[int, typer.Option(min=0, help="Also ask so many random COUNT queries.")] = 0,
     json: Json = False,
 ) -> None:
-    """The options."""
-    run(directory, original=original, spec=spec, queries=queries, as_json=json)
-
-
-def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_json: bool) -> None:
     """Measure a release against its original."""
     if spec is None and (directory / "private").is_dir():
         made = load(directory)
@@ -36,7 +31,7 @@ def run(directory: Path, *, original: str, spec: Path | None, queries: int, as_j
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
         found = measure(given, release, schema=schema, query_error=_queries(release, queries))
-    if as_json:
+    if json:
         print_json(found.to_dict())
     else:
         print_view(found.view())
