@@ -10,6 +10,7 @@ from pyarrow import csv
 import undercover as uc
 from undercover.cli.measure import run as command
 from undercover.errors import ParameterError
+from undercover.forms.case import Case
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.pages.render import report_html
 from undercover.utility import measure, optimal_discernibility
@@ -90,15 +91,15 @@ def test_measures_show_it():
         uc.Schema(quasi_identifiers=["age"], sensitive="ill"),
     )
     promised = ({"name": "l-diversity", "l": 2, "form": "frequency"},)
-    found = measure(original, release(promised))
+    found = measure(Case(original, release(promised)))
     assert (found.discernibility, found.discernibility_optimum, found.discernibility_ratio) == (13, 13, 1.0)
     assert found.to_dict()["discernibility_optimum"] == 13
-    assert measure(original, release()).to_dict()["discernibility_ratio"] is None
+    assert measure(Case(original, release())).to_dict()["discernibility_ratio"] is None
     # Five rows published and one suppressed: 9 + 4 + 6, against three pairs.
-    found = measure(original, release(promised, suppressed=1))
+    found = measure(Case(original, release(promised, suppressed=1)))
     assert (found.discernibility, found.discernibility_optimum) == (19, 12)
     # A promise that no class of the table can keep has no optimum.
-    assert measure(original, release(({"name": "k-anonymity", "k": 9},))).discernibility_optimum is None
+    assert measure(Case(original, release(({"name": "k-anonymity", "k": 9},)))).discernibility_optimum is None
 
 
 def test_report_and_command_line_show_it(tmp_path, capsys):
