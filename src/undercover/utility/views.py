@@ -22,6 +22,7 @@ _MOVED = (
     "number of its values, as in the paper, where it is added up over all cells. There are no classes, so "
     "discernibility does not apply."
 )
+_OLD_SHAPE = "The table has its old shape; there are no classes, so discernibility does not apply."
 _KEPT = (
     "What somebody would estimate from the release, beside the truth: cells are spread evenly over what they cover, "
     "values of a bucket are shared, perturbed ones are corrected. Ordered columns are put into ranges of about equally "
@@ -56,9 +57,9 @@ def measures_view(found: Mapping[str, Any]) -> View:
         moved = found["displacement"]
         lines.append(("changed", say("{risk} of the cells", moved["changed_cells"])))
         lines.append(("ILoss, sum as in the paper", say("{cost}", moved["iloss_sum"])))
-    if found.get("note"):
-        lines.append(("not measured", found["note"]))
     parts: list[Part] = [facts(*lines)]
+    if found.get("note"):
+        parts += [_OLD_SHAPE, say("Not measured: {plain}", found["note"])]
     if found["loss"]:
         parts += [_MOVED if found["classes"] is None else _CLASSES, partial(pictures.loss_chart, by_column(found))]
         parts.append(_losses(found))
