@@ -10,7 +10,7 @@ import pytest
 
 import undercover as uc
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, ParameterError
+from undercover.errors import ParameterError
 from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.methods.mutual_cover.informed import Informed
@@ -202,7 +202,7 @@ def test_threads_and_a_saved_run_change_nothing(tmp_path: Any) -> None:
 
 def test_what_cannot_be_asked() -> None:
     run = uc.publish(random_people(7), SCHEMA, uc.Mondrian(k=3))
-    with pytest.raises(DataError, match="needs the private run of mutual-cover"):
+    with pytest.raises(ParameterError, match="needs the private run of mutual-cover"):
         uc.attack(run, Informed())
     with pytest.raises(ParameterError, match="most_sets"):
         Informed(most_sets=-1)

@@ -5,6 +5,7 @@ import pytest
 
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms import read
+from undercover.forms.case import Case
 from undercover.forms.classes import classes_of_table
 from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
@@ -126,14 +127,14 @@ def test_two_tables_lose_nothing_and_count_buckets():
         ),
         pa.table({"bucket": [1, 1, 2, 2], "ill": ["flu", "cold", "flu", "gout"], "count": [1, 1, 1, 1]}),
     )
-    found = measure(original, Release("anatomy", {}, (qit, sat), True, form=Buckets()))
+    found = measure(Case(original, Release("anatomy", {}, (qit, sat), True, form=Buckets())))
     assert (found.classes, found.discernibility, found.average_class_size) == (2, 8, 2.0)
     assert found.loss["arx"].arithmetic == 0
 
 
 def test_measures_as_a_dictionary():
     made = release({"age": ["[20, 25]"] * 2, "town": ["Germany"] * 2}, {"age": "interval", "town": "node"}, 2)
-    found = json.loads(json.dumps(measure(ORIGINAL, made).to_dict(), allow_nan=False))
+    found = json.loads(json.dumps(measure(Case(ORIGINAL, made)).to_dict(), allow_nan=False))
     assert found["suppressed_share"] == 0.5
     assert (found["classes"], found["discernibility"], found["suppressed_rows"]) == (1, 12, 2)
     assert set(found["loss"]) == {"arx", "iloss", "ncp"}
@@ -146,7 +147,7 @@ def test_everything_suppressed():
     made = release(
         {"age": pa.array([], pa.string()), "town": pa.array([], pa.string())}, {"age": "interval", "town": "node"}, 4
     )
-    found = measure(ORIGINAL, made).to_dict()
+    found = measure(Case(ORIGINAL, made)).to_dict()
     assert (found["classes"], found["average_class_size"], found["discernibility"]) == (0, 0.0, 16)
     assert found["loss"]["arx"]["arithmetic"] == 1.0
 

@@ -71,6 +71,7 @@ class Buckets:
         if self.joined is not None:
             wanted[self.joined] = ()
         missing = [f"The release has no table `{name}`." for name in wanted if name not in named]
+        missing += [f"The form says nothing of the table `{name}`." for name in named if name not in wanted]
         return missing + [
             f"Table `{name}` has no column `{column}`."
             for name, columns in wanted.items()

@@ -108,6 +108,8 @@ def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | Non
     >>> found.iloss_sum, found.shift["age"]  # (1 + 0 + 3) / 3 values, and over a width of 5 in 3 rows
     (1.3333333333333333, 0.26666666666666666)
     """
+    if reading.covers:
+        raise DataError("The cells of this release cover the truth: nothing was moved.")
     own = reading.own_rows(None) if own is None else own
     if own is None:
         raise NotTold(UNKNOWN)
