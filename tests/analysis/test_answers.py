@@ -1,5 +1,6 @@
 """COUNT answers: by hand on every form of cell, then bounds that hold against every table that fits the release."""
 
+from dataclasses import replace
 from datetime import date
 from itertools import permutations, product
 
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.analysis import Answer
-from undercover.errors import DataError, ParameterError
+from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms.predicates import ListedColumn
-from undercover.model.form import Buckets
+from undercover.model.form import Buckets, Drawn
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.randomness import Randomness
@@ -209,8 +210,8 @@ def test_wrong_questions():
     assert as_tuple(count(star, {"age": range(10)}, age=3)) == (0.1, 0, 1)
     with pytest.raises(DataError, match="has no values"):
         count(star, {"age": []}, age=3)
-    with pytest.raises(ParameterError, match="drawn at random"):
-        count(release({"age": ["20"], "ill": ["flu"]}, {}, method="mutual-cover"), age=20)
+    with pytest.raises(NotTold, match="drawn at random"):
+        count(replace(release({"age": ["20"], "ill": ["flu"]}, {}), form=Drawn()), age=20)
     torn = anatomy({"age": [1, 2], "bucket": [1, 1]}, {"bucket": [1], "ill": ["flu"], "count": [1]})
     with pytest.raises(DataError, match="another number of rows"):
         count(torn, age=1)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.attacks import linkage
-from undercover.forms import read
+from undercover.forms import disclosure, read
 from undercover.forms.boxes import boxes_of, match
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.kernels import bit_planes, weigh_covering
@@ -29,7 +28,7 @@ def run(request):
 
 
 def attacked(run, monkeypatch, most):
-    monkeypatch.setattr(linkage, "MOST_PAIRS", most)
+    monkeypatch.setattr(disclosure, "MOST_PAIRS", most)
     return uc.attack(run)
 
 
@@ -44,7 +43,7 @@ def test_counting_gives_what_listing_gives(run, monkeypatch):
 
 def test_of_many_people_a_part_is_guessed_and_it_says_so(run, monkeypatch):
     listed = attacked(run, monkeypatch, 10**9).to_dict()["after"]["attribute"]["income"]
-    monkeypatch.setattr(linkage, "_LEAST_GUESSED", 300)
+    monkeypatch.setattr(disclosure, "_LEAST_GUESSED", 300)
     result = attacked(run, monkeypatch, 0)
     found = result.to_dict()["after"]["attribute"]["income"]
     assert found["guess_sample"] == 300
