@@ -141,6 +141,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "method",
         "guarantees",
         "algorithm_safe",
+        "form",
         "tables",
         "suppressed_rows",
         "warnings",

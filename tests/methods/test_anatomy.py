@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_random_tables_keep_the_properties_of_figure_3() -> None:
 
 def test_the_checker_notices_a_value_that_occurs_twice() -> None:
     draft = dealt(["a", "b", "c", "d"], 2, 1)
-    faulty = Draft(tables=draft.tables, groups=Groups(np.array([0, 1, 0, 1], np.int32), 2))
+    faulty = replace(draft, groups=Groups(np.array([0, 1, 0, 1], np.int32), 2))
     check_figure_3(["a", "a", "b", "b"], 2, faulty)
     with pytest.raises(AssertionError, match="twice"):
         check_figure_3(["a", "b", "a", "b"], 2, faulty)
