@@ -139,12 +139,7 @@ def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -
 
 
 def _divide(
-    codes: NDArray[Any],
-    picks: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    k: int,
-    settings: Columns,
-    threads: int,
+    codes: NDArray[Any], picks: NDArray[np.int64], starts: NDArray[np.int64], k: int, settings: Columns, threads: int
 ) -> NDArray[np.int64]:
     """Algorithm 4 for every pick, in place; where each equivalence group begins."""
     from undercover.methods.cross_bucket.kernels.division import divide_rows

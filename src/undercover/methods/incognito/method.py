@@ -215,10 +215,7 @@ def _nothing_passes(domain: FullDomain, condition: CellCondition) -> Unreachable
 def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
     every = {}
     if passing is not None:
-        every = {
-            "passing": int(passing.sum()),
-            "minimal": [list(node) for node in _first(minimal(passing))],
-        }
+        every = {"passing": int(passing.sum()), "minimal": [list(node) for node in _first(minimal(passing))]}
     return {
         "nodes": domain.lattice.size,
         **every,

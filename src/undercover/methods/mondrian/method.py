@@ -144,13 +144,7 @@ class Mondrian:
 
         def cut(part: Table) -> Partition:
             found = partition(
-                part,
-                k=self.k,
-                checks=checks,
-                cut=self.cut,
-                recoding=self.recoding,
-                threads=threads,
-                progress=progress,
+                part, k=self.k, checks=checks, cut=self.cut, recoding=self.recoding, threads=threads, progress=progress
             )
             if not self._refines(part):
                 return found

@@ -108,10 +108,7 @@ class InformedResult(Viewable):
                 "guess_success": float(self.hits.mean()),
                 "certain_rows": int((self.attribute > 1.0 - 1e-9).sum()),
             },
-            "baseline": {
-                "identity": float((1.0 / self.sizes).mean()),
-                "attribute": float(self.shares.mean()),
-            },
+            "baseline": {"identity": float((1.0 / self.sizes).mean()), "attribute": float(self.shares.mean())},
             "exact_share": float(self.exact.mean()),
             "worst_rows": self.worst_rows(),
         }

@@ -158,13 +158,7 @@ class MutualCover:
         )
         progress("drawing values", 0.0)
         drawn = sample(
-            table,
-            groups,
-            found,
-            randomness,
-            unchanged=self.unchanged,
-            perturb=self.perturb,
-            threads=engine.threads,
+            table, groups, found, randomness, unchanged=self.unchanged, perturb=self.perturb, threads=engine.threads
         )
         progress("weighing exposure", 0.0)
         exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=engine.threads)

@@ -26,13 +26,7 @@ import pyarrow as pa
 from undercover.errors import InputError, ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.methods.noncentralized.figures import JointFigures, joint_figures
-from undercover.methods.noncentralized.neighbours import (
-    Neighbours,
-    Shared,
-    joint_condition,
-    kept_columns,
-    neighbours,
-)
+from undercover.methods.noncentralized.neighbours import Neighbours, Shared, joint_condition, kept_columns, neighbours
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress

@@ -56,11 +56,7 @@ class NodeTree:
 
 
 def specialized(
-    table: Table,
-    *,
-    k: int,
-    labels: NDArray[np.integer] | None = None,
-    progress: Progress = no_progress,
+    table: Table, *, k: int, labels: NDArray[np.integer] | None = None, progress: Progress = no_progress
 ) -> Partition:
     """Specialise ``table`` into cells of at least ``k`` rows.
 

@@ -38,11 +38,7 @@ ABOUT = About(
     ),
     tour=(
         Stop("streamliner-l8", "Streamliner l=8", {"l": 8}),
-        Stop(
-            "streamliner-l8-guided",
-            "Streamliner l=8, by sex",
-            {"l": 8, "algorithm": "guided", "strata": ("sex",)},
-        ),
+        Stop("streamliner-l8-guided", "Streamliner l=8, by sex", {"l": 8, "algorithm": "guided", "strata": ("sex",)}),
     ),
     examples=(
         *(
