@@ -11,8 +11,8 @@ from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.forms.loss import losses
 from undercover.methods.cross_bucket.groups import cross_buckets
-from undercover.methods.cross_bucket.kernels.division import divide_rows
-from undercover.methods.cross_bucket.plan import Plan, plan_of
+from undercover.methods.cross_bucket.kernels import divide_rows
+from undercover.methods.cross_bucket.groups import Plan, plan_of
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table

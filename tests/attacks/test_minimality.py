@@ -26,8 +26,7 @@ from undercover.methods.mondrian.minimality.attack import (
     Minimality,
     MinimalityResult,
 )
-from undercover.methods.mondrian.minimality.beliefs import Belief, believe, chernoff
-from undercover.methods.mondrian.minimality.cases import cases
+from undercover.methods.mondrian.minimality.beliefs import Belief, believe, cases, chernoff
 from undercover.model.groups import Groups, seen_groups
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders

@@ -20,7 +20,7 @@ from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 from undercover.steps.dealing import deal as dealing
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.deal import strata_of
 
 Uniform = Callable[[Sequence[int]], bool]
 SAFE = ("wrap", "guided", "rda")

@@ -139,7 +139,7 @@ def _dealt(
 ) -> Deal | None:
     """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
     from undercover.methods.anatomy.kernels import deal_largest
-    from undercover.steps.dealing.dealing_kernels import take_slots
+    from undercover.steps.dealing.kernels import take_slots
 
     column = table[sensitive]
     counts = np.bincount(column.codes, minlength=column.domain.size)

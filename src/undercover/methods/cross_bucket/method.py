@@ -5,8 +5,8 @@ equivalence groups of about k rows with generalised quasi-identifiers, and acros
 values are detached from the rows. Whoever knows a person's quasi-identifiers picks the row with at most 1/k and the
 sensitive value with at most 1/l.
 
-Deviations: see :mod:`undercover.methods.cross_bucket.plan` and :mod:`undercover.methods.cross_bucket.groups`; the
-printed algorithms break the promise on the paper's own example. What is published was checked in whole numbers before.
+Deviations: see :mod:`undercover.methods.cross_bucket.groups`; the printed algorithms break the promise on the paper's
+own example. What is published was checked in whole numbers before.
 
 Which rows are taken together depends on sensitive values and quasi-identifiers at once, so somebody who knows the
 algorithm may infer more than the release shows: ``algorithm_safe`` is false.
@@ -26,8 +26,7 @@ import numpy as np
 from undercover.errors import ParameterError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
-from undercover.methods.cross_bucket.groups import cross_buckets, pick
-from undercover.methods.cross_bucket.plan import plan_of, require_plannable
+from undercover.methods.cross_bucket.groups import cross_buckets, pick, plan_of, require_plannable
 from undercover.model.form import Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress

@@ -30,13 +30,19 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.asked import Asked, Distance, Diversity
-from undercover.steps.cutting.checks import require_whole_table
-from undercover.steps.lattice.choice import Choice, Chooser, Chosen, search
+from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_whole_table
+from undercover.steps.lattice.choice import (
+    Choice,
+    Chooser,
+    Chosen,
+    candidate_frame,
+    level_facts,
+    search,
+    two_level_warning,
+)
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
 from undercover.steps.lattice.lattice import Levels, NodeSet, listed_nodes, minimal
-from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
 from undercover.steps.recoding import generalized_table
 
 

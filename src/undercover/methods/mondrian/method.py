@@ -29,8 +29,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.asked import Asked, Distance, Diversity
-from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
 from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
 from undercover.steps.recoding import box_cells, generalized_table, region_cells

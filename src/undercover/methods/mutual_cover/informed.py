@@ -8,7 +8,7 @@ a row with the total probability of the assignments in which he does.
 The paper (Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover") has no such adversary: its protection
 rests on groups and tables being hidden. He is told more than anybody outside can work out, so his figures are an upper
 bound for all who know less. They are exact wherever ``exact_share`` says so; for groups with too many possible
-assignments they are the Bethe approximation of :mod:`undercover.methods.mutual_cover.kernels.assignments`, and in
+assignments they are the Bethe approximation of :mod:`undercover.methods.mutual_cover.kernels.likelihood`, and in
 groups of more than 5,000 people those of somebody who looks at one person at a time and forgets that every row has one
 owner.
 """
@@ -158,7 +158,7 @@ class Informed:
     ----------
     most_sets
         How far the exact computation goes before it is given up for a group; see
-        :mod:`undercover.methods.mutual_cover.kernels.assignments`.
+        :mod:`undercover.methods.mutual_cover.kernels.likelihood`.
 
     Examples
     --------

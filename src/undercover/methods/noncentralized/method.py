@@ -25,8 +25,15 @@ import pyarrow as pa
 
 from undercover.errors import InputError, ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
-from undercover.methods.noncentralized.figures import JointFigures, joint_figures
-from undercover.methods.noncentralized.neighbours import Neighbours, Shared, joint_condition, kept_columns, neighbours
+from undercover.methods.noncentralized.neighbours import (
+    JointFigures,
+    Neighbours,
+    Shared,
+    joint_condition,
+    joint_figures,
+    kept_columns,
+    neighbours,
+)
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -35,10 +42,9 @@ from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.lattice.choice import Chooser, Chosen, search
+from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
-from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
 from undercover.steps.recoding import generalized_table
 
 

@@ -35,8 +35,7 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.deal import Deal, require_eligible, strata_of
 from undercover.steps.recoding import box_cells, generalized_table
 
 Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]

@@ -33,7 +33,7 @@ _LARGEST_RANK = 1 << 53
 
 def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
     """Rows, value after value from the most frequent on, dealt round and round over n // l groups."""
-    from undercover.steps.dealing.dealing_kernels import take_slots, wrap_slots
+    from undercover.steps.dealing.kernels import take_slots, wrap_slots
 
     column = table[sensitive]
     counts, offsets = _counts(column.codes, column.domain.size)
@@ -45,7 +45,7 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
 
 def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
     """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
-    from undercover.steps.dealing.dealing_kernels import rda_slots, take_slots
+    from undercover.steps.dealing.kernels import rda_slots, take_slots
 
     column = table[sensitive]
     _, offsets = _counts(column.codes, column.domain.size)
@@ -74,7 +74,7 @@ def guided(
     describe
         The name of a stratum, for the error.
     """
-    from undercover.steps.dealing.guiding_kernels import bucket_slots, zip_in_order
+    from undercover.steps.dealing.kernels import bucket_slots, zip_in_order
 
     column = table[sensitive]
     n_strata, n_colours = int(strata.max()) + 1, column.domain.size
@@ -90,7 +90,7 @@ def guided(
 
 def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:  # noqa: E741
     """Table 7: each group around the lowest row of the most frequent value left. Nothing in it is random."""
-    from undercover.steps.dealing.guiding_kernels import gda_groups
+    from undercover.steps.dealing.kernels import gda_groups
 
     column = table[sensitive]
     _, offsets = _counts(column.codes, column.domain.size)
@@ -107,7 +107,7 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     ``REDRAWS`` times.
     """
     from undercover.compiled.shuffle import counting_order
-    from undercover.steps.dealing.dealing_kernels import draw_partners, number_trees
+    from undercover.steps.dealing.kernels import draw_partners, number_trees
 
     column = table[sensitive]
     rows, offsets = counting_order(column.codes, column.domain.size)
@@ -187,7 +187,7 @@ def weighted_ranks(table: Table, weights: Sequence[int]) -> NDArray[np.int64]:
 
 def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
     """Rows by ascending weighted rank, ties by row number."""
-    from undercover.steps.dealing.guiding_kernels import rank_order
+    from undercover.steps.dealing.kernels import rank_order
 
     lowest = int(weighted.min())
     n_bits = (int(weighted.max()) - lowest).bit_length()

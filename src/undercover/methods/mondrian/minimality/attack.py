@@ -30,8 +30,7 @@ from undercover.errors import DataError, ParameterError
 from undercover.forms.case import Case as Holder
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.methods.mondrian.following import Followable
-from undercover.methods.mondrian.minimality.beliefs import believe
-from undercover.methods.mondrian.minimality.cases import JOINT, Case, Evidence, cases
+from undercover.methods.mondrian.minimality.beliefs import JOINT, Case, Evidence, believe, cases
 from undercover.model.groups import Groups
 from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
