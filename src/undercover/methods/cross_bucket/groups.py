@@ -45,8 +45,6 @@ from undercover.steps.shuffling import shuffle_within
 class Plan:
     """Sets of sensitive values, each to be taken so many times.
 
-    Examples
-    --------
     >>> list(plan_of(np.array([2, 1, 1]), k=2, l=2))
     [((0, 1), 1), ((0, 2), 1)]
     >>> list(plan_of(np.array([4, 2, 2]), k=2, l=2))
@@ -180,11 +178,8 @@ def pick(
     """Algorithm 3 for every set of the plan: which rows are taken together.
 
     ``rows`` is put in the order of the kd-tree. Rows that are equal in all quasi-identifiers and the sensitive value
-    are taken in the order given; nothing else depends on it.
-
-    Returns
-    -------
-    (positions in ``rows``, where each pick begins among them, cutting codes by position, settings for kernels)
+    are taken in the order given; nothing else depends on it. Returns (positions in ``rows``, where each pick begins
+    among them, cutting codes by position, settings for kernels).
     """
     from undercover.compiled.jit import needs_compiling
     from undercover.methods.cross_bucket.kernels import build_tree, count_values, select_rows

@@ -26,22 +26,12 @@ from undercover.steps.cutting.nodes import TIE, cell_loss, lowest_common_node
 
 @kernel
 def plan_sets(values: Any, counts: Any, k: int, m: int) -> Any:
-    """Sets of at least ``m`` and fewer than ``2 m`` different values that use up every row.
+    """Sets of at least ``m`` and fewer than ``2 m`` different values that use up every row; multiples of ``k``
+    preferred.
 
-    Parameters
-    ----------
-    values, counts
-        The values and how many rows each has, largest count first, equal counts by value; all counts positive, and
-        ``m * counts[0] <= counts.sum()``.
-    k
-        Sets whose size is a multiple of ``k`` are preferred.
-    m
-        Least size of a set.
-
-    Returns
-    -------
-    (members, offsets, repeats): set i has the values ``members[offsets[i]:offsets[i + 1]]``, most frequent first, and
-    is taken ``repeats[i]`` times.
+    Values come largest count first, equal counts by value; all counts are positive, and ``m * counts[0] <=
+    counts.sum()``. Returns (members, offsets, repeats): set i has the values ``members[offsets[i]:offsets[i + 1]]``,
+    most frequent first, and is taken ``repeats[i]`` times.
     """
     ranked, left = values.copy(), counts.copy()
     n_values = len(ranked)
@@ -141,23 +131,12 @@ class _Rows(NamedTuple):
 
 @kernel
 def build_tree(codes: Any, values: Any, ids: Any, columns: Columns) -> Any:
-    """Order rows into leaves, in place.
+    """Order rows into leaves, in place; ``values`` and ``ids`` (n,) move with the ``codes`` (n, at least d) of their
+    row.
 
-    Parameters
-    ----------
-    codes
-        (n, at least d) cutting codes of every row.
-    values, ids
-        (n,) sensitive code and number of every row; they move with it.
-
-    Returns
-    -------
-    (n_nodes, 6) start, end, left child, right child, column, cut: the root is node 0, a node holds the rows from start
-    to end, its children have greater numbers (-1 in a leaf), and codes up to the cut lie on the left.
-
-    Notes
-    -----
-    In a leaf rows are ordered by codes, then by value; what is equal in both keeps the order it was given in.
+    Returns (n_nodes, 6) start, end, left child, right child, column, cut: the root is node 0, a node holds the rows
+    from start to end, its children have greater numbers (-1 in a leaf), and codes up to the cut lie on the left. In a
+    leaf rows are ordered by codes, then by value; what is equal in both keeps the order it was given in.
     """
     n, d = len(ids), len(columns.kinds)
     widest_domain = np.int64(1)
@@ -346,11 +325,8 @@ def select_rows(
     """Pick rows for every set of values, as often as it is repeated; uses up ``entries``.
 
     Down from the root as long as a child has all values of the set, left before right. There the value with fewest rows
-    gives the seed, and every other value the row that is nearest to it.
-
-    Returns
-    -------
-    (n,) positions, set after set in the order of the plan, within a set in the order of its values.
+    gives the seed, and every other value the row that is nearest to it. Returns (n,) positions, set after set in the
+    order of the plan, within a set in the order of its values.
     """
     n = len(values)
     picked = np.empty(n, np.int64)
@@ -492,22 +468,12 @@ class _Segment(NamedTuple):
 
 @kernel
 def divide_rows(codes: Any, rows: Any, offsets: Any, k: int, columns: Columns) -> Any:
-    """Order every segment of ``rows``, in place, so that its groups are contiguous and narrow.
+    """Order every segment ``rows[offsets[i]:offsets[i + 1]]``, in place, so that its groups are contiguous and narrow.
 
-    A segment of g rows has ``g // k`` groups of at least ``k`` rows, as even as can be, larger ones first. It is ordered
-    by the column that leaves least loss on both sides, cut in the middle between two groups, and so are its parts until
-    each is one group. Of parts of more than ``FEW`` rows the widest column is taken without trying the others.
-
-    Parameters
-    ----------
-    codes
-        (n, at least d) cutting codes of every row.
-    rows, offsets
-        Segment i is ``rows[offsets[i]:offsets[i + 1]]``.
-
-    Returns
-    -------
-    where each group begins in ``rows``, and the end
+    A segment of g rows has ``g // k`` groups of at least ``k`` rows, as even as can be, larger ones first. It is
+    ordered by the column that leaves least loss on both sides, cut in the middle between two groups, and so are its
+    parts until each is one group. Of parts of more than ``FEW`` rows the widest column is taken without trying the
+    others. Returns where each group begins in ``rows``, and the end. ``codes`` (n, at least d) are cutting codes.
     """
     units = columns.weights * columns.units
     n_groups = 0

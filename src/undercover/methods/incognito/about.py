@@ -31,15 +31,10 @@ KINDS = ("chosen", "minimal", "keeps the promise", "does not")
 def lattice_facts(run: Run) -> dict[str, Any] | None:
     """What is known of the lattice; ``None`` where the passing nodes were not all looked for.
 
-    Returns
-    -------
-    dict
-        ``columns`` (``name``, ``level`` taken, ``height``), ``nodes``, ``passing``, ``minimal`` (how many), ``loss`` of
-        the node taken, ``by_height`` (``height``, ``passing``, ``failing``) and, of a small lattice, ``listed``: every
-        node with its ``levels``, ``kind`` and ``loss`` where it keeps the promise.
+    ``columns`` (``name``, ``level`` taken, ``height``), ``nodes``, ``passing``, ``minimal`` (how many), ``loss`` of the
+    node taken, ``by_height`` (``height``, ``passing``, ``failing``) and, of a small lattice, ``listed``: every node
+    with its ``levels``, ``kind`` and ``loss`` where it keeps the promise.
 
-    Examples
-    --------
     >>> import undercover as uc
     >>> people, schema = uc.datasets.census(500, seed=1), uc.datasets.census_schema(["age", "sex"])
     >>> found = lattice_facts(uc.publish(people, schema, uc.Incognito(k=5)))

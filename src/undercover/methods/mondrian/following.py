@@ -61,8 +61,6 @@ def follow(
 ) -> Iterator[Node]:
     """Cut ``table`` as :func:`undercover.steps.cutting.partition.partition` does, and tell every node.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"age": [30, 31, 40, 41], "ill": ["flu", "flu", "gout", "gout"]})

@@ -55,8 +55,6 @@ def regrouped(
 ) -> Partition:
     """The partition after rows were moved between its groups, which are published as boxes.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"age": [20, 20, 28, 30, 30]})

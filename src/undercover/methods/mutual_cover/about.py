@@ -31,15 +31,10 @@ _MISSING = "(missing)"
 def shown_tables(run: Run) -> list[dict[str, Any]]:
     """The tables to show; none where a run has none.
 
-    Returns
-    -------
-    list
-        One mapping per table: ``attribute``, ``group``, ``records`` of the group, ``originals`` (``value`` and
-        ``records``), ``outputs``, ``probabilities`` (a list per original), ``kept`` (share of the records that are
-        expected to keep their value) and ``largest_share`` (of one record in any value released).
+    Each has ``attribute``, ``group``, ``records`` of the group, ``originals`` (``value`` and ``records``), ``outputs``,
+    ``probabilities`` (a list per original), ``kept`` (share of the records that are expected to keep their value) and
+    ``largest_share`` (of one record in any value released).
 
-    Examples
-    --------
     >>> import undercover as uc
     >>> people, schema = uc.datasets.census(500, seed=1), uc.datasets.census_schema(["age", "sex"])
     >>> tables = shown_tables(uc.publish(people, schema, uc.MutualCover(delta="1/5", l=5), seed=1))

@@ -153,32 +153,17 @@ def output_tables(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> OutputTables:
-    """The tables of every quasi-identifier in every group.
+    """The tables of every quasi-identifier in every group; no record has more than the share ``delta`` of an output
+    value.
 
-    Parameters
-    ----------
-    delta
-        The largest share one record may have of an output value, in (0, 1].
-    columns
-        Output values: the ``observed`` ones of the group, or, in columns of whole numbers, its ``integer_range``.
-    tables
-        ``optimal`` moves values as little as possible, ``uniform`` makes every value of the group equally likely.
-    threads
-        How many programs are solved at a time; the result does not depend on it.
+    ``columns`` and ``tables`` are those of the method. The result does not depend on ``threads``. Raises
+    UnreachableError if some group has fewer than 1/delta rows (Property 1).
 
-    Raises
-    ------
-    UnreachableError
-        If some group has fewer than 1/delta rows (Property 1).
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"sex": ["f", "f", "m", "m", "m"], "disease": list("abcde")})
     >>> people = Table.from_arrow(people, Schema(quasi_identifiers=["sex"], sensitive="disease"))
-    >>> one_group = Groups(np.zeros(5, np.int32), 1)
-    >>> found = output_tables(people, one_group, delta=Fraction(1, 3))
+    >>> found = output_tables(people, Groups(np.zeros(5, np.int32), 1), delta=Fraction(1, 3))
     >>> found.table(attribute=0, group=0).probabilities.round(6).tolist()
     [[1.0, 0.0], [0.333333, 0.666667]]
     """
@@ -325,17 +310,9 @@ _TOLERANCE = 1e-10
 def solve_by_highs(
     cost: NDArray[np.float64], counts: NDArray[np.integer], delta: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities (q, n) and the multipliers (q, n) of ``x <= delta S``, before any repair.
+    """Probabilities (q, n) and the multipliers (q, n) of ``x <= delta S``, before any repair; of costs (q, n), counts
+    (q,).
 
-    Parameters
-    ----------
-    cost
-        (q, n) distance of each original to each output value.
-    counts
-        (q,) rows of each original value.
-
-    Examples
-    --------
     >>> x, _ = solve_by_highs(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([5, 4]), 0.2)
     >>> bool(abs(float((np.array([5, 4])[:, None] * np.array([[0, 1], [1, 0]]) * x).sum()) - 1) < 1e-6)
     True

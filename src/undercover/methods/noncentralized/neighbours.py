@@ -46,15 +46,7 @@ class Neighbours:
 
 
 def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:  # noqa: E741
-    """Check the others' tables against ours and against each other.
-
-    Raises
-    ------
-    DataError
-        If they are not about the same people.
-    UnreachableError
-        If the values do not allow l, or the others' tables alone already leave fewer.
-    """
+    """Check the others' tables against ours and against each other: the same people, and l values left by theirs alone."""
     column = table[sensitive]
     labels = column.domain.labels
     totals = np.bincount(column.codes, minlength=column.domain.size)

@@ -60,18 +60,8 @@ def specialized(
 ) -> Partition:
     """Specialise ``table`` into cells of at least ``k`` rows.
 
-    Parameters
-    ----------
-    table, k
-        What to cut, and the least rows of a cell.
-    labels
-        Sensitive values to be driven by (information gain); not safe. Without them the cut follows from the
-        quasi-identifiers and the weights alone.
-
-    Raises
-    ------
-    UnreachableError
-        If the table has fewer than k rows.
+    With ``labels``, sensitive values to be driven by (information gain), it is not safe; without them the cut follows
+    from the quasi-identifiers and the weights alone.
     """
     if k > table.n_rows:
         raise UnreachableError(
@@ -206,8 +196,6 @@ def _entropy(counts: Array) -> float:
 def full_domain_partition(table: Table, *, k: int, progress: Progress = no_progress) -> Partition:
     """Cells of at least ``k`` rows on one level of every column; regions of the domain that do not overlap.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"age": [34, 38, 34, 38], "sex": ["f", "f", "m", "m"]})

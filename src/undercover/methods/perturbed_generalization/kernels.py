@@ -24,16 +24,8 @@ def specialize(
 ) -> int:
     """Give the rows of each child cells of their own; the new number of cells, or -1 where one would fall below k.
 
-    Parameters
-    ----------
-    rows
-        The rows below the node; a cell lies below it with all of its rows or with none.
-    cell
-        (n_rows,) cell of each row; changed in place unless -1 is returned.
-    leaves
-        (n_rows,) cutting code of the column.
-    first, child_of
-        First cutting code below the node, and the child of each code from there on.
+    ``rows`` lie below the node; a cell lies below it with all of its rows or with none. ``cell`` (n_rows,) is changed
+    in place unless -1 is returned. ``child_of`` has the child of each cutting code from ``first`` on.
     """
     local = np.full(n_cells, -1, np.int64)
     n_local = 0

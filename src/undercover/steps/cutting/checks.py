@@ -137,8 +137,6 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 class Asked:
     """The parameters of a method beyond k, checked one by one; ``method`` is its name in messages.
 
-    Examples
-    --------
     >>> Asked(method="Mondrian", l=3).problems()
     []
     >>> Asked(method="Mondrian", diversity="distinct").problems()

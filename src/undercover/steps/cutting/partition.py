@@ -64,13 +64,7 @@ def partition(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Partition:
-    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``.
-
-    Raises
-    ------
-    UnreachableError
-        If the whole table as a single group does not satisfy what is asked.
-    """
+    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``, as the whole table must."""
     if k > table.n_rows:
         raise UnreachableError(
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",

@@ -65,14 +65,8 @@ def guided(
 ) -> Deal:
     """`wrap` inside every stratum; within groups of the same values, rows are zipped in weighted-rank order.
 
-    Parameters
-    ----------
-    strata
-        (n_rows,) stratum of each row, numbered from 0; a function of quasi-identifiers alone.
-    weighted
-        (n_rows,) weighted rank of each row.
-    describe
-        The name of a stratum, for the error.
+    ``strata`` (n_rows,) are numbered from 0, a function of quasi-identifiers alone; ``weighted`` (n_rows,) is the
+    weighted rank of each row; ``describe`` names a stratum, for the error.
     """
     from undercover.steps.dealing.kernels import bucket_slots, zip_in_order
 

@@ -85,10 +85,8 @@ def take_one(colour: int, ranked: Any, place: Any, left: Any, last: Any) -> None
 def rda_slots(offsets: Any, l: int) -> Any:  # noqa: E741
     """Liu & Wang, Table 6, with remaining rows appended to the smallest compatible group (end of Section 3.2).
 
-    Returns
-    -------
-    slots, number of groups; a slot is -1 where no group without the colour was left, which does not happen on an
-    l-eligible table.
+    Returns slots and the number of groups; a slot is -1 where no group without the colour was left, which does not
+    happen on an l-eligible table.
     """
     n = offsets[-1]
     n_colours = len(offsets) - 1
@@ -178,20 +176,10 @@ def _append_rest(slots: Any, heads: Any, offsets: Any, count: int, ranking: Any,
 def draw_partners(colour: int, offsets: Any, rows: Any, pool: Any, l: int, words: Any, spare: Any, parent: Any) -> int:  # noqa: E741
     """Liu & Wang, Table 5, lines 3-6 for one colour: l - 1 partners for each of its rows, merged at once.
 
-    Parameters
-    ----------
-    rows
-        Rows colour after colour, in an order nobody knows: those who draw first have the larger choice.
-    pool
-        The same rows, reordered within colours as they are drawn.
-    words, spare
-        2 (l - 1) words for each row of the colour, and spare ones.
-    parent
-        The forest of merged rows, changed in place only if all rows found partners.
-
-    Returns
-    -------
-    1 if every row found partners, 0 at a dead end (fewer than l - 1 colours with unused rows), -1 if words ran out
+    ``rows`` stand colour after colour, in an order nobody knows: those who draw first have the larger choice. ``pool``
+    has the same rows, reordered within colours as they are drawn; ``parent`` is the forest of merged rows, changed only
+    if all rows found partners. There are 2 (l - 1) ``words`` for each row of the colour. Returns 1 if every row found
+    partners, 0 at a dead end (fewer than l - 1 colours with unused rows), -1 if words ran out.
     """
     n_colours = len(offsets) - 1
     heads = offsets[:-1].copy()
@@ -298,24 +286,13 @@ def rank_order(keys: Any, n_bits: int) -> Any:
 def bucket_slots(counts: Any, ranked: Any, l: int) -> Any:  # noqa: E741
     """`guided`: buckets of groups with the same colours, and how many rows of each colour go to which bucket.
 
-    Parameters
-    ----------
-    counts
-        (strata, colours) rows of each colour in each stratum; every stratum is l-eligible.
-    ranked
-        (strata, colours) the colours of each stratum, most rows first.
+    ``counts`` (strata, colours) has the rows of each colour in each stratum, every stratum l-eligible; ``ranked`` the
+    colours of each stratum, most rows first. Returns:
 
-    Returns
-    -------
-    slots
-        A bucket for every row of a stratum and colour, cell after cell, to be shuffled within the cell. A bucket is
-        named by its counter: the place in ``next_group`` from which this colour draws groups of this bucket.
-    offsets
-        (cells + 1,) where the slots of each cell start.
-    next_group
-        The first group of every (cell, bucket).
-    count
-        Number of groups.
+    - slots: a bucket for every row of a stratum and colour, cell after cell, to be shuffled within the cell. A bucket is
+      named by its counter: the place in ``next_group`` from which this colour draws groups of this bucket;
+    - offsets (cells + 1,): where the slots of each cell start;
+    - next_group: the first group of every (cell, bucket), and the number of groups.
     """
     n_strata, n_colours = counts.shape
     offsets = np.zeros(n_strata * n_colours + 1, np.int64)
@@ -397,23 +374,11 @@ def zip_in_order(order: Any, cells: Any, offsets: Any, slots: Any, next_group: A
 
 @kernel
 def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> Any:  # noqa: E741
-    """Liu & Wang, Table 7, repaired so that what is left always finds a group.
+    """Liu & Wang, Table 7, repaired so that what is left always finds a group: (labels, number of groups).
 
-    Parameters
-    ----------
-    order
-        Rows by ascending weighted rank.
-    offsets
-        (colours + 1,) cumulative counts of the colours.
-    weighted
-        The weighted rank of every row.
+    ``order`` has the rows by ascending ``weighted`` rank, ``offsets`` (colours + 1,) the cumulative counts of the
+    colours.
 
-    Returns
-    -------
-    labels, number of groups
-
-    Notes
-    -----
     ``slack`` is how many rows may still stay without a group of their own. A colour with at least as many rows as
     groups still to be made is critical: passing over it costs one of the slack, so when that is spent it must be taken.
     """

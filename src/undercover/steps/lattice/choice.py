@@ -54,17 +54,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Chooser:
-    """Costs of nodes.
-
-    Parameters
-    ----------
-    domain, condition
-        The table on all levels, and what decides who is suppressed.
-    by
-        What is made small.
-    weights
-        Of the columns, for ``by="weights"``.
-    """
+    """Costs of nodes: ``by`` says what is made small, ``condition`` who is suppressed."""
 
     domain: FullDomain
     condition: Condition

@@ -163,18 +163,10 @@ class CellCondition:
 
 @dataclass(frozen=True, eq=False)
 class JointCondition:
-    """Whatever cell and whatever class of every other table a person is in: at least ``l`` values are left.
-
-    Parameters
-    ----------
-    l
-        Distinct values.
-    others
-        Per table of the others (n_sets, n_words) the values of its classes as bits; only the smallest sets matter.
-    """
+    """Whatever cell and whatever class of every other table a person is in: at least ``l`` distinct values are left."""
 
     l: int  # noqa: E741
-    others: tuple[NDArray[np.uint64], ...]
+    others: tuple[NDArray[np.uint64], ...]  # per table (n_sets, n_words) values of its classes; the smallest matter
     n_values: int
 
     @property

@@ -46,8 +46,6 @@ class Level:
 class ColumnLevels:
     """Every level of one column, values first.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Column
     >>> from undercover.model.table import encode
@@ -154,17 +152,6 @@ _LARGEST_KEY = 1 << 62
 class FullDomain:
     """A table ready to be generalised: its quasi-identifiers on all levels.
 
-    Parameters
-    ----------
-    table
-        The encoded rows.
-    names
-        The quasi-identifiers that take part.
-    sensitive
-        The sensitive columns cells are to know.
-
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> from undercover.model.schema import Schema
     >>> people = pa.table({"sex": ["f", "m", "f"], "zip": ["1", "1", "2"]})
@@ -174,8 +161,8 @@ class FullDomain:
     """
 
     table: Table
-    names: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
+    names: tuple[str, ...]  # the quasi-identifiers that take part
+    sensitive: tuple[str, ...] = ()  # the sensitive columns cells are to know
 
     @cached_property
     def columns(self) -> tuple[ColumnLevels, ...]:
@@ -379,15 +366,7 @@ class Recoded:
 
 
 def recode(domain: FullDomain, levels: Levels, failing: NDArray[np.bool_] | None = None) -> Recoded:
-    """The classes of a node as published cells.
-
-    Parameters
-    ----------
-    domain, levels
-        What to recode, and to which levels.
-    failing
-        (n_classes,) the classes of :meth:`FullDomain.classes` whose rows are suppressed; none by default.
-    """
+    """The classes of a node as published cells, without rows of the classes (n_classes,) that are ``failing``."""
     labels, count = domain.classes(levels)
     rows = np.arange(domain.table.n_rows)
     if failing is not None and failing.any():

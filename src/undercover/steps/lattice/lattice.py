@@ -52,19 +52,12 @@ CubeType = TypeVar("CubeType", bound=Cube)
 class Lattice:
     """All ways to publish each column on one level of its hierarchy.
 
-    Parameters
-    ----------
-    heights
-        The top level of every column.
-
-    Examples
-    --------
     >>> lattice = Lattice((1, 2))
     >>> lattice.size, lattice.top, list(lattice)[:3]
     (6, (1, 2), [(0, 0), (0, 1), (0, 2)])
     """
 
-    heights: Levels
+    heights: Levels  # the top level of every column
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,20 +125,9 @@ def passing_nodes(
     *,
     progress: Progress = no_progress,
 ) -> NodeSet:
-    """All nodes that pass.
+    """All nodes that pass a check that has the generalisation and the subset property.
 
-    Parameters
-    ----------
-    lattice
-        The levels there are.
-    cube_at
-        Fills the cells of a node from the table.
-    passes
-        The check; it must have the generalisation and the subset property.
-
-    Examples
-    --------
-    Two columns of which not both may be published as they are:
+    ``cube_at`` fills the cells of a node from the table. Two columns of which not both may be published as they are:
 
     >>> class Bare:
     ...     def __init__(self, levels):
@@ -155,6 +137,9 @@ def passing_nodes(
     >>> found = passing_nodes(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) >= 1)
     >>> listed_nodes(found), listed_nodes(minimal(found))
     ([(0, 1), (1, 0), (1, 1)], [(0, 1), (1, 0)])
+    >>> every = every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, np.ones((2, 2), dtype=bool))
+    >>> listed_nodes(every)
+    [(0, 0), (1, 1)]
     """
     found = lattice.none()
     axes = [axis for axis, height in enumerate(lattice.heights) if height]
@@ -176,15 +161,6 @@ def every_node(
     """Those of the nodes ``within`` that pass a check without Incognito's properties: each is looked at.
 
     ``within`` holds with a node everything more general. Cells are filled once per family here, too.
-
-    >>> class Bare:
-    ...     def __init__(self, levels):
-    ...         self.levels = levels
-    ...     def rolled_up(self, axis, level):
-    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
-    >>> whole = np.ones((2, 2), dtype=bool)
-    >>> listed_nodes(every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, whole))
-    [(0, 0), (1, 1)]
     """
     found = lattice.none()
     total, done = int(within.sum()), 0

@@ -50,15 +50,7 @@ class Beliefs(NamedTuple):
 def group_beliefs(
     groups: Any, seen: Seen, tables: Tables, weights: Any, unchanged: int, perturb: int, most_sets: int, filled: Beliefs
 ) -> None:
-    """What somebody who knows groups and tables believes of every person of some groups.
-
-    Parameters
-    ----------
-    groups
-        The groups to work on.
-    weights
-        (d * n_groups,) of Algorithm 3.
-    """
+    """What somebody who knows groups and tables believes of every person of some groups; ``weights`` as in Algorithm 3."""
     offsets = seen.offsets
     for g in groups:
         people = seen.order[offsets[g] : offsets[g + 1]]
@@ -192,12 +184,8 @@ _LARGEST = 1e100
 def assignment_marginals(likelihood: Any, most_sets: int) -> Any:
     """(m, m) probability that person i owns row r, and (m,) whether it is exact.
 
-    Parameters
-    ----------
-    likelihood
-        (m, m), not negative; some assignment must be possible.
-    most_sets
-        Sets of taken rows that are kept at a time before the exact computation is given up.
+    ``likelihood`` (m, m) is not negative; some assignment must be possible. The exact computation is given up for more
+    than ``most_sets`` sets of taken rows at a time.
     """
     m = len(likelihood)
     marginals = np.zeros((m, m))

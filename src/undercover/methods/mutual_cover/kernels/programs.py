@@ -85,19 +85,11 @@ def cover_tables(
     """Solve the programs ``numbers``; the results go into ``solved`` and the probabilities of ``tables``.
 
     Of the output codes of a table those that keep mass are moved to the front. Its probabilities are (originals, kept
-    outputs), row by row.
-
-    Parameters
-    ----------
-    distance
-        ``(kind, row_scale, column_scale, leaf_node, node_first, node_last, parent, matrix)``: numbers on the scales
-        of rows and columns, the nodes of a hierarchy (the scale is the depth-first leaf), or a matrix.
-    least, whole
-        The smallest whole number that is at least 1/delta, and whether it is 1/delta: what is compared with counts.
-    uniform
-        Every output value equally likely instead of the optimum.
-    lanes
-        ``LANES``. An argument, because the compiler takes loops of known length apart instead of computing in blocks.
+    outputs), row by row. ``distance`` is ``(kind, row_scale, column_scale, leaf_node, node_first, node_last, parent,
+    matrix)``: numbers on the scales of rows and columns, the nodes of a hierarchy (the scale is the depth-first leaf),
+    or a matrix. ``least`` is the smallest whole number that is at least 1/delta, ``whole`` whether it is 1/delta.
+    ``uniform`` makes every output value equally likely. ``lanes`` is ``LANES``: an argument, because the compiler takes
+    loops of known length apart instead of computing in blocks.
     """
     starts, values, counts, column_starts, columns, cell_starts, probabilities = tables
     most_rows, most_columns = 1, 1

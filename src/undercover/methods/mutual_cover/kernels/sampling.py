@@ -71,18 +71,8 @@ def _kept_at(people: People, tables: Tables, p: int, a: int, code: Any) -> Any:
 
 @kernel
 def sample_rows(groups: Any, people: People, tables: Tables, words: Any, released: Any, same: Any) -> None:
-    """Draw the released values of every row of some groups.
-
-    Parameters
-    ----------
-    groups
-        The groups to do.
-    words
-        (n_rows, 2 d) random words.
-    released
-        (n_rows, d) output codes; filled.
-    same
-        (n_rows,) whether all values came through; filled.
+    """Draw what every row of some groups releases (n_rows, d), by ``words`` (n_rows, 2 d), and whether all came
+    through.
     """
     offsets, rows, codes, as_output, output_starts = people
     _, _, _, column_starts, outputs, cell_starts, probabilities = tables
@@ -110,20 +100,9 @@ def change_rows(
 ) -> None:  # fmt: skip
     """Change rows all of whose values came through: drawn again given a change, or by Algorithm 3.
 
-    Parameters
-    ----------
-    chosen_rows
-        The rows to change.
-    weights
-        (d * n_groups,) Algorithm 3, line 1: how far a group spreads in an attribute, against the table.
-    resample
-        Draw from the row's own tables given that something changes; Algorithm 3 only where nothing can.
-    perturb
-        How many values Algorithm 3 replaces.
-    words
-        (rows to change, 2 d + 4 perturb) random words.
-    changed
-        (rows to change,) whether it could be done; filled.
+    ``weights`` (d * n_groups,): Algorithm 3, line 1. With ``resample`` a row is drawn from its own tables given that
+    something changes; Algorithm 3, which replaces ``perturb`` values, only where nothing can. Each row to change has 2
+    d + 4 perturb ``words``, and ``changed`` says whether it could be done.
     """
     codes, n_groups = people.codes, len(people.offsets) - 1
     column_starts, outputs, probabilities = tables.column_starts, tables.outputs, tables.probabilities
@@ -319,18 +298,9 @@ def _found_among_many(table: Any, n: int, j: int, rows_of_line: Any, line: int) 
 
 @kernel
 def distinct_values(codes: Any, order: Any, offsets: Any, size: int) -> Any:
-    """The distinct codes of every group, ascending, with their counts.
+    """The distinct codes of every group, ascending, with their counts: (starts, values, counts).
 
-    Parameters
-    ----------
-    codes
-        (n_rows,) codes of one column, below ``size``.
-    order, offsets
-        The rows of group g are ``order[offsets[g]:offsets[g + 1]]``.
-
-    Returns
-    -------
-    starts (n_groups + 1,), values, counts: group g has ``values[starts[g]:starts[g + 1]]``
+    The rows of group g are ``order[offsets[g]:offsets[g + 1]]``, its values ``values[starts[g]:starts[g + 1]]``.
     """
     n_groups = len(offsets) - 1
     starts = np.zeros(n_groups + 1, np.int64)

@@ -189,20 +189,7 @@ def deal_candidate(
     order: Sequence[str] | None = None,
     within: Partition | None = None,
 ) -> Candidate:
-    """Deal every identifier of a colour l−1 partners of different colours.
-
-    Parameters
-    ----------
-    table
-        The table; l-eligible.
-    colour
-        Everybody with one sensitive value.
-    l
-        How many sets the candidate has, the colour included.
-    order
-        The identifiers in the order in which they are dealt; as in the table if not given.
-    within
-        Partners come from the same group of this partition; from the whole table if not given.
+    """Deal every identifier of a colour l−1 partners of different colours, from the same group of ``within`` if given.
 
     >>> table = MicroTable.of({"1": "a", "2": "a", "3": "b", "4": "b", "5": "c", "6": "d"})
     >>> deal_candidate(table, frozenset("12"), 3)
