@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError
+from undercover.errors import InternalError
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -34,7 +34,7 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.bucket_tables import require_free_names, sensitive_table
-from undercover.steps.dealing.deal import Deal, require_eligible
+from undercover.steps.dealing.deal import Deal, require_eligible, sensitive_column
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 _INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected
@@ -79,12 +79,8 @@ class Anatomy:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Deal the rows into buckets and publish the two tables."""
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
+        sensitive = sensitive_column(table, "Anatomy")
         require_free_names(table, "Anatomy")
-        (sensitive,) = table.schema.sensitive
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         groups = deal(table, sensitive, self.l, randomness)
         progress("dealing", 1.0)

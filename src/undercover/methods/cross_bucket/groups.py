@@ -36,6 +36,7 @@ from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.arrays import Columns
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import cut_columns, kernel_columns
 from undercover.steps.dealing.deal import require_eligible
 from undercover.steps.shuffling import shuffle_within
@@ -67,11 +68,7 @@ class Plan:
 
 def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k: int, l: int) -> None:  # noqa: E741
     """Raise where max(k, l) different values cannot be taken together until no row is left."""
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    require_rows(table, k)
     require_eligible(table, sensitive, counts, l)
     top = int(counts.argmax())
     if int(counts[top]) * k > table.n_rows:

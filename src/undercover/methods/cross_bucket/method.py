@@ -23,7 +23,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from undercover.errors import ParameterError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.methods.cross_bucket.groups import cross_buckets, pick, plan_of, require_plannable
@@ -35,6 +34,7 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.bucket_tables import generalized_buckets, joined_view, require_free_names, sensitive_table
+from undercover.steps.dealing.deal import sensitive_column
 from undercover.steps.recoding import box_cells
 
 
@@ -86,7 +86,7 @@ class CrossBucket:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows both ways, check the result, and publish QIT and SAT."""
-        sensitive = _sensitive(table)
+        sensitive = sensitive_column(table, "CrossBucket")
         require_free_names(table, "CrossBucket")
         counts = engine.histogram(table, sensitive)
         require_plannable(table, sensitive, counts, self.k, self.l)
@@ -129,7 +129,7 @@ class CrossBucket:
         What follows, dividing and dealing, depends on quasi-identifiers and independent draws alone, so it tells
         nothing more about who has which of the values. Chance decides only among rows that are equal in everything.
         """
-        sensitive = _sensitive(table)
+        sensitive = sensitive_column(table, "CrossBucket")
         codes = table[sensitive].codes
         counts = np.bincount(codes, minlength=table[sensitive].domain.size)
         require_plannable(table, sensitive, counts, self.k, self.l)
@@ -144,12 +144,3 @@ class CrossBucket:
             rows = np.array([row for rows in chosen for row in rows], dtype=np.int64)
             picks, starts, _, _ = pick(table, sensitive, plan, rows)
             yield share, seen_groups(Groups.from_order(rows[picks], starts).labels, codes)
-
-
-def _sensitive(table: Table) -> str:
-    """The one sensitive column."""
-    if len(table.schema.sensitive) != 1:
-        raise ParameterError(
-            f"CrossBucket protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-        )
-    return table.schema.sensitive[0]

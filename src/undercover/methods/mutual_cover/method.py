@@ -52,7 +52,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible, strata_of
+from undercover.steps.dealing.deal import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.shuffling import shuffle_within
 
 MedianRule = Literal["fallback", "paper"]
@@ -204,7 +204,7 @@ class MutualCover:
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """The partitions of a tiny table, seen by somebody who knows them; values drawn within groups tell no more."""
-        codes = table[self._sensitive(table)].codes
+        codes = table[sensitive_column(table, "MutualCover")].codes
         if self.partition == "guided":
             for probability, labels in self._deal(table).outcomes():
                 yield probability, seen_groups(labels, codes)
@@ -220,16 +220,9 @@ class MutualCover:
         parts = engine.map_parts(_without_trees(table), self._cutter(table, engine.threads, progress))
         return Partition.join(parts).groups
 
-    def _sensitive(self, table: Table) -> str:
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"MutualCover protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
-        return table.schema.sensitive[0]
-
     def _deal(self, table: Table) -> Deal:
         """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
-        sensitive = self._sensitive(table)
+        sensitive = sensitive_column(table, "MutualCover")
         column = table[sensitive]
         require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
         strata, names = strata_of(table, self.strata or ())
@@ -238,7 +231,7 @@ class MutualCover:
 
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
         """Algorithm 2 as a function of a table or a part of it."""
-        sensitive = self._sensitive(table)
+        sensitive = sensitive_column(table, "MutualCover")
         checks = [Check(column=sensitive, kind="frequency", limit=float(self.l))]
         if self.t is not None:
             checks.append(Check(column=sensitive, kind="equal", limit=float(exact(self.t))))

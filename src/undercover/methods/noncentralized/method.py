@@ -42,6 +42,7 @@ from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.steps.dealing.deal import sensitive_column
 from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
@@ -200,11 +201,7 @@ class NonCentralized:
         return list(self.others)
 
     def _passing(self, table: Table, progress: Progress) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"NonCentralized protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
-        (sensitive,) = table.schema.sensitive
+        sensitive = sensitive_column(table, "NonCentralized")
         beside = neighbours(table, sensitive, self._tables(), self.l)
         names, dropped = kept_columns(table, beside, self.shared)
         domain = FullDomain(table, names, (sensitive,))

@@ -46,7 +46,7 @@ class Neighbours:
 
 
 def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:  # noqa: E741
-    """Check the others' tables against ours and against each other: the same people, and l values left by theirs alone."""
+    """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
     column = table[sensitive]
     labels = column.domain.labels
     totals = np.bincount(column.codes, minlength=column.domain.size)

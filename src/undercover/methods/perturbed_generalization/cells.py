@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import CutColumn, cut_columns, tree_of
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.lattice.choice import Chooser, search
@@ -63,11 +63,7 @@ def specialized(
     With ``labels``, sensitive values to be driven by (information gain), it is not safe; without them the cut follows
     from the quasi-identifiers and the weights alone.
     """
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    require_rows(table, k)
     from undercover.compiled.shuffle import counting_order
     from undercover.methods.perturbed_generalization.kernels import specialize
 
@@ -203,11 +199,7 @@ def full_domain_partition(table: Table, *, k: int, progress: Progress = no_progr
     >>> parts.groups.sizes.tolist(), parts.bounds[0].tolist()
     ([2, 2], [[0, 0], [0, 1]])
     """
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    require_rows(table, k)
     domain = FullDomain(table, table.schema.quasi_identifiers)
     condition = CellCondition(table, k)
     passing = search(domain, condition, progress=progress)

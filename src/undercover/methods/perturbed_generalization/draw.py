@@ -1,4 +1,4 @@
-"""Sampling and perturbation in secret: the kernels and the randomness brought together.
+"""Sampling and perturbation in secret, and the rows that are published of it.
 
 Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV.
 """
@@ -9,10 +9,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.model.channel import Channel
+from undercover.model.form import PEOPLE
 from undercover.model.groups import Groups
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.table import Table, write_values
 from undercover.randomness import Randomness
+from undercover.steps.recoding import Cells
 from undercover.steps.shuffling import spare_words
 
 Array = NDArray[np.int64]
@@ -58,3 +64,45 @@ def perturbed(codes: NDArray[Any], p: Fraction, size: int, randomness: Randomnes
         if len(drawn) or not len(codes):
             return np.asarray(drawn)
         attempt += 1
+
+
+def published_rows(
+    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Channel
+) -> PublishedTable:
+    """One row per cell, in the order of the cells."""
+    order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
+    columns = [PublishedColumn(column.name, "quasi-identifier", column.form) for column in cells]
+    data: list[Any] = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(column.codes[order].astype(np.int32)), pa.array(column.labels, pa.string())
+        )
+        for column in cells
+    ]
+    form = table[sensitive].settings.form
+    columns += [PublishedColumn(sensitive, "sensitive", form), PublishedColumn(PEOPLE, "structure", "value")]
+    written = typed_domain(table, sensitive, noise.domain)
+    assert written is not None
+    data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
+    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def typed_domain(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:
+    """The declared values as numbers or dates where the column has them; ``None`` where they are written otherwise."""
+    texts = pa.array(domain, pa.string())
+    if table[sensitive].domain.kind not in ("numeric", "date"):
+        return texts
+    for kind in dict.fromkeys((table[sensitive].domain.values.type, pa.float64())):
+        try:
+            values = texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if tuple(write_values(values)) == domain:
+            return values
+    return None
+
+
+def domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
+    """The sensitive values as positions in the declared domain; the schema has checked that all lie in it."""
+    place = {label: code for code, label in enumerate(domain)}
+    column = table[sensitive]
+    return np.array([place[label] for label in column.domain.labels], dtype=np.int64)[column.codes]

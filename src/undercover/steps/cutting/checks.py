@@ -66,6 +66,15 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     )
 
 
+def require_rows(table: Table, k: int) -> None:
+    """Raise where the table has fewer than k rows."""
+    if k > table.n_rows:
+        raise UnreachableError(
+            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
+            best={"k": table.n_rows},
+        )
+
+
 def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
     """Raise where the table as one group already fails: then no partition can help, since unions only gain."""
     for check in checks:

@@ -56,6 +56,15 @@ def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
     return Groups.from_order(*counting_order(labels, count))
 
 
+def sensitive_column(table: Table, method: str) -> str:
+    """The one sensitive column of a table, for methods that protect exactly one."""
+    if len(table.schema.sensitive) != 1:
+        raise ParameterError(
+            f"{method} protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+        )
+    return table.schema.sensitive[0]
+
+
 def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:  # noqa: E741
     """Raise where some value is more than 1/l of the rows: then no partition is l-diverse."""
     top = int(counts.argmax())
