@@ -11,13 +11,7 @@ from undercover.randomness import Randomness
 
 
 def shuffle_within(items: NDArray[Any], offsets: NDArray[np.int64], randomness: Randomness, purpose: str) -> None:
-    """Shuffle every segment ``items[offsets[g]:offsets[g + 1]]`` uniformly, in place.
-
-    >>> rows = np.arange(6)
-    >>> shuffle_within(rows, np.array([0, 3, 6]), Randomness(seed=1), "example")
-    >>> sorted(rows[:3].tolist()), sorted(rows[3:].tolist())
-    ([0, 1, 2], [3, 4, 5])
-    """
+    """Shuffle every segment ``items[offsets[g]:offsets[g + 1]]`` uniformly, in place."""
     from undercover.compiled.shuffle import shuffle_segments
 
     longest = int(np.diff(offsets).max(initial=1))

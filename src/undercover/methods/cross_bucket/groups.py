@@ -44,13 +44,7 @@ from undercover.steps.shuffling import shuffle_within
 
 @dataclass(frozen=True)
 class Plan:
-    """Sets of sensitive values, each to be taken so many times.
-
-    >>> list(plan_of(np.array([2, 1, 1]), k=2, l=2))
-    [((0, 1), 1), ((0, 2), 1)]
-    >>> list(plan_of(np.array([4, 2, 2]), k=2, l=2))
-    [((0, 1), 2), ((0, 2), 2)]
-    """
+    """Sets of sensitive values, each to be taken so many times."""
 
     members: NDArray[np.int64]  # values of all sets, one set behind the other
     offsets: NDArray[np.int64]  # (n_sets + 1,)
@@ -97,11 +91,7 @@ def plan_of(counts: NDArray[np.integer], *, k: int, l: int) -> Plan:  # noqa: E7
 
 
 def group_sizes(g: int, k: int) -> list[int]:
-    """The sizes of the equivalence groups of g rows: as many as can be, as even as can be, none below k.
-
-    >>> group_sizes(14, 3)
-    [4, 4, 3, 3]
-    """
+    """The sizes of the equivalence groups of g rows: as many as can be, as even as can be, none below k."""
     groups = max(1, g // k)
     size, larger = divmod(g, groups)
     return [size + 1] * larger + [size] * (groups - larger)
@@ -112,9 +102,6 @@ def bucket_count(g: int, *, k: int, l: int) -> int:  # noqa: E741
 
     A row of an equivalence group E has a given value of bucket B with probability Num(E, B) / (size of E times size of
     B), which is to be at most 1/l for every pair.
-
-    >>> bucket_count(8, k=2, l=4), bucket_count(5, k=2, l=5), bucket_count(14, k=3, l=10)
-    (2, 1, 3)
     """
     ends = np.cumsum([0, *group_sizes(g, k)])
     for b in range(min(k, g), 1, -1):

@@ -34,12 +34,6 @@ def lattice_facts(run: Run) -> dict[str, Any] | None:
     ``columns`` (``name``, ``level`` taken, ``height``), ``nodes``, ``passing``, ``minimal`` (how many), ``loss`` of the
     node taken, ``by_height`` (``height``, ``passing``, ``failing``) and, of a small lattice, ``listed``: every node
     with its ``levels``, ``kind`` and ``loss`` where it keeps the promise.
-
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(500, seed=1), uc.datasets.census_schema(["age", "sex"])
-    >>> found = lattice_facts(uc.publish(people, schema, uc.Incognito(k=5)))
-    >>> found["nodes"], found["passing"], len(found["listed"]), found["columns"][1]
-    (12, 6, 12, {'name': 'sex', 'level': 0, 'height': 1})
     """
     frame = run.frames.get(_FRAME)
     taken = (run.release.parameters.get("used") or {}).get("levels")
@@ -79,14 +73,7 @@ def lattice_facts(run: Run) -> dict[str, Any] | None:
 
 
 def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Picture:
-    """The picture of a lattice; takes what :func:`lattice_facts` returns.
-
-    >>> listed = [{"levels": [0], "kind": "does not", "loss": None}, {"levels": [1], "kind": "chosen", "loss": 1.0}]
-    >>> facts = {"columns": [{"name": "age", "level": 1, "height": 1}], "nodes": 2, "passing": 1, "minimal": 1}
-    >>> chart = lattice_chart({**facts, "height": 1, "loss": 1.0, "by_height": [], "listed": listed})
-    >>> chart.sentence
-    '1 of 2 combinations of levels keep the promise, 1 of them minimal; taken was age 1, with a loss of 1.'
-    """
+    """The picture of a lattice; takes what :func:`lattice_facts` returns."""
     taken = ", ".join(f"{column['name']} {number(column['level'])}" for column in facts["columns"])
     described = (
         f"{number(facts['passing'])} of {number(facts['nodes'])} combinations of levels keep the promise, "

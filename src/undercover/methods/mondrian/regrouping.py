@@ -53,18 +53,7 @@ def regrouped(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Partition:
-    """The partition after rows were moved between its groups, which are published as boxes.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 20, 28, 30, 30]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"]))
-    >>> cut = Groups(np.array([0, 0, 0, 1, 1], dtype=np.int32), 2)
-    >>> from undercover.steps.cutting.columns import cut_columns
-    >>> parts = Partition(cut, tuple(cut_columns(table, "boxes")), np.zeros((2, 1, 2), dtype=np.int64))
-    >>> regrouped(parts, table, k=2).groups.labels.tolist()
-    [0, 0, 1, 1, 1]
-    """
+    """The partition after rows were moved between its groups, which are published as boxes."""
     from undercover.compiled.jit import needs_compiling
     from undercover.methods.mondrian.regrouping_kernels import Tuples, regroup
 

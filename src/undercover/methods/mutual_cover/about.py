@@ -34,12 +34,6 @@ def shown_tables(run: Run) -> list[dict[str, Any]]:
     Each has ``attribute``, ``group``, ``records`` of the group, ``originals`` (``value`` and ``records``), ``outputs``,
     ``probabilities`` (a list per original), ``kept`` (share of the records that are expected to keep their value) and
     ``largest_share`` (of one record in any value released).
-
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(500, seed=1), uc.datasets.census_schema(["age", "sex"])
-    >>> tables = shown_tables(uc.publish(people, schema, uc.MutualCover(delta="1/5", l=5), seed=1))
-    >>> [table["attribute"] for table in tables], max(table["largest_share"] for table in tables) <= 0.2 + 1e-9
-    (['age'], True)
     """
     frame = run.frames.get(_FRAME)
     if frame is None or not frame.num_rows:
@@ -57,15 +51,7 @@ def shown_tables(run: Run) -> list[dict[str, Any]]:
 
 
 def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> Picture:
-    """The heat map of one table; takes an entry of :func:`shown_tables`.
-
-    >>> table = {"attribute": "sex", "group": 3, "records": 5, "outputs": ["f", "m"], "kept": 0.8}
-    >>> originals = [{"value": "f", "records": 2}, {"value": "m", "records": 3}]
-    >>> chances = [[1.0, 0.0], [1 / 3, 2 / 3]]
-    >>> chart = output_table_chart({**table, "originals": originals, "probabilities": chances, "largest_share": 0.34})
-    >>> chart.values[1]
-    {'original': 'm (3)', 'output': 'f', 'probability': 0.3333333333333333, 'text': '33.4%'}
-    """
+    """The heat map of one table; takes an entry of :func:`shown_tables`."""
     import altair as alt
 
     lines = [f"{line['value']} ({number(line['records'])})" for line in table["originals"]]

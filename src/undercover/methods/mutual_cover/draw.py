@@ -141,13 +141,8 @@ def _portions(groups: Groups, threads: int) -> list[NDArray[np.int64]]:
 def picked_among(keep: float, others: Sequence[float]) -> float:
     """Probability that somebody who keeps a value with probability ``keep`` is picked among all who carry it.
 
-    Example 1 of the paper, from its Figure 2: Dean is 29, Daphne and Helen may be; and the column (1, ½, ½), which has
-    the share ½ and is still found with more than that:
-
-    >>> round(picked_among(0.679462, [0.358924, 0.679462]), 6)
-    0.381925
-    >>> round(picked_among(1, [0.5, 0.5]) * 12, 9)
-    7.0
+    Example 1 of the paper, from its Figure 2 (Dean is 29, Daphne and Helen may be): 0.382. The column (1, ½, ½), which
+    has the share ½, is still found with more than that: 7/12.
     """
     nodes, weights = _quadrature()
     total = keep + float(np.sum(others))

@@ -158,14 +158,6 @@ def output_tables(
 
     ``columns`` and ``tables`` are those of the method. The result does not depend on ``threads``. Raises
     UnreachableError if some group has fewer than 1/delta rows (Property 1).
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"sex": ["f", "f", "m", "m", "m"], "disease": list("abcde")})
-    >>> people = Table.from_arrow(people, Schema(quasi_identifiers=["sex"], sensitive="disease"))
-    >>> found = output_tables(people, Groups(np.zeros(5, np.int32), 1), delta=Fraction(1, 3))
-    >>> found.table(attribute=0, group=0).probabilities.round(6).tolist()
-    [[1.0, 0.0], [0.333333, 0.666667]]
     """
     _check(delta, columns, tables, groups)
     names = table.schema.quasi_identifiers
@@ -312,10 +304,6 @@ def solve_by_highs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Probabilities (q, n) and the multipliers (q, n) of ``x <= delta S``, before any repair; of costs (q, n), counts
     (q,).
-
-    >>> x, _ = solve_by_highs(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([5, 4]), 0.2)
-    >>> bool(abs(float((np.array([5, 4])[:, None] * np.array([[0, 1], [1, 0]]) * x).sum()) - 1) < 1e-6)
-    True
     """
     import highspy
 

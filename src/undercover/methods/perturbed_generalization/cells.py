@@ -190,15 +190,7 @@ def _entropy(counts: Array) -> float:
 
 
 def full_domain_partition(table: Table, *, k: int, progress: Progress = no_progress) -> Partition:
-    """Cells of at least ``k`` rows on one level of every column; regions of the domain that do not overlap.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [34, 38, 34, 38], "sex": ["f", "f", "m", "m"]})
-    >>> parts = full_domain_partition(Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"])), k=2)
-    >>> parts.groups.sizes.tolist(), parts.bounds[0].tolist()
-    ([2, 2], [[0, 0], [0, 1]])
-    """
+    """Cells of at least ``k`` rows on one level of every column; regions of the domain that do not overlap."""
     require_rows(table, k)
     domain = FullDomain(table, table.schema.quasi_identifiers)
     condition = CellCondition(table, k)

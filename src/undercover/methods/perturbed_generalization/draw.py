@@ -25,12 +25,7 @@ Array = NDArray[np.int64]
 
 
 def draw_rows(groups: Groups, randomness: Randomness) -> Array:
-    """One uniformly random row of every group.
-
-    >>> groups = Groups(np.array([0, 1, 0], dtype=np.int32), 2)
-    >>> draw_rows(groups, Randomness(seed=1)).tolist()[1]
-    1
-    """
+    """One uniformly random row of every group."""
     from undercover.methods.perturbed_generalization.kernels import draw_positions
 
     attempt = 0
@@ -44,11 +39,7 @@ def draw_rows(groups: Groups, randomness: Randomness) -> Array:
 
 
 def perturbed(codes: NDArray[Any], p: Fraction, size: int, randomness: Randomness) -> Array:
-    """Every code kept with probability ``p`` (rounded down to 64 bits), otherwise drawn uniformly below ``size``.
-
-    >>> perturbed(np.array([4, 2]), Fraction(1), 5, Randomness(seed=1)).tolist()
-    [4, 2]
-    """
+    """Every code kept with probability ``p`` (rounded down to 64 bits), otherwise drawn uniformly below ``size``."""
     from undercover.methods.perturbed_generalization.kernels import perturb
 
     if p == 1:

@@ -217,11 +217,7 @@ def other_sets(
 
 
 def smallest_sets(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Those of the sets, given as bits, that contain no other.
-
-    >>> smallest_sets(np.array([[0b110], [0b111], [0b001], [0b110]], np.uint64)).tolist()
-    [[1], [6]]
-    """
+    """Those of the sets, given as bits, that contain no other."""
     distinct = np.unique(sets, axis=0)
     order = np.argsort(np.bitwise_count(distinct).sum(axis=1), kind="stable")
     kept = np.empty_like(distinct)

@@ -44,18 +44,7 @@ class Level:
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """Every level of one column, values first.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Column
-    >>> from undercover.model.table import encode
-    >>> towns = Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")])
-    >>> column = column_levels(encode("town", pa.array(["Lyon", "Bonn"]), Column(hierarchy=towns), missing="error"))
-    >>> [level.labels for level in column.levels]
-    [('Bonn', 'Lyon'), ('Germany', 'France'), ('*',)]
-    >>> column.levels[1].loss.tolist(), column.parent(0, 1).tolist()
-    ([0.5, 0.0], [0, 1])
-    """
+    """Every level of one column, values first."""
 
     name: str
     levels: tuple[Level, ...]
@@ -74,7 +63,7 @@ class ColumnLevels:
 
 
 def column_levels(column: EncodedColumn) -> ColumnLevels:
-    """The levels of a column; for an example see :class:`ColumnLevels`."""
+    """The levels of a column."""
     hierarchy = column.settings.hierarchy
     if hierarchy is None:
         size = column.domain.size
@@ -150,15 +139,7 @@ _LARGEST_KEY = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class FullDomain:
-    """A table ready to be generalised: its quasi-identifiers on all levels.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"sex": ["f", "m", "f"], "zip": ["1", "1", "2"]})
-    >>> domain = FullDomain(Table.from_arrow(people, Schema(quasi_identifiers=["sex", "zip"])), ("sex", "zip"))
-    >>> domain.lattice.heights, domain.cube((0, 1), {"counts"}).counts.tolist()
-    ((1, 1), [2, 1])
-    """
+    """A table ready to be generalised: its quasi-identifiers on all levels."""
 
     table: Table
     names: tuple[str, ...]  # the quasi-identifiers that take part

@@ -50,12 +50,7 @@ CubeType = TypeVar("CubeType", bound=Cube)
 
 @dataclass(frozen=True)
 class Lattice:
-    """All ways to publish each column on one level of its hierarchy.
-
-    >>> lattice = Lattice((1, 2))
-    >>> lattice.size, lattice.top, list(lattice)[:3]
-    (6, (1, 2), [(0, 0), (0, 1), (0, 2)])
-    """
+    """All ways to publish each column on one level of its hierarchy."""
 
     heights: Levels  # the top level of every column
 
@@ -94,11 +89,7 @@ def above(nodes: NodeSet) -> NodeSet:
 
 
 def minimal(nodes: NodeSet) -> NodeSet:
-    """Those of the nodes that are more general than no other of them.
-
-    >>> minimal(np.array([[False, True], [True, True]])).tolist()
-    [[False, True], [True, False]]
-    """
+    """Those of the nodes that are more general than no other of them."""
     closed = above(nodes)
     covered = np.zeros_like(nodes)
     for axis in range(nodes.ndim):
@@ -110,11 +101,7 @@ def minimal(nodes: NodeSet) -> NodeSet:
 
 
 def listed_nodes(nodes: NodeSet) -> list[Levels]:
-    """The nodes of a set in lexicographic order.
-
-    >>> listed_nodes(np.array([[False, True], [True, False]]))
-    [(0, 1), (1, 0)]
-    """
+    """The nodes of a set in lexicographic order."""
     return [tuple(int(level) for level in node) for node in np.argwhere(nodes)]
 
 
@@ -127,19 +114,7 @@ def passing_nodes(
 ) -> NodeSet:
     """All nodes that pass a check that has the generalisation and the subset property.
 
-    ``cube_at`` fills the cells of a node from the table. Two columns of which not both may be published as they are:
-
-    >>> class Bare:
-    ...     def __init__(self, levels):
-    ...         self.levels = levels
-    ...     def rolled_up(self, axis, level):
-    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
-    >>> found = passing_nodes(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) >= 1)
-    >>> listed_nodes(found), listed_nodes(minimal(found))
-    ([(0, 1), (1, 0), (1, 1)], [(0, 1), (1, 0)])
-    >>> every = every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, np.ones((2, 2), dtype=bool))
-    >>> listed_nodes(every)
-    [(0, 0), (1, 1)]
+    ``cube_at`` fills the cells of a node from the table.
     """
     found = lattice.none()
     axes = [axis for axis, height in enumerate(lattice.heights) if height]
@@ -161,6 +136,15 @@ def every_node(
     """Those of the nodes ``within`` that pass a check without Incognito's properties: each is looked at.
 
     ``within`` holds with a node everything more general. Cells are filled once per family here, too.
+
+    >>> class Bare:
+    ...     def __init__(self, levels):
+    ...         self.levels = levels
+    ...     def rolled_up(self, axis, level):
+    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
+    >>> whole = np.ones((2, 2), dtype=bool)
+    >>> listed_nodes(every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, whole))
+    [(0, 0), (1, 1)]
     """
     found = lattice.none()
     total, done = int(within.sum()), 0
