@@ -11,7 +11,7 @@ from undercover.compiled.shuffle import below
 
 
 @kernel
-def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> Any:  # noqa: E741
+def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> Any:
     """Xiao & Tao 2006, Figure 3: one row from each of the l largest colours, as long as l colours are left.
 
     Rows of colour c stand at ``offsets[c]:offsets[c + 1]``, in an order nobody knows; ``colours`` are all of them,
@@ -78,7 +78,7 @@ def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> 
 
 
 @internal
-def _holds(members: Any, b: int, l: int, colour: int) -> bool:  # noqa: E741
+def _holds(members: Any, b: int, l: int, colour: int) -> bool:
     for i in range(l):
         if members[b, i] == colour:
             return True

@@ -61,7 +61,7 @@ class Anatomy:
     name: ClassVar[str] = "anatomy"
     about: ClassVar[str] = "undercover.methods.anatomy.about:ABOUT"
 
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
 
     def __post_init__(self) -> None:
         check(self)
@@ -110,7 +110,7 @@ class Anatomy:
                 yield probability / parts**left_over, seen_groups(labels, codes)
 
 
-def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     """Figure 3: the bucket of every row."""
     attempt = 0
     while True:
@@ -126,13 +126,7 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups
     return Groups(numbers[groups.labels], groups.count)
 
 
-def _dealt(
-    table: Table,
-    sensitive: str,
-    l: int,  # noqa: E741
-    words: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
-) -> Deal | None:
+def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spare: NDArray[np.uint32]) -> Deal | None:
     """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
     from undercover.methods.anatomy.kernels import deal_largest
     from undercover.steps.dealing.kernels import take_slots

@@ -60,7 +60,7 @@ class Plan:
         return np.repeat(np.diff(self.offsets), self.repeats)
 
 
-def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k: int, l: int) -> None:  # noqa: E741
+def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k: int, l: int) -> None:
     """Raise where max(k, l) different values cannot be taken together until no row is left."""
     require_rows(table, k)
     require_eligible(table, sensitive, counts, l)
@@ -75,7 +75,7 @@ def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k
         )
 
 
-def plan_of(counts: NDArray[np.integer], *, k: int, l: int) -> Plan:  # noqa: E741
+def plan_of(counts: NDArray[np.integer], *, k: int, l: int) -> Plan:
     """The plan for a column whose values occur ``counts`` times each; max(k, l) times the largest is at most their sum.
 
     Sets have at least m values: l rounded up to a multiple of k if the most frequent value is rare enough for that,
@@ -97,7 +97,7 @@ def group_sizes(g: int, k: int) -> list[int]:
     return [size + 1] * larger + [size] * (groups - larger)
 
 
-def bucket_count(g: int, *, k: int, l: int) -> int:  # noqa: E741
+def bucket_count(g: int, *, k: int, l: int) -> int:
     """Into how many buckets g rows are dealt in turn: the most, up to k, that keep every value below 1/l.
 
     A row of an equivalence group E has a given value of bucket B with probability Num(E, B) / (size of E times size of
@@ -127,7 +127,7 @@ def cross_buckets(
     counts: NDArray[np.int64],
     *,
     k: int,
-    l: int,  # noqa: E741
+    l: int,
     randomness: Randomness,
     threads: int = 1,
     progress: Progress = no_progress,
@@ -182,7 +182,7 @@ def pick(
     return picks, np.concatenate([[0], np.cumsum(plan.sizes)]), codes, settings
 
 
-def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -> None:  # noqa: E741
+def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -> None:
     """Raise where a pick repeats a sensitive value or a pair of group and bucket is above 1/l; in whole numbers.
 
     With different values in every pick and ``l * Num(E, B) <= |E| |B|`` for every group E and bucket B, a row that is
@@ -228,7 +228,7 @@ def _divide(
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
 
 
-def _deal(starts: NDArray[np.int64], k: int, l: int) -> tuple[NDArray[np.int64], int]:  # noqa: E741
+def _deal(starts: NDArray[np.int64], k: int, l: int) -> tuple[NDArray[np.int64], int]:
     """Algorithm 5 for every pick: rows go to its buckets in turn. The bucket of every position, and their number."""
     sizes = np.diff(starts)
     distinct, which = np.unique(sizes, return_inverse=True)

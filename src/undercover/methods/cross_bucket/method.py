@@ -67,7 +67,7 @@ class CrossBucket:
     about: ClassVar[str] = "undercover.methods.cross_bucket.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
-    l: Annotated[int, AtLeast(1)]  # noqa: E741
+    l: Annotated[int, AtLeast(1)]
     joined: bool = False
 
     def __post_init__(self) -> None:
@@ -89,16 +89,10 @@ class CrossBucket:
         sensitive = sensitive_column(table, "CrossBucket")
         require_free_names(table, "CrossBucket")
         counts = engine.histogram(table, sensitive)
-        require_plannable(table, sensitive, counts, self.k, self.l)
+        k, l = self.k, self.l
+        require_plannable(table, sensitive, counts, k, l)
         found = cross_buckets(
-            table,
-            sensitive,
-            counts,
-            k=self.k,
-            l=self.l,
-            randomness=randomness,
-            threads=engine.threads,
-            progress=progress,
+            table, sensitive, counts, k=k, l=l, randomness=randomness, threads=engine.threads, progress=progress
         )
         progress("generalising", 0.95)
         cells = box_cells(table, found.groups)

@@ -81,7 +81,7 @@ class Incognito:
     about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
-    l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741
+    l: Annotated[float | Fraction, AtLeast(1)] | None = None
     diversity: Diversity = "frequency"
     c: Annotated[float | Fraction, Above(0)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None

@@ -31,16 +31,10 @@ from undercover.steps.cutting.partition import Partition
 if TYPE_CHECKING:
     from undercover.methods.mondrian.regrouping_kernels import Layout
 
-NEIGHBOURS = 512
-"""Groups between which rows are moved, at most."""
-FEWEST = 64
-"""And at least, however large the table is."""
-ROUNDS = 3
-"""How often every row is looked at, at most; what is left to save then is hardly anything."""
-
-_PAIRS = (
-    1 << 26
-)  # of a combination of quasi-identifiers and a group that are looked at in a round: a fraction of a second
+NEIGHBOURS = 512  # groups between which rows are moved, at most
+FEWEST = 64  # and at least, however large the table is
+ROUNDS = 3  # how often every row is looked at, at most; what is left to save then is hardly anything
+_PAIRS = 1 << 26  # of equal quasi-identifiers and a group that are looked at in a round: a fraction of a second
 _LARGEST_KEY = 1 << 62
 
 

@@ -99,7 +99,7 @@ class MutualCover:
     about: ClassVar[str] = "undercover.methods.mutual_cover.about:ABOUT"
 
     delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
     k: Annotated[int, AtLeast(1)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None
     columns: Columns = "observed"
@@ -142,24 +142,18 @@ class MutualCover:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows, solve the output tables, draw, and publish the table in its old shape."""
-        delta = exact(self.delta)
+        delta, threads = exact(self.delta), engine.threads
         groups = self._groups(table, engine, randomness, progress)
         found = output_tables(
-            table,
-            groups,
-            delta=delta,
-            columns=self.columns,
-            tables=self.tables,
-            threads=engine.threads,
-            progress=progress,
+            table, groups, delta=delta, columns=self.columns, tables=self.tables, threads=threads, progress=progress
         )
         progress("drawing values", 0.0)
         drawn = sample(
-            table, groups, found, randomness, unchanged=self.unchanged, perturb=self.perturb, threads=engine.threads
+            table, groups, found, randomness, unchanged=self.unchanged, perturb=self.perturb, threads=threads
         )
         progress("weighing exposure", 0.0)
-        exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=engine.threads)
-        among_all = found_among_all(table, found, threads=engine.threads)
+        exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=threads)
+        among_all = found_among_all(table, found, threads=threads)
         rows = np.arange(table.n_rows)
         if not self.keep_order:
             shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order of rows")

@@ -81,7 +81,7 @@ class NonCentralized:
     about: ClassVar[str] = "undercover.methods.noncentralized.about:ABOUT"
     paths: ClassVar[tuple[str, ...]] = ("others",)
 
-    l: Annotated[int, AtLeast(1)]  # noqa: E741
+    l: Annotated[int, AtLeast(1)]
     others: tuple[Any, ...] = ()
     shared: Shared = "discard"
     choose: Literal["loss", "dm", "level"] = "level"
@@ -239,7 +239,7 @@ class _Found:
     figures: JointFigures
 
 
-def _says(figures: JointFigures, l: int, beside: bool) -> str:  # noqa: E741
+def _says(figures: JointFigures, l: int, beside: bool) -> str:
     """What is left to an adversary, for the holder."""
     sure = "" if figures.surest is None else f", and one of them can be up to {figures.surest:.1%} sure"
     if not beside:

@@ -26,7 +26,7 @@ from undercover.methods.noncentralized.cells import LeafBits, least_left, requir
 from undercover.model.published import Published
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
-from undercover.steps.lattice.cubes import CellCube, FullDomain, Payload
+from undercover.steps.lattice.cubes import CellCube, FullDomain
 from undercover.steps.lattice.lattice import Levels
 
 Shared = Literal["discard", "nested"]
@@ -45,7 +45,7 @@ class Neighbours:
         return {name for table in self.tables for name in table.quasi_identifiers}
 
 
-def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:  # noqa: E741
+def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:
     """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
     column = table[sensitive]
     labels = column.domain.labels
@@ -84,7 +84,7 @@ def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int
     return beside
 
 
-def _require_room(beside: Neighbours, l: int) -> None:  # noqa: E741
+def _require_room(beside: Neighbours, l: int) -> None:
     """A table fits beside the others if and only if theirs alone leave l values: it may say nothing at all."""
     sets = [[int.from_bytes(row.tobytes(), "little") for row in bits] for bits in beside.bits]
     found = least_left(sets, enough=l) if sets else None
@@ -156,25 +156,16 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
 
 
 @dataclass(frozen=True, eq=False)
-class NestedCondition:
-    """As :class:`JointCondition`, but classes whose shared cells exclude each other are no combination."""
+class NestedCondition(JointCondition):
+    """As :class:`JointCondition`, but classes whose shared cells exclude each other are no combination.
 
-    l: int  # noqa: E741
+    Monotone all the same: a more general cell meets what one of its parts meets, and has at least its values.
+    """
+
     beside: Neighbours
     domain: FullDomain
     common: tuple[str, ...]
-    n_values: int
     _kept: dict[tuple[Any, ...], tuple[NDArray[Any], ...]] = field(default_factory=dict)
-
-    @property
-    def payloads(self) -> set[Payload]:
-        """Which values occur."""
-        return {"bits"}
-
-    @property
-    def monotone(self) -> bool:
-        """A more general cell meets what one of its parts meets, and has at least the values of that part."""
-        return True
 
     @cached_property
     def _axes(self) -> list[int]:
@@ -204,10 +195,6 @@ class NestedCondition:
                 return False
         return True
 
-    def failing(self, cube: CellCube) -> NDArray[np.bool_]:
-        """Nothing is ever suppressed."""
-        return np.zeros(len(cube.held["bits"]), dtype=bool)
-
     def _sets(self, levels: Levels, nodes: tuple[int, ...]) -> tuple[NDArray[Any], ...]:
         """The sets of the others that a cell with these nodes in the shared columns meets."""
         key = (levels, nodes)
@@ -230,17 +217,13 @@ class NestedCondition:
 
 
 def joint_condition(
-    domain: FullDomain,
-    sensitive: str,
-    beside: Neighbours,
-    l: int,  # noqa: E741
-    shared: Shared,
+    domain: FullDomain, sensitive: str, beside: Neighbours, l: int, shared: Shared
 ) -> JointCondition | NestedCondition:
     """The condition of a table that is published next to others."""
     n_values = domain.table[sensitive].domain.size
     common = tuple(name for name in domain.names if name in beside.columns)
     if shared == "nested" and common:
-        return NestedCondition(l, beside, domain, common, n_values)
+        return NestedCondition(l, beside.bits, n_values, beside, domain, common)
     return JointCondition(l, beside.bits, n_values)
 
 

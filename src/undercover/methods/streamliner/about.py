@@ -43,7 +43,7 @@ ABOUT = About(
     examples=(
         *(
             Example({"l": l, "algorithm": algorithm}, "safe")
-            for l in (2, 3)  # noqa: E741
+            for l in (2, 3)
             for algorithm in ("wrap", "guided", "rda", "ria")
         ),
         Example({"l": 2, "algorithm": "gda", "allow_unsafe": True}, "unsafe"),

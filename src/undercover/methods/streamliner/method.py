@@ -73,7 +73,7 @@ class Streamliner:
     name: ClassVar[str] = "streamliner"
     about: ClassVar[str] = "undercover.methods.streamliner.about:ABOUT"
 
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
     algorithm: Algorithm = "wrap"
     strata: tuple[str, ...] | None = None
     weights: Mapping[str, Annotated[int, AtLeast(0)]] | None = None

@@ -153,7 +153,7 @@ class Asked:
     """
 
     method: str
-    l: float | Fraction | None = None  # noqa: E741
+    l: float | Fraction | None = None
     diversity: Diversity = "frequency"
     c: float | Fraction | None = None
     t: float | Fraction | None = None

@@ -65,7 +65,7 @@ def sensitive_column(table: Table, method: str) -> str:
     return table.schema.sensitive[0]
 
 
-def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:  # noqa: E741
+def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:
     """Raise where some value is more than 1/l of the rows: then no partition is l-diverse."""
     top = int(counts.argmax())
     if counts[top] * l > table.n_rows:
@@ -77,24 +77,7 @@ def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l:
         )
 
 
-class StratumNames:
-    """The name of a stratum, worked out only when somebody asks."""
-
-    def __init__(
-        self, columns: Sequence[tuple[str, NDArray[np.int64], Sequence[str]]], rows: NDArray[np.int64]
-    ) -> None:
-        self.columns = columns
-        self.rows = rows  # (n_strata,) a row of each stratum
-
-    def __call__(self, stratum: int) -> str:
-        """The columns of a stratum with their values."""
-        if not self.columns:
-            return "the whole table"
-        row = self.rows[stratum]
-        return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in self.columns)
-
-
-def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], StratumNames]:
+def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], Callable[[int], str]]:
     """The stratum of every row, numbered from 0 without gaps, and what each stratum is called."""
     columns = [(name, *_stratum_codes(table, name)) for name in names]
     key = np.zeros(table.n_rows, dtype=np.int64)
@@ -107,9 +90,14 @@ def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], St
             size = len(distinct)
     present = np.bincount(key, minlength=size) > 0
     strata = (np.cumsum(present) - 1)[key]
-    rows = np.empty(int(present.sum()), dtype=np.int64)
+    rows = np.empty(int(present.sum()), dtype=np.int64)  # one of each stratum
     rows[strata] = np.arange(table.n_rows)
-    return strata, StratumNames(columns, rows)
+
+    def named(stratum: int) -> str:
+        row = rows[stratum]
+        return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in columns) or "the whole table"
+
+    return strata, named
 
 
 def _stratum_codes(table: Table, name: str) -> tuple[NDArray[np.int64], Sequence[str]]:

@@ -31,7 +31,7 @@ _MOST_CELLS = 1 << 28
 _LARGEST_RANK = 1 << 53
 
 
-def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+def wrap(table: Table, sensitive: str, l: int) -> Deal:
     """Rows, value after value from the most frequent on, dealt round and round over n // l groups."""
     from undercover.steps.dealing.kernels import take_slots, wrap_slots
 
@@ -43,7 +43,7 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
     return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
 
 
-def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+def rda(table: Table, sensitive: str, l: int) -> Deal:
     """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
     from undercover.steps.dealing.kernels import rda_slots, take_slots
 
@@ -58,7 +58,7 @@ def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
 def guided(
     table: Table,
     sensitive: str,
-    l: int,  # noqa: E741
+    l: int,
     strata: NDArray[np.int64],
     weighted: NDArray[np.int64],
     describe: Callable[[int], str],
@@ -82,7 +82,7 @@ def guided(
     return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), count)
 
 
-def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:  # noqa: E741
+def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:
     """Table 7: each group around the lowest row of the most frequent value left. Nothing in it is random."""
     from undercover.steps.dealing.kernels import gda_groups
 
@@ -94,7 +94,7 @@ def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> De
     return Deal(np.empty(0, np.int32), np.zeros(1, np.int64), lambda slots: labels, count)
 
 
-def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     """Table 5: l - 1 random partners for every row; rows that share partners are merged.
 
     A value whose rows reach a dead end (fewer than l - 1 other values have unused rows) is drawn anew, at most
@@ -124,7 +124,7 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     return lay_out(*number_trees(parent))
 
 
-def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:  # noqa: E741
+def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
     """Every partition RIA can end in, with its probability; for tiny tables. Draws that end dead are drawn anew."""
     codes = table[sensitive].codes
     by_colour = [np.flatnonzero(codes == colour).tolist() for colour in range(table[sensitive].domain.size)]
@@ -197,11 +197,7 @@ def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.i
 
 
 def _require_eligible_strata(
-    table: Table,
-    sensitive: str,
-    counts: NDArray[np.int64],
-    l: int,  # noqa: E741
-    describe: Callable[[int], str],
+    table: Table, sensitive: str, counts: NDArray[np.int64], l: int, describe: Callable[[int], str]
 ) -> None:
     """Raise where some stratum is not l-eligible. They are never merged: that would tell of their values."""
     rows, top = counts.sum(axis=1), counts.max(axis=1)
@@ -222,7 +218,7 @@ def _require_eligible_strata(
 def _partner_draws(
     rows: Sequence[int],
     pools: Sequence[Sequence[int]],
-    l: int,  # noqa: E741
+    l: int,
     share: Fraction,
     edges: tuple[tuple[int, int], ...],
     draws: dict[frozenset[tuple[int, int]], Fraction],

@@ -82,7 +82,7 @@ def take_one(colour: int, ranked: Any, place: Any, left: Any, last: Any) -> None
 
 
 @kernel
-def rda_slots(offsets: Any, l: int) -> Any:  # noqa: E741
+def rda_slots(offsets: Any, l: int) -> Any:
     """Liu & Wang, Table 6, with remaining rows appended to the smallest compatible group (end of Section 3.2).
 
     Returns slots and the number of groups; a slot is -1 where no group without the colour was left, which does not
@@ -173,7 +173,7 @@ def _append_rest(slots: Any, heads: Any, offsets: Any, count: int, ranking: Any,
 
 
 @kernel
-def draw_partners(colour: int, offsets: Any, rows: Any, pool: Any, l: int, words: Any, spare: Any, parent: Any) -> int:  # noqa: E741
+def draw_partners(colour: int, offsets: Any, rows: Any, pool: Any, l: int, words: Any, spare: Any, parent: Any) -> int:
     """Liu & Wang, Table 5, lines 3-6 for one colour: l - 1 partners for each of its rows, merged at once.
 
     ``rows`` stand colour after colour, in an order nobody knows: those who draw first have the larger choice. ``pool``
@@ -283,7 +283,7 @@ def rank_order(keys: Any, n_bits: int) -> Any:
 
 
 @kernel
-def bucket_slots(counts: Any, ranked: Any, l: int) -> Any:  # noqa: E741
+def bucket_slots(counts: Any, ranked: Any, l: int) -> Any:
     """`guided`: buckets of groups with the same colours, and how many rows of each colour go to which bucket.
 
     ``counts`` (strata, colours) has the rows of each colour in each stratum, every stratum l-eligible; ``ranked`` the
@@ -373,7 +373,7 @@ def zip_in_order(order: Any, cells: Any, offsets: Any, slots: Any, next_group: A
 
 
 @kernel
-def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> Any:  # noqa: E741
+def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> Any:
     """Liu & Wang, Table 7, repaired so that what is left always finds a group: (labels, number of groups).
 
     ``order`` has the rows by ascending ``weighted`` rank, ``offsets`` (colours + 1,) the cumulative counts of the

@@ -165,7 +165,7 @@ class CellCondition:
 class JointCondition:
     """Whatever cell and whatever class of every other table a person is in: at least ``l`` distinct values are left."""
 
-    l: int  # noqa: E741
+    l: int
     others: tuple[NDArray[np.uint64], ...]  # per table (n_sets, n_words) values of its classes; the smallest matter
     n_values: int
 

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from undercover.model.protocols import Progress, no_progress
 
 Levels = tuple[int, ...]
-NodeSet = NDArray[np.bool_]
-"""A set of nodes: one truth value per node, one axis per column, indexed by levels."""
+NodeSet = NDArray[np.bool_]  # one truth value per node, one axis per column, indexed by levels
 
 _WORTH_A_LOOK = 4  # nodes of a subtree from which on its top is looked at first
 

@@ -182,12 +182,7 @@ def check_candidates(table: MicroTable, candidates: Sequence[Candidate]) -> None
 
 
 def deal_candidate(
-    table: MicroTable,
-    colour: Group,
-    l: int,  # noqa: E741
-    *,
-    order: Sequence[str] | None = None,
-    within: Partition | None = None,
+    table: MicroTable, colour: Group, l: int, *, order: Sequence[str] | None = None, within: Partition | None = None
 ) -> Candidate:
     """Deal every identifier of a colour l−1 partners of different colours, from the same group of ``within`` if given.
 
@@ -209,7 +204,7 @@ def deal_candidate(
     return Candidate(tuple(sorted(rows, key=lambda row: dealt.index(row[0]))))
 
 
-def _deal_rows(table: MicroTable, members: list[str], others: list[str], l: int) -> list[tuple[str, ...]]:  # noqa: E741
+def _deal_rows(table: MicroTable, members: list[str], others: list[str], l: int) -> list[tuple[str, ...]]:
     """Deal at most one identifier of a colour to each row: colour after colour, round and round."""
     height = len(members)
     if height == 0:
@@ -228,11 +223,7 @@ def _deal_rows(table: MicroTable, members: list[str], others: list[str], l: int)
 
 
 def deal_candidates(
-    table: MicroTable,
-    l: int,  # noqa: E741
-    *,
-    order: Sequence[str] | None = None,
-    within: Partition | None = None,
+    table: MicroTable, l: int, *, order: Sequence[str] | None = None, within: Partition | None = None
 ) -> tuple[Candidate, ...]:
     """Deal an l-candidate to every colour; with ``within``, so that this partition is self-contained."""
     return tuple(deal_candidate(table, colour, l, order=order, within=within) for colour in table.colours().values())

@@ -119,7 +119,7 @@ def is_l_cover(table: MicroTable, partitions: Sequence[Partition], candidates: S
     )
 
 
-def find_l_cover(table: MicroTable, partitions: Sequence[Partition], l: int) -> tuple[Candidate, ...] | None:  # noqa: E741
+def find_l_cover(table: MicroTable, partitions: Sequence[Partition], l: int) -> tuple[Candidate, ...] | None:
     """Definition 5 by search: covers for every colour, or None where the set does not satisfy l-cover.
 
     Every choice of partners for a colour is tried, so this is for a handful of identifiers. A cover need not stay

@@ -201,7 +201,7 @@ class MicroTable:
         """The largest l for which the table is l-eligible: no value on more than one row in l."""
         return len(self.values) // max(Counter(self.values).values())
 
-    def require_eligible(self, l: int) -> None:  # noqa: E741
+    def require_eligible(self, l: int) -> None:
         """Refuse an l below 2 or one that this table cannot reach with any partition."""
         if l < 2:
             raise ParameterError(f"The 'l' parameter must be an int in [2, inf). Got {l} instead.")
@@ -251,7 +251,7 @@ def group_ratio(table: MicroTable, group: Group) -> Fraction:
     return Fraction(max(table.counts(group).values()), len(group))
 
 
-def diversity(l: int) -> HighestRatio:  # noqa: E741
+def diversity(l: int) -> HighestRatio:
     """Frequency l-diversity: no value on more than one row in l of a group."""
     if l < 2:
         raise ParameterError(f"The 'l' parameter of diversity must be an int in [2, inf). Got {l} instead.")
