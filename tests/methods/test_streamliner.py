@@ -18,9 +18,8 @@ from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
-from undercover.steps.dealing import deal as dealing
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import strata_of
+from undercover.steps.dealing.groups import strata_of
 
 Uniform = Callable[[Sequence[int]], bool]
 SAFE = ("wrap", "guided", "rda")
@@ -219,7 +218,7 @@ def test_every_way_to_meet_is_equally_likely(algorithm: str, uniform: Uniform) -
 
 def test_dealing_without_a_shuffle_is_found_out(uniform: Uniform, monkeypatch: pytest.MonkeyPatch) -> None:
     table = people([0, 0, 0, 1, 1, 1])
-    monkeypatch.setattr(dealing, "shuffle_within", lambda *given: None)
+    monkeypatch.setattr(streamlining, "shuffle_within", lambda *given: None)
     assert not uniform(partners(lambda seed: groups_of(table, 2, "wrap", seed).labels))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,11 @@ def shuffle_within(items: NDArray[Any], offsets: NDArray[np.int64], randomness: 
     from undercover.compiled.shuffle import shuffle_segments
 
     longest = int(np.diff(offsets).max(initial=1))
-    attempt = 0
-    while True:
+    for attempt in count():
         words = randomness.words(f"{purpose}/{attempt}", len(items))
         spare = randomness.words(f"{purpose}/{attempt}/spare", spare_words(len(items), longest))
         if shuffle_segments(items, offsets, words, spare):
             return
-        attempt += 1
 
 
 def spare_words(draws: int, longest: int) -> int:

@@ -33,8 +33,8 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.bucket_tables import require_free_names, sensitive_table
-from undercover.steps.dealing.deal import Deal, require_eligible, sensitive_column
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
+from undercover.steps.recoding import require_free_names, sensitive_table
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 _INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected

@@ -38,7 +38,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.arrays import Columns
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import cut_columns, kernel_columns
-from undercover.steps.dealing.deal import require_eligible
+from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.shuffling import shuffle_within
 
 

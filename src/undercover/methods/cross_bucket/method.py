@@ -33,9 +33,8 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.bucket_tables import generalized_buckets, joined_view, require_free_names, sensitive_table
-from undercover.steps.dealing.deal import sensitive_column
-from undercover.steps.recoding import box_cells
+from undercover.steps.dealing.groups import sensitive_column
+from undercover.steps.recoding import box_cells, generalized_buckets, joined_view, require_free_names, sensitive_table
 
 
 @dataclass(frozen=True, kw_only=True)

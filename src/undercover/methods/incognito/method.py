@@ -42,7 +42,7 @@ from undercover.steps.lattice.choice import (
 )
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
-from undercover.steps.lattice.lattice import Levels, NodeSet, listed_nodes, minimal
+from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.recoding import generalized_table
 
 
@@ -221,7 +221,10 @@ def _nothing_passes(domain: FullDomain, condition: CellCondition) -> Unreachable
 def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
     every = {}
     if passing is not None:
-        every = {"passing": int(passing.sum()), "minimal": [list(node) for node in _first(minimal(passing))]}
+        every = {
+            "passing": int(passing.sum()),
+            "minimal": [list(node) for node in listed_nodes(minimal(passing))[:100]],
+        }
     return {
         "nodes": domain.lattice.size,
         **every,
@@ -231,8 +234,3 @@ def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, re
         "classes": recoded.groups.count,
         "nodes_costed": chosen.evaluated,
     }
-
-
-def _first(nodes: NodeSet, most: int = 100) -> list[Levels]:
-    """The first of many nodes; all of them are in the frame of candidates."""
-    return listed_nodes(nodes)[:most]

@@ -52,7 +52,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible, sensitive_column, strata_of
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.shuffling import shuffle_within
 
 MedianRule = Literal["fallback", "paper"]

@@ -42,7 +42,7 @@ from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.dealing.deal import sensitive_column
+from undercover.steps.dealing.groups import sensitive_column
 from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal

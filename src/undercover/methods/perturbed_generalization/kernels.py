@@ -1,11 +1,8 @@
-"""Split every cell below one node of a column into its children, if all that come of it are large enough.
+"""Cells split into the children of a node, one random row of every cell, values that are kept or drawn anew.
 
 Fung, Wang & Yu 2005, "Top-Down Specialization for Information and Privacy Preservation": a value is specialised for all
-rows that have it, or for none. Every row below the node is looked at once; nothing else is.
-
-One random row of every group, and values that are kept with a probability or drawn anew.
-
-Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV, Phases 3 and 1.
+rows that have it, or for none. Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV,
+for the draws (Phases 3 and 1).
 """
 
 from __future__ import annotations

@@ -36,12 +36,13 @@ from undercover.guarantees.breach.growth import DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.k_anonymity import KAnonymity
-from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
-from undercover.methods.perturbed_generalization.draw import (
+from undercover.methods.perturbed_generalization.cells import (
     domain_codes,
     draw_rows,
+    full_domain_partition,
     perturbed,
     published_rows,
+    specialized,
     typed_domain,
 )
 from undercover.model.channel import Channel
@@ -254,14 +255,8 @@ class PerturbedGeneralization:
             return specialized(table, k=self.least, progress=progress)
         if self.recoding == "incognito":
             return full_domain_partition(table, k=self.least, progress=progress)
-        cutter = partial(
-            partition,
-            k=self.least,
-            cut="median",
-            recoding="regions",
-            threads=engine.threads if engine else 1,
-            progress=progress,
-        )
+        threads = engine.threads if engine else 1
+        cutter = partial(partition, k=self.least, cut="median", recoding="regions", threads=threads, progress=progress)
         return cutter(table) if engine is None else Partition.join(engine.map_parts(table, cutter))
 
     def _stated(self, keep: Fraction) -> Number:

@@ -34,7 +34,7 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible, sensitive_column, strata_of
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.recoding import box_cells, generalized_table
 
 Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]

@@ -27,6 +27,7 @@ from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
 from undercover.steps.cutting.arrays import BY_LOSS, LOWER_MEDIAN, MEDIAN, RANGE, SET, TREE, Columns, Rows, Task
 from undercover.steps.cutting.nodes import (
     TIE,
+    all_hold,
     cell_loss,
     grown,
     lowest_common_node,
@@ -35,7 +36,6 @@ from undercover.steps.cutting.nodes import (
     shell_sort,
     tree_loss,
 )
-from undercover.steps.cutting.predicates import all_hold
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children

@@ -421,7 +421,7 @@ def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> A
             best = -1
             for i in range(critical):
                 c = ranked[i]
-                if not is_chosen[c] and (best < 0 or _nearer(values[at[c]], values[at[best]], here)):
+                if not is_chosen[c] and (best < 0 or abs(values[at[c]] - here) < abs(values[at[best]] - here)):
                     best = c
             chosen[taken] = best
             is_chosen[best] = True
@@ -457,11 +457,6 @@ def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> A
                     at[firsts[i]] = i
     _append_nearest(labels, rows, codes, offsets, heads, weighted, count)
     return labels, count
-
-
-@internal
-def _nearer(first: int, second: int, here: int) -> bool:
-    return abs(first - here) < abs(second - here)
 
 
 @internal

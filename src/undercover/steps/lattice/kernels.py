@@ -20,7 +20,7 @@ import numpy as np
 from undercover.compiled.jit import internal, kernel
 from undercover.compiled.words import count_bits
 from undercover.steps.cutting.arrays import Checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 
 @kernel
@@ -133,7 +133,7 @@ def rows_of_few_values(
 
 @kernel
 def rows_that_fail(counts: Any, tally: Any, k: int, checks: Checks, limit: int, failing: Any) -> int:
-    """Rows in cells that are small or break a predicate of :func:`undercover.steps.cutting.predicates.all_hold`."""
+    """Rows in cells that are small or break a predicate of :func:`undercover.steps.cutting.nodes.all_hold`."""
     rows = 0
     work = np.zeros(tally.shape[1])
     for cell in range(len(counts)):

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ class Cube(Protocol):
         """The node."""
         ...
 
-    def rolled_up(self, axis: int, level: int) -> Cube:
+    def rolled_up(self, axis: int, level: int) -> Self:
         """The cells with one column on a higher level."""
         ...
 
@@ -161,7 +161,7 @@ def every_node(
                 lattice.heights[other] if other in free[position:] else level for other, level in enumerate(node)
             )
             if node[axis] < lattice.heights[axis] and within[top]:
-                visit(cube.rolled_up(axis, node[axis] + 1), free, position)  # type: ignore[arg-type]
+                visit(cube.rolled_up(axis, node[axis] + 1), free, position)
 
     for size in range(len(axes) + 1):
         for kept in combinations(axes, size):
@@ -240,7 +240,7 @@ class _Family(Generic[CubeType]):
                 continue
             if self._hopeless(cube, position):
                 continue
-            self._explore(self._rolled(cube, axis, node[axis] + 1), position)
+            self._explore(cube.rolled_up(axis, node[axis] + 1), position)
 
     def _hopeless(self, cube: CubeType, first: int) -> bool:
         """Whether the most general node reached by raising the free columns from ``first`` on fails."""
@@ -254,16 +254,12 @@ class _Family(Generic[CubeType]):
             return False
         for axis in axes:
             if cube.levels[axis] < heights[axis]:
-                cube = self._rolled(cube, axis, heights[axis])
+                cube = cube.rolled_up(axis, heights[axis])
         if self.passes(cube):
             self._passed(top)
             return False
         self._failed(top)
         return True
-
-    @staticmethod
-    def _rolled(cube: CubeType, axis: int, level: int) -> CubeType:
-        return cube.rolled_up(axis, level)  # type: ignore[return-value]
 
     def _passed(self, node: Levels) -> None:
         self.found[tuple(slice(level, None) if axis in self.free else level for axis, level in enumerate(node))] = True

@@ -19,7 +19,7 @@ import numpy as np
 
 from undercover.compiled.jit import internal, kernel
 from undercover.steps.cutting.arrays import Checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 OUTSIDE = 65535  # part of a row that a cut is not about
 JOINT = -1  # a cut that is not one group's own
