@@ -23,6 +23,11 @@ from undercover.compiled.shuffle import counting_order
 from undercover.steps.cutting.arrays import RANGE, SET, Columns
 from undercover.steps.cutting.nodes import TIE, cell_loss, lowest_common_node
 
+LEAF = 16
+MANY = 32  # rows of one value that are compared one by one
+LEFT = 2  # the columns of `nodes`: start, end, left child, right child, column, cut
+FEW = 64  # rows up to which every column is tried
+
 
 @kernel
 def plan_sets(values: Any, counts: Any, k: int, m: int) -> Any:
@@ -118,9 +123,6 @@ def _longer(array: Any) -> Any:
     larger = np.zeros(2 * len(array), array.dtype)
     larger[: len(array)] = array
     return larger
-
-
-LEAF = 16
 
 
 class _Rows(NamedTuple):
@@ -264,10 +266,6 @@ def _before(codes: Any, value: int, others: Any, other: int, d: int) -> bool:
         if codes[j] != others[j]:
             return codes[j] < others[j]
     return value < other
-
-
-MANY = 32  # rows of one value that are compared one by one
-LEFT = 2  # the columns of `nodes`: start, end, left child, right child, column, cut
 
 
 @kernel
@@ -451,9 +449,6 @@ def _take(nodes: Any, roots: Any, entries: Any, value: int, row: int) -> None:
         side = 1 if row < nodes[nodes[node, LEFT], 1] else 2
         node, entry = np.int64(nodes[node, LEFT - 1 + side]), np.int64(entries[entry, side])
         entries[entry, 0] -= 1
-
-
-FEW = 64  # rows up to which every column is tried
 
 
 class _Segment(NamedTuple):

@@ -26,6 +26,12 @@ _FRAME = "candidates"
 _COLORS = (BEFORE, AFTER, "var(--series-6, #56a0d9)", GUESS)
 _SHAPES = ("diamond", "square", "circle", "cross")
 KINDS = ("chosen", "minimal", "keeps the promise", "does not")
+DONE = (
+    "Every quasi-identifier was put on one level of its hierarchy, the same for all rows. All combinations of levels "
+    "that keep the promise were found, and the best of them was taken. Rows with the same cells form a class. "
+    "Sensitive values were not changed."
+)
+_TWO_DIVERSE = {"k": 1, "l": 2, "diversity": "distinct"}
 
 
 def lattice_facts(run: Run) -> dict[str, Any] | None:
@@ -170,13 +176,6 @@ def _by_height(heights: tuple[int, ...]) -> Any:
         counts = np.convolve(counts, np.ones(height + 1, dtype=np.int64))
     return counts
 
-
-DONE = (
-    "Every quasi-identifier was put on one level of its hierarchy, the same for all rows. All combinations of levels "
-    "that keep the promise were found, and the best of them was taken. Rows with the same cells form a class. "
-    "Sensitive values were not changed."
-)
-_TWO_DIVERSE = {"k": 1, "l": 2, "diversity": "distinct"}
 
 ABOUT = About(
     title="Incognito",

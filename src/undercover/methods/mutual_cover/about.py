@@ -26,6 +26,17 @@ _FRAME = "output_tables"
 _CANDIDATES = 50  # groups of the right size that are looked at for their outputs
 _WITH_FIGURES = 10  # values a side up to which fields carry their figure
 _MISSING = "(missing)"
+DONE = (
+    "Similar rows were put into groups in which the sensitive values differ. For every group and quasi-identifier a "
+    "table was computed that says with which probability each person releases which value: as near to the own value as "
+    "can be, while nobody has more than a fixed share of any value. From these the published values were drawn. "
+    "Sensitive values were not changed. The published table looks like an original one."
+)
+_UNCHANGED = {
+    "resample": "Rows all of whose values came through were drawn again.",
+    "paper": "In rows all of whose values came through some values were replaced.",
+    "off": "Rows all of whose values came through were left as they are.",
+}
 
 
 def shown_tables(run: Run) -> list[dict[str, Any]]:
@@ -145,19 +156,6 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
     chunks = encoded.unify_dictionaries().combine_chunks()
     whole = chunks.chunk(0) if isinstance(chunks, pa.ChunkedArray) else chunks
     return np.asarray(whole.indices.to_numpy(), dtype=np.int64), [value or "" for value in whole.dictionary.to_pylist()]
-
-
-DONE = (
-    "Similar rows were put into groups in which the sensitive values differ. For every group and quasi-identifier a "
-    "table was computed that says with which probability each person releases which value: as near to the own value as "
-    "can be, while nobody has more than a fixed share of any value. From these the published values were drawn. "
-    "Sensitive values were not changed. The published table looks like an original one."
-)
-_UNCHANGED = {
-    "resample": "Rows all of whose values came through were drawn again.",
-    "paper": "In rows all of whose values came through some values were replaced.",
-    "off": "Rows all of whose values came through were left as they are.",
-}
 
 
 def did(release: Release) -> str:

@@ -58,6 +58,7 @@ ORIGINS = ("kept", "shared", "interior", "uniform", "highs")
 
 _HIGHS = 4
 _CHUNKS_PER_THREAD = 16
+_TOLERANCE = 1e-10
 
 
 class OutputTable(NamedTuple):
@@ -294,9 +295,6 @@ def _by_highs(
         return held.outputs, held.probabilities[: len(held.originals) * len(held.outputs)], objective, bound
     mass = x.sum(axis=0) > 0
     return codes[mass], x[:, mass], value, bound
-
-
-_TOLERANCE = 1e-10
 
 
 def solve_by_highs(

@@ -30,6 +30,7 @@ from undercover.steps.lattice.cubes import CellCube, FullDomain
 from undercover.steps.lattice.lattice import Levels
 
 Shared = Literal["discard", "nested"]
+_MOST_WORK = 500_000_000  # combinations times values that are gone through
 
 
 @dataclass(frozen=True)
@@ -225,9 +226,6 @@ def joint_condition(
     if shared == "nested" and common:
         return NestedCondition(l, beside.bits, n_values, beside, domain, common)
     return JointCondition(l, beside.bits, n_values)
-
-
-_MOST_WORK = 500_000_000  # combinations times values that are gone through
 
 
 @dataclass(frozen=True)

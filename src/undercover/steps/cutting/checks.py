@@ -25,6 +25,9 @@ from undercover.steps.cutting.arrays import Checks
 CheckKind = Literal["distinct", "frequency", "entropy", "recursive", "equal", "ordered", "hierarchical"]
 
 _KINDS: tuple[CheckKind, ...] = get_args(CheckKind)  # in the order of the kernel's numbers
+_NO_LEVELS: NDArray[np.int64] = np.zeros((0, 1), dtype=np.int64)
+Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
+Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,9 +120,6 @@ def _floor(value: float) -> str:
     return f"{np.floor(value * 100) / 100:g}"
 
 
-_NO_LEVELS: NDArray[np.int64] = np.zeros((0, 1), dtype=np.int64)
-
-
 def _parents(column: EncodedColumn) -> NDArray[np.int64]:
     """Row ``h``: the parent on level h + 1 of each node of level h, level 0 being the column's codes."""
     hierarchy = column.settings.hierarchy
@@ -136,10 +136,6 @@ def _parents(column: EncodedColumn) -> NDArray[np.int64]:
         levels[level - 1, nodes] = current[members]
         below = current
     return levels
-
-
-Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
-Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,9 @@ from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import RANGE, SET, Checks, Columns
 
 TIE = 1e-12  # loss per row below which two cuts are equally good
+DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
+# A cut is refused only when it is worse by more than rounding can explain.
+TOLERANCE = 1e-12
 
 
 @inlined
@@ -106,12 +109,6 @@ def put(target: Any, at: int, begin: int, end: int, bounds: Any) -> None:
     target[at, 0], target[at, 1] = begin, end
     for i in range(len(bounds)):
         target[at, 2 + i] = bounds[i]
-
-
-DISTINCT, FREQUENCY, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL = range(7)
-
-# A cut is refused only when it is worse by more than rounding can explain.
-TOLERANCE = 1e-12
 
 
 @kernel

@@ -31,6 +31,10 @@ from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
 from undercover.steps.shuffling import shuffle_within, spare_words
 
+REDRAWS = 1_000
+_MOST_CELLS = 1 << 28
+_LARGEST_RANK = 1 << 53
+
 
 @dataclass(frozen=True)
 class Deal:
@@ -131,11 +135,6 @@ def _level_codes(column: EncodedColumn, level: str) -> tuple[NDArray[np.int64], 
     names += ["missing"] * column.domain.has_missing
     place = {label: position for position, label in enumerate(dict.fromkeys(names))}
     return np.array([place[label] for label in names], dtype=np.int64)[column.codes], list(place)
-
-
-REDRAWS = 1_000
-_MOST_CELLS = 1 << 28
-_LARGEST_RANK = 1 << 53
 
 
 def wrap(table: Table, sensitive: str, l: int) -> Deal:

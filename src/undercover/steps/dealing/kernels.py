@@ -18,6 +18,8 @@ import numpy as np
 from undercover.compiled.jit import internal, kernel
 from undercover.compiled.shuffle import below
 
+_DIGIT = 11
+
 
 @kernel
 def take_slots(codes: Any, offsets: Any, slots: Any) -> Any:
@@ -250,9 +252,6 @@ def number_trees(parent: Any) -> Any:
         else:
             labels[row] = labels[root]
     return labels, count
-
-
-_DIGIT = 11
 
 
 @kernel

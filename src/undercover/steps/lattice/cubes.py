@@ -26,6 +26,12 @@ from undercover.model.table import EncodedColumn, Table, code_type, write_values
 from undercover.steps.lattice.lattice import Lattice, Levels
 from undercover.steps.recoding import Cells
 
+Payload = Literal["counts", "bits", "tally"]
+"""What is kept of every cell: its rows, the bits of its sensitive values, or how often each of them occurs."""
+_LARGEST_CUBE = 1 << 23  # numbers in a dense array
+_ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
+_LARGEST_KEY = 1 << 62
+
 
 @dataclass(frozen=True)
 class Level:
@@ -127,14 +133,6 @@ def _node_labels(hierarchy: Hierarchy) -> list[dict[str, str]]:
         {label: label if read_as[label] == members else own[members] for label, members in on_level.items()}
         for on_level in leaves
     ]
-
-
-Payload = Literal["counts", "bits", "tally"]
-"""What is kept of every cell: its rows, the bits of its sensitive values, or how often each of them occurs."""
-
-_LARGEST_CUBE = 1 << 23  # numbers in a dense array
-_ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
-_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,11 @@ OUTSIDE = np.uint16(65535)  # as in the kernels beside
 JOINT = -1
 Integers = NDArray[np.int64]
 _MOST_PLACES = 1_000_000  # cuts times rows of a case; in larger ones next to nothing drawn would agree
+Floats = NDArray[np.float64]
+How = Literal["exact", "drawn", "given up"]
+MOST_COUNTED = 300  # rows of a group whose arrangements are counted: binomials of more leave the range of floats late
+FEWEST = 100  # draws that agree, below which nothing is concluded
+STEADY_FROM = 0.3  # share of draws that agree
 
 
 @dataclass(frozen=True)
@@ -158,13 +163,6 @@ def _tied(n_groups: int, torn: Iterable[Integers]) -> list[int]:
         for g in several[1:].tolist():
             parent[root(g)] = root(int(several[0]))
     return [root(g) for g in range(n_groups)]
-
-
-Floats = NDArray[np.float64]
-How = Literal["exact", "drawn", "given up"]
-MOST_COUNTED = 300  # rows of a group whose arrangements are counted: binomials of more leave the range of floats late
-FEWEST = 100  # draws that agree, below which nothing is concluded
-STEADY_FROM = 0.3  # share of draws that agree
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,11 @@ from undercover.methods.mutual_cover.kernels.sampling import OFF, RESAMPLE
 
 _MOST_PEOPLE = 5_000  # of a group whose assignments are weighed; in larger ones people are looked at one by one
 _BLOCK = 64
+_MOST_ROWS = 63  # bits of a set
+_SWEEPS, _LEAST_SWEEPS, _UPDATES = 500, 20, 20_000_000  # fewer sweeps where there are many pairs to update
+_BETWEEN_LOOKS = 10
+_SETTLED = 1e-4  # largest change of a marginal between two looks
+_LARGEST = 1e100
 
 
 class Seen(NamedTuple):
@@ -171,13 +176,6 @@ def _position(codes: Any, start: int, end: int, code: int) -> Any:
     """Where ``code`` stands in a sorted run, counted from its start, or -1."""
     at = place_of(codes, start, end, code)
     return at - start if at >= 0 else at
-
-
-_MOST_ROWS = 63  # bits of a set
-_SWEEPS, _LEAST_SWEEPS, _UPDATES = 500, 20, 20_000_000  # fewer sweeps where there are many pairs to update
-_BETWEEN_LOOKS = 10
-_SETTLED = 1e-4  # largest change of a marginal between two looks
-_LARGEST = 1e100
 
 
 @kernel

@@ -26,6 +26,7 @@ _UNIT = 1.0 / (1 << 53)
 # Groups up to this size are counted exactly, which takes the square of their size; larger ones by quadrature.
 LARGEST_COUNTED = 512
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+REACH = 40.0
 
 
 @internal
@@ -334,9 +335,6 @@ def distinct_values(codes: Any, order: Any, offsets: Any, size: int) -> Any:
             tally[values[i]] = 0
         starts[g + 1] = end
     return starts, values[:end].copy(), counts[:end].copy()
-
-
-REACH = 40.0
 
 
 @kernel

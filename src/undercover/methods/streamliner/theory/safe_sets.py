@@ -33,6 +33,8 @@ from undercover.errors import ParameterError
 from undercover.methods.streamliner.theory.tables import HighestRatio, MicroTable, Partition, all_partitions, text
 
 Outcome = TypeVar("Outcome")
+PublishingSet: TypeAlias = frozenset[Partition]
+MOST_PARTITIONS = 14  # 2**14 subsets take seconds, each further partition doubles them
 
 
 class Guess(NamedTuple):
@@ -114,11 +116,6 @@ class MentalImage:
 def disclosure_set(table: MicroTable, partitions: Iterable[Partition], privacy: HighestRatio) -> MentalImage:
     """disc(S): the tables that are possible to somebody who knows that every partition of S is safe."""
     return MentalImage.before_release(table).knowing_safe(partitions, privacy)
-
-
-PublishingSet: TypeAlias = frozenset[Partition]
-
-MOST_PARTITIONS = 14  # 2**14 subsets take seconds, each further partition doubles them
 
 
 def locally_safe_set(table: MicroTable, privacy: HighestRatio) -> PublishingSet:
