@@ -9,8 +9,8 @@ from benchmarks.cover import PAPER_ROWS, QUASI_IDENTIFIERS, cover
 from benchmarks.measure import Book, best, peak_memory
 from undercover.attacks.partial.profile import profile
 from undercover.forms import read
-from undercover.methods.mutual_cover.carriers import picked_among
-from undercover.methods.mutual_cover.kernels.assignments import assignment_marginals
+from undercover.methods.mutual_cover.draw import picked_among
+from undercover.methods.mutual_cover.kernels.likelihood import assignment_marginals
 
 METHOD = uc.MutualCover(delta="1/5", l=10)
 

@@ -13,8 +13,7 @@ from undercover.analysis.learning.classifier import PerturbedClassifier
 from undercover.analysis.learning.features import PerturbedFeatures
 from undercover.forms import classes_of
 from undercover.guarantees.disjoint import DisjointCells
-from undercover.methods.perturbed_generalization.cells import specialized
-from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
+from undercover.methods.perturbed_generalization.cells import draw_rows, perturbed, specialized
 from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness

@@ -14,8 +14,7 @@ from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.groups import Deal, strata_of
 from undercover.steps.shuffling import shuffle_within
 from undercover.utility.discernibility import optimal_discernibility
 from undercover.utility.queries.counts import query_errors

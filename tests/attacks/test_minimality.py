@@ -18,16 +18,9 @@ from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.errors import DataError, ParameterError, UnreachableError
 from undercover.methods.mondrian.following import Node
 from undercover.methods.mondrian.minimality import beliefs as group_beliefs
-from undercover.methods.mondrian.minimality.attack import (
-    DRAWN,
-    EXACT,
-    GIVEN_UP,
-    NO_EVIDENCE,
-    Minimality,
-    MinimalityResult,
-)
-from undercover.methods.mondrian.minimality.beliefs import Belief, believe, chernoff
-from undercover.methods.mondrian.minimality.cases import cases
+from undercover.methods.mondrian.minimality.attack import Minimality
+from undercover.methods.mondrian.minimality.beliefs import Belief, believe, cases, chernoff
+from undercover.methods.mondrian.minimality.result import DRAWN, EXACT, GIVEN_UP, NO_EVIDENCE, MinimalityResult
 from undercover.model.groups import Groups, seen_groups
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels import programs as cover
-from undercover.methods.mutual_cover.kernels.central_path import LANES
+from undercover.methods.mutual_cover.kernels.programs import LANES
 
 NO_NUMBERS, NO_NODES = np.zeros(0), np.zeros(0, np.int64)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercover.methods.mutual_cover.kernels.assignments import assignment_marginals
+from undercover.methods.mutual_cover.kernels.likelihood import assignment_marginals
 
 Matrix = Any
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
+from undercover.methods.perturbed_generalization.cells import draw_rows, perturbed
 from undercover.methods.perturbed_generalization.kernels import draw_positions, perturb
 from undercover.model.groups import Groups
 from undercover.randomness import Randomness

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from undercover.methods.mutual_cover.kernels.tally import distinct_values
+from undercover.methods.mutual_cover.kernels.sampling import distinct_values
 
 
 @pytest.mark.parametrize("size", [3, 40, 5000])

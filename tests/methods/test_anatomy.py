@@ -18,7 +18,7 @@ from undercover.methods.anatomy.method import Anatomy, deal
 from undercover.model.groups import Groups
 from undercover.model.run import Draft
 from undercover.randomness import Randomness
-from undercover.steps.dealing import deal as dealing
+from undercover.steps.dealing import groups as dealing
 
 Uniform = Callable[[Sequence[int]], bool]
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill")

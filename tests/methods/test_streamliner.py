@@ -18,9 +18,8 @@ from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
-from undercover.steps.dealing import deal as dealing
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.groups import strata_of
 
 Uniform = Callable[[Sequence[int]], bool]
 SAFE = ("wrap", "guided", "rda")
@@ -188,13 +187,12 @@ def test_weighted_ranks_by_hand() -> None:
     table = people([0, 1, 2], age=[30, 20, 40], sex=["M", "F", "F"])
     assert streamlining.weighted_ranks(table, [1, 100]).tolist() == [2 + 200, 1 + 100, 3 + 100]
     method = uc.Streamliner(l=2, algorithm="guided", weights={"sex": 7})
-    assert method._column_weights(table) == [1, 7]
+    assert streamlining.rank_weights(table, method.weights) == [1, 7]
     weighed = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="s", columns={"age": uc.Column(weight=0.5)})
-    assert uc.Streamliner(l=2, algorithm="guided")._column_weights(
-        Table.from_arrow(pa.table({"age": [1], "sex": ["F"], "s": ["a"]}), weighed)
-    ) == [1, 2]
+    one = Table.from_arrow(pa.table({"age": [1], "sex": ["F"], "s": ["a"]}), weighed)
+    assert streamlining.rank_weights(one, uc.Streamliner(l=2, algorithm="guided").weights) == [1, 2]
     with pytest.raises(ParameterError, match="Did you mean `sex`"):
-        uc.Streamliner(l=2, algorithm="guided", weights={"sexx": 7})._column_weights(table)
+        uc.Streamliner(l=2, algorithm="guided", weights={"sexx": 7}).groups(table, Randomness(seed=1))
 
 
 @given(st.lists(st.integers(0, 2**40), min_size=1, max_size=200), st.sampled_from([3, 11, 22, 31, 33, 40]))
@@ -220,7 +218,7 @@ def test_every_way_to_meet_is_equally_likely(algorithm: str, uniform: Uniform) -
 
 def test_dealing_without_a_shuffle_is_found_out(uniform: Uniform, monkeypatch: pytest.MonkeyPatch) -> None:
     table = people([0, 0, 0, 1, 1, 1])
-    monkeypatch.setattr(dealing, "shuffle_within", lambda *given: None)
+    monkeypatch.setattr(streamlining, "shuffle_within", lambda *given: None)
     assert not uniform(partners(lambda seed: groups_of(table, 2, "wrap", seed).labels))
 
 

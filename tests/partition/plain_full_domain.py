@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check
-from undercover.steps.lattice.levels import column_levels
+from undercover.steps.lattice.cubes import column_levels
 
 
 class PlainDomain:

@@ -17,11 +17,17 @@ from plain_cross_bucket import PlainColumns, PlainTree, plain_division, plain_pi
 from random_tables import random_table
 
 from undercover.errors import InternalError, UnreachableError
-from undercover.methods.cross_bucket.groups import CrossBuckets, check, cross_buckets, pick
-from undercover.methods.cross_bucket.kernels.division import divide_rows
-from undercover.methods.cross_bucket.kernels.selection import count_values
-from undercover.methods.cross_bucket.kernels.tree import build_tree
-from undercover.methods.cross_bucket.plan import bucket_count, group_sizes, plan_of, require_plannable
+from undercover.methods.cross_bucket.groups import (
+    CrossBuckets,
+    bucket_count,
+    check,
+    cross_buckets,
+    group_sizes,
+    pick,
+    plan_of,
+    require_plannable,
+)
+from undercover.methods.cross_bucket.kernels import build_tree, count_values, divide_rows
 from undercover.model.groups import Groups
 from undercover.model.schema import Schema
 from undercover.model.table import Table

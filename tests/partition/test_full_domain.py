@@ -18,9 +18,8 @@ from undercover.steps.cutting.checks import Check
 from undercover.steps.lattice import cubes as full_domain
 from undercover.steps.lattice.choice import Chooser, search
 from undercover.steps.lattice.conditions import CellCondition, JointCondition, smallest_sets
-from undercover.steps.lattice.cubes import FullDomain, recode
+from undercover.steps.lattice.cubes import FullDomain, column_levels, recode
 from undercover.steps.lattice.lattice import Lattice, listed_nodes, minimal, passing_nodes
-from undercover.steps.lattice.levels import column_levels
 
 CHECKS: list[tuple[Check, ...]] = [
     (),

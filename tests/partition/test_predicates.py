@@ -14,7 +14,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check, kernel_checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 
 def verdict(table: Table, checks: list[Check], rows: list[int]) -> bool:

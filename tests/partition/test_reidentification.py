@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.methods.mutual_cover.carriers import found_among_all, picked_among
+from undercover.methods.mutual_cover.draw import found_among_all, picked_among
 from undercover.methods.mutual_cover.tables import output_tables
 from undercover.model.groups import Groups
 from undercover.model.table import Table

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.methods.mutual_cover.picture import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
+from undercover.methods.mutual_cover.about import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
 from undercover.pages import datasheet_html, datasheet_summary
 from undercover.pages.svg import svg
 

@@ -8,32 +8,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables_with_candidates
 
-from undercover.methods.streamliner.theory import (
-    Candidate,
-    Guess,
-    MicroTable,
-    all_partitions,
-    candidate_from_bijections,
-    common_refinement,
-    deal_candidates,
-    disclosure_set,
-    diversity,
+from undercover.methods.streamliner.theory.candidates import Candidate, candidate_from_bijections, deal_candidates
+from undercover.methods.streamliner.theory.families import (
     find_l_cover,
-    is_coarsening,
     is_family_set,
-    is_globally_safe,
     is_l_cover,
     is_self_contained,
     is_self_contained_group,
-    is_strongly_globally_safe,
     largest_family_set,
-    locally_safe_set,
     minimal_self_contained_partition,
+)
+from undercover.methods.streamliner.theory.safe_sets import (
+    Guess,
+    disclosure_set,
+    is_globally_safe,
+    is_strongly_globally_safe,
+    locally_safe_set,
+)
+from undercover.methods.streamliner.theory.tables import (
+    MicroTable,
+    Partition,
+    all_partitions,
+    common_refinement,
+    diversity,
+    is_coarsening,
     parse,
     text,
     texts,
 )
-from undercover.methods.streamliner.theory.partitions import Partition
 
 Drawn = tuple[MicroTable, int, tuple[Candidate, ...]]
 

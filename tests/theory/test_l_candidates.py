@@ -10,10 +10,8 @@ from hypothesis import strategies as st
 from theory_tables import FOUR, tables, tables_with_candidates
 
 from undercover.errors import ParameterError, UnreachableError
-from undercover.methods.streamliner.theory import (
+from undercover.methods.streamliner.theory.candidates import (
     Candidate,
-    MicroTable,
-    all_partitions,
     are_candidates,
     arrange,
     arrangements,
@@ -21,17 +19,18 @@ from undercover.methods.streamliner.theory import (
     check_candidates,
     deal_candidate,
     deal_candidates,
-    diversity,
     few_of_a_colour,
     form_l_candidate,
+    meets_theorem_2,
+    partners_differ,
+)
+from undercover.methods.streamliner.theory.families import (
     is_self_contained,
     largest_family_set,
-    locally_safe_set,
-    meets_theorem_2,
     minimal_self_contained_partition,
-    partners_differ,
-    text,
 )
+from undercover.methods.streamliner.theory.safe_sets import locally_safe_set
+from undercover.methods.streamliner.theory.tables import MicroTable, all_partitions, diversity, text
 
 # l=4: b and c occur three times in the three sets of the colour {1, 2}, but at most twice in any two of them.
 TWELVE = MicroTable(tuple("123456789XYZ"), tuple("aabbbcccddee"))

@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables, tables_with_candidates
 
-from undercover.methods.streamliner.theory import (
+from undercover.methods.streamliner.theory.candidates import (
     Candidate,
-    MicroTable,
-    all_partitions,
     arrange,
     candidate_from_bijections,
     check_candidates,
     deal_candidates,
-    diversity,
+    partners_differ,
+)
+from undercover.methods.streamliner.theory.families import (
     exchanged,
     find_l_cover,
     is_balanced,
@@ -24,12 +24,10 @@ from undercover.methods.streamliner.theory import (
     is_l_cover_of_colour,
     is_self_contained,
     largest_family_set,
-    locally_safe_set,
     minimal_self_contained_partition,
-    parse,
-    partners_differ,
-    text,
 )
+from undercover.methods.streamliner.theory.safe_sets import locally_safe_set
+from undercover.methods.streamliner.theory.tables import MicroTable, all_partitions, diversity, parse, text
 
 Drawn = tuple[MicroTable, int, tuple[Candidate, ...]]
 

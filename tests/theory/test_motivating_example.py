@@ -8,21 +8,17 @@ import pytest
 from theory_tables import FIVE, FOUR, NINE, TWO_THIRDS, without
 
 from undercover.errors import DataError, ParameterError, UnreachableError
-from undercover.methods.streamliner.theory import (
+from undercover.methods.streamliner.theory.safe_sets import (
     Guess,
-    HighestRatio,
     MentalImage,
-    MicroTable,
-    all_partitions,
     disclosure_set,
-    diversity,
     is_globally_safe,
     is_strongly_globally_safe,
     locally_safe_set,
     maximal_strongly_globally_safe_sets,
-    parse,
     strongly_globally_safe_sets,
 )
+from undercover.methods.streamliner.theory.tables import HighestRatio, MicroTable, all_partitions, diversity, parse
 
 # Table 1, right: the conditions of Ada to Eve in t01 to t10 (f flu, c cold, H HIV).
 TEN = ["ffccH", "ccffH", "ffcHc", "ccfHf", "fHccf", "cHffc", "ffHcc", "ccHff", "Hfccf", "Hcffc"]

@@ -7,18 +7,15 @@ from functools import cache
 
 from theory_tables import FIVE, NINE, TWO_THIRDS, without
 
-from undercover.methods.streamliner.theory import (
+from undercover.methods.streamliner.theory.safe_sets import (
     Guess,
     MentalImage,
-    MicroTable,
     disclosure_set,
     is_strongly_globally_safe,
     largest_strongly_globally_safe_set,
     locally_safe_set,
-    partition_of,
-    text,
 )
-from undercover.methods.streamliner.theory.partitions import Partition
+from undercover.methods.streamliner.theory.tables import MicroTable, Partition, partition_of, text
 
 SAFE_FIVE = frozenset(without("P3", "P6", "P7", "P8"))
 

@@ -9,18 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from undercover.errors import ParameterError
-from undercover.methods.streamliner.theory import (
+from undercover.methods.streamliner.theory.tables import (
+    Partition,
     all_partitions,
     bell_number,
     coarsenings,
     common_refinement,
+    identifiers_of,
     is_coarsening,
     parse,
     partition_of,
     text,
     texts,
 )
-from undercover.methods.streamliner.theory.partitions import Partition, identifiers_of
 
 PARTITIONS_OF_FIVE = list(all_partitions("12345"))
 

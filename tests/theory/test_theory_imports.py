@@ -30,7 +30,7 @@ def foreign_imports(source: str) -> set[str]:
 
 def test_nothing_foreign_is_imported() -> None:
     files = sorted(ROOM.glob("*.py"))
-    assert len(files) >= 8
+    assert len(files) >= 5
     assert {file.name: foreign_imports(file.read_text()) for file in files} == {file.name: set() for file in files}
 
 

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from undercover.methods.streamliner.theory import Candidate, HighestRatio, MicroTable, deal_candidate, parse
+from undercover.methods.streamliner.theory.candidates import Candidate, deal_candidate
+from undercover.methods.streamliner.theory.tables import HighestRatio, MicroTable, parse
 
 TWO_THIRDS = HighestRatio(Fraction(2, 3))
 

@@ -30,30 +30,15 @@ def _meet(shared: Any, overlap: Any, at: Any, t: int) -> bool:
 def survey_combinations(
     counts: Any, starts: Any, totals: Any, shared: Any, overlap: Any, most: int, spread: Any, worst: Any, figures: Any
 ) -> int:
-    """Go through all combinations and keep the worst.
+    """Go through all combinations and keep the ``most`` worst; returns how many were kept.
 
-    Parameters
-    ----------
-    counts, starts
-        (n_classes, n_values) rows of each value, one table after the other: table t has the classes
-        ``starts[t]:starts[t + 1]``.
-    totals
-        (n_values,) people of each value.
-    shared
-        (n_shared, n_classes) cell of a column that several tables have, -1 where a table does not have it.
-    overlap
-        (n_shared, n_cells, n_cells) whether two cells of such a column have a value in common.
-    most
-        How many of the worst combinations are kept.
-    spread
-        (n_values + 1,) counts combinations by how many values they leave; changed.
-    worst, figures
-        (most, n_tables) classes and (most, 2) values left and highest probability of the combinations that leave
-        fewest values, the surest first among equals; changed. One row more each, the last: the surest combination.
-
-    Returns
-    -------
-    how many were kept
+    - ``counts`` (n_classes, n_values): rows of each value; table t has the classes ``starts[t]:starts[t + 1]``
+    - ``totals`` (n_values,): people of each value
+    - ``shared`` (n_shared, n_classes): cell of a column that several tables have, -1 where a table does not have it
+    - ``overlap`` (n_shared, n_cells, n_cells): whether two cells of such a column have a value in common
+    - ``spread`` (n_values + 1,): counts combinations by how many values they leave; changed
+    - ``worst`` (most, n_tables) and ``figures`` (most, 2): classes, and values left and highest probability, of the
+      combinations that leave fewest values, the surest first among equals; changed. One row more: the surest combination
     """
     n_tables, n_values = len(starts) - 1, counts.shape[1]
     weights = np.zeros((n_tables + 1, n_values))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,23 +12,15 @@ from undercover.randomness import Randomness
 
 
 def shuffle_within(items: NDArray[Any], offsets: NDArray[np.int64], randomness: Randomness, purpose: str) -> None:
-    """Shuffle every segment ``items[offsets[g]:offsets[g + 1]]`` uniformly, in place.
-
-    >>> rows = np.arange(6)
-    >>> shuffle_within(rows, np.array([0, 3, 6]), Randomness(seed=1), "example")
-    >>> sorted(rows[:3].tolist()), sorted(rows[3:].tolist())
-    ([0, 1, 2], [3, 4, 5])
-    """
+    """Shuffle every segment ``items[offsets[g]:offsets[g + 1]]`` uniformly, in place."""
     from undercover.compiled.shuffle import shuffle_segments
 
     longest = int(np.diff(offsets).max(initial=1))
-    attempt = 0
-    while True:
+    for attempt in count():
         words = randomness.words(f"{purpose}/{attempt}", len(items))
         spare = randomness.words(f"{purpose}/{attempt}/spare", spare_words(len(items), longest))
         if shuffle_segments(items, offsets, words, spare):
             return
-        attempt += 1
 
 
 def spare_words(draws: int, longest: int) -> int:

@@ -1,5 +1,3 @@
 """Anatomy: quasi-identifiers and sensitive values in two tables."""
 
-from undercover.methods.anatomy.method import Anatomy
-
-__all__ = ["Anatomy"]
+from undercover.methods.anatomy.method import Anatomy as Anatomy

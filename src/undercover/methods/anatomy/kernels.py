@@ -11,24 +11,13 @@ from undercover.compiled.shuffle import below
 
 
 @kernel
-def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> Any:  # noqa: E741
+def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> Any:
     """Xiao & Tao 2006, Figure 3: one row from each of the l largest colours, as long as l colours are left.
 
-    Parameters
-    ----------
-    offsets
-        (colours + 1,) rows of colour c stand at positions ``offsets[c]:offsets[c + 1]``, in an order nobody knows.
-    colours
-        All colours, largest first.
-    words, spare
-        One random word for each of the at most l - 1 rows that are left over, and spare ones.
+    Rows of colour c stand at ``offsets[c]:offsets[c + 1]``, in an order nobody knows; ``colours`` are all of them,
+    largest first; ``words`` has one for each of the at most l - 1 rows that are left over. Returns the bucket of each
+    position, the number of buckets, and whether the words sufficed.
 
-    Returns
-    -------
-    bucket of each position, number of buckets, whether the words sufficed
-
-    Notes
-    -----
     ``ranked`` stays sorted by what is left: of the colours that tie with the l-th, the last ones are taken, so that
     taking one from each keeps the order.
     """
@@ -89,7 +78,7 @@ def deal_largest(offsets: Any, colours: Any, l: int, words: Any, spare: Any) -> 
 
 
 @internal
-def _holds(members: Any, b: int, l: int, colour: int) -> bool:  # noqa: E741
+def _holds(members: Any, b: int, l: int, colour: int) -> bool:
     for i in range(l):
         if members[b, i] == colour:
             return True

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError
+from undercover.errors import InternalError
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -33,8 +33,8 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.bucket_tables import require_free_names, sensitive_table
-from undercover.steps.dealing.deal import Deal, require_eligible
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
+from undercover.steps.recoding import require_free_names, sensitive_table
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 _INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected
@@ -61,7 +61,7 @@ class Anatomy:
     name: ClassVar[str] = "anatomy"
     about: ClassVar[str] = "undercover.methods.anatomy.about:ABOUT"
 
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
 
     def __post_init__(self) -> None:
         check(self)
@@ -79,12 +79,8 @@ class Anatomy:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Deal the rows into buckets and publish the two tables."""
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"Anatomy protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
+        sensitive = sensitive_column(table, "Anatomy")
         require_free_names(table, "Anatomy")
-        (sensitive,) = table.schema.sensitive
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         groups = deal(table, sensitive, self.l, randomness)
         progress("dealing", 1.0)
@@ -114,7 +110,7 @@ class Anatomy:
                 yield probability / parts**left_over, seen_groups(labels, codes)
 
 
-def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     """Figure 3: the bucket of every row."""
     attempt = 0
     while True:
@@ -130,16 +126,10 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups
     return Groups(numbers[groups.labels], groups.count)
 
 
-def _dealt(
-    table: Table,
-    sensitive: str,
-    l: int,  # noqa: E741
-    words: NDArray[np.uint32],
-    spare: NDArray[np.uint32],
-) -> Deal | None:
+def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spare: NDArray[np.uint32]) -> Deal | None:
     """Slots of every sensitive value, with the rows left over placed by ``words``; None if the words ran out."""
     from undercover.methods.anatomy.kernels import deal_largest
-    from undercover.steps.dealing.dealing_kernels import take_slots
+    from undercover.steps.dealing.kernels import take_slots
 
     column = table[sensitive]
     counts = np.bincount(column.codes, minlength=column.domain.size)

@@ -1,5 +1,3 @@
 """Cross-bucket generalization: groups one way, buckets the other."""
 
-from undercover.methods.cross_bucket.method import CrossBucket
-
-__all__ = ["CrossBucket"]
+from undercover.methods.cross_bucket.method import CrossBucket as CrossBucket

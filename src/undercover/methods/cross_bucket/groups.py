@@ -1,11 +1,18 @@
 """Cross-bucket generalization of an encoded table: equivalence groups one way, buckets across them the other.
 
 Li, Liu, Han & Zhang, "Cross-Bucket Generalization for Information and Privacy Preservation", Section 3. The plan says
-which sensitive values to take together (:mod:`undercover.methods.cross_bucket.plan`). For each, rows of these values
-that lie close together are picked (Algorithm 3), divided into equivalence groups of at least k rows (Algorithm 4) and
-dealt into buckets across the groups (Algorithm 5).
+which sensitive values to take together (Algorithm 2, after the assignment of m-invariance: Xiao & Tao 2007). For each,
+rows of these values that lie close together are picked (Algorithm 3), divided into equivalence groups of at least k
+rows (Algorithm 4) and dealt into buckets across the groups (Algorithm 5).
 
-Deviations. Algorithm 3 goes through the whole table for every pick and, where the median of a column is its maximum,
+Deviations. Algorithm 2 as printed takes all values that are left once they are few, whatever their counts, and so ends
+with rows no set of l values can be made of: on the paper's own eight rows a residue of two. Here every step keeps ``m *
+(largest count) <= rows left``, with m the least size of a set, which is what makes a next step possible. Algorithm 5
+always makes k buckets; its proof needs a bucket to have at least |T_gen|/k rows, which fails where k does not divide
+|T_gen|. Here the number of buckets is the largest of at most k for which every equivalence group and bucket satisfy the
+condition itself.
+
+Algorithm 3 goes through the whole table for every pick and, where the median of a column is its maximum,
 never ends. Here one kd-tree is built once, its nodes keep live counts of the sensitive values, and a pick costs a way
 down the tree. Algorithm 4 leaves open in which order rows are divided: here column by column, so that the boxes come
 out small. Rows of a group take their buckets in a secret uniform order; otherwise whoever knows the quasi-identifiers
@@ -14,6 +21,7 @@ would know the order and so the bucket.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,15 +30,86 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError
-from undercover.methods.cross_bucket.plan import Plan, bucket_count, plan_of
+from undercover.errors import InternalError, UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.arrays import Columns
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import cut_columns, kernel_columns
+from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.shuffling import shuffle_within
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sets of sensitive values, each to be taken so many times."""
+
+    members: NDArray[np.int64]  # values of all sets, one set behind the other
+    offsets: NDArray[np.int64]  # (n_sets + 1,)
+    repeats: NDArray[np.int64]  # (n_sets,)
+
+    def __iter__(self) -> Iterator[tuple[tuple[int, ...], int]]:
+        for start, end, times in zip(self.offsets, self.offsets[1:], self.repeats, strict=False):
+            yield tuple(self.members[start:end].tolist()), int(times)
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many rows each pick of the plan takes, in the order of the plan."""
+        return np.repeat(np.diff(self.offsets), self.repeats)
+
+
+def require_plannable(table: Table, sensitive: str, counts: NDArray[np.int64], k: int, l: int) -> None:
+    """Raise where max(k, l) different values cannot be taken together until no row is left."""
+    require_rows(table, k)
+    require_eligible(table, sensitive, counts, l)
+    top = int(counts.argmax())
+    if int(counts[top]) * k > table.n_rows:
+        best = table.n_rows // int(counts[top])
+        raise UnreachableError(
+            f"k={k} cannot be reached: CrossBucket takes k rows of different `{sensitive}` together, and "
+            f"{table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} of the rows "
+            f"({counts[top]:,} of {table.n_rows:,}); the largest feasible k is {best}.",
+            best={"k": best},
+        )
+
+
+def plan_of(counts: NDArray[np.integer], *, k: int, l: int) -> Plan:
+    """The plan for a column whose values occur ``counts`` times each; max(k, l) times the largest is at most their sum.
+
+    Sets have at least m values: l rounded up to a multiple of k if the most frequent value is rare enough for that,
+    else max(k, l).
+    """
+    from undercover.methods.cross_bucket.kernels import plan_sets
+
+    rounded, most = -(-l // k) * k, int(counts.max())
+    m = rounded if most * rounded <= int(counts.sum()) else max(k, l)
+    values = np.argsort(-counts.astype(np.int64), kind="stable")
+    values = values[counts[values] > 0].astype(np.int64)
+    return Plan(*plan_sets(values, counts[values].astype(np.int64), k, m))
+
+
+def group_sizes(g: int, k: int) -> list[int]:
+    """The sizes of the equivalence groups of g rows: as many as can be, as even as can be, none below k."""
+    groups = max(1, g // k)
+    size, larger = divmod(g, groups)
+    return [size + 1] * larger + [size] * (groups - larger)
+
+
+def bucket_count(g: int, *, k: int, l: int) -> int:
+    """Into how many buckets g rows are dealt in turn: the most, up to k, that keep every value below 1/l.
+
+    A row of an equivalence group E has a given value of bucket B with probability Num(E, B) / (size of E times size of
+    B), which is to be at most 1/l for every pair.
+    """
+    ends = np.cumsum([0, *group_sizes(g, k)])
+    for b in range(min(k, g), 1, -1):
+        place = np.arange(b)
+        upto = (ends[:, None] + b - 1 - place) // b  # (n_groups + 1, b) rows before each end that go to each bucket
+        if (l * np.diff(upto, axis=0) <= np.diff(ends)[:, None] * upto[-1]).all():
+            return b
+    return 1
 
 
 @dataclass(frozen=True)
@@ -48,7 +127,7 @@ def cross_buckets(
     counts: NDArray[np.int64],
     *,
     k: int,
-    l: int,  # noqa: E741
+    l: int,
     randomness: Randomness,
     threads: int = 1,
     progress: Progress = no_progress,
@@ -83,15 +162,11 @@ def pick(
     """Algorithm 3 for every set of the plan: which rows are taken together.
 
     ``rows`` is put in the order of the kd-tree. Rows that are equal in all quasi-identifiers and the sensitive value
-    are taken in the order given; nothing else depends on it.
-
-    Returns
-    -------
-    (positions in ``rows``, where each pick begins among them, cutting codes by position, settings for kernels)
+    are taken in the order given; nothing else depends on it. Returns (positions in ``rows``, where each pick begins
+    among them, cutting codes by position, settings for kernels).
     """
     from undercover.compiled.jit import needs_compiling
-    from undercover.methods.cross_bucket.kernels.selection import count_values, select_rows
-    from undercover.methods.cross_bucket.kernels.tree import build_tree
+    from undercover.methods.cross_bucket.kernels import build_tree, count_values, select_rows
 
     if needs_compiling(build_tree) or needs_compiling(select_rows):
         progress("compiling the kd-tree (once on this machine, some 20 seconds)", 0.0)
@@ -107,7 +182,7 @@ def pick(
     return picks, np.concatenate([[0], np.cumsum(plan.sizes)]), codes, settings
 
 
-def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -> None:  # noqa: E741
+def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -> None:
     """Raise where a pick repeats a sensitive value or a pair of group and bucket is above 1/l; in whole numbers.
 
     With different values in every pick and ``l * Num(E, B) <= |E| |B|`` for every group E and bucket B, a row that is
@@ -139,15 +214,10 @@ def check(found: CrossBuckets, values: NDArray[np.integer], *, k: int, l: int) -
 
 
 def _divide(
-    codes: NDArray[Any],
-    picks: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    k: int,
-    settings: Columns,
-    threads: int,
+    codes: NDArray[Any], picks: NDArray[np.int64], starts: NDArray[np.int64], k: int, settings: Columns, threads: int
 ) -> NDArray[np.int64]:
     """Algorithm 4 for every pick, in place; where each equivalence group begins."""
-    from undercover.methods.cross_bucket.kernels.division import divide_rows
+    from undercover.methods.cross_bucket.kernels import divide_rows
 
     edges = np.linspace(0, len(starts) - 1, min(threads, len(starts) - 1) + 1).astype(np.int64)
     parts = [starts[low : high + 1] for low, high in pairwise(edges)]
@@ -158,7 +228,7 @@ def _divide(
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
 
 
-def _deal(starts: NDArray[np.int64], k: int, l: int) -> tuple[NDArray[np.int64], int]:  # noqa: E741
+def _deal(starts: NDArray[np.int64], k: int, l: int) -> tuple[NDArray[np.int64], int]:
     """Algorithm 5 for every pick: rows go to its buckets in turn. The bucket of every position, and their number."""
     sizes = np.diff(starts)
     distinct, which = np.unique(sizes, return_inverse=True)

@@ -5,8 +5,8 @@ equivalence groups of about k rows with generalised quasi-identifiers, and acros
 values are detached from the rows. Whoever knows a person's quasi-identifiers picks the row with at most 1/k and the
 sensitive value with at most 1/l.
 
-Deviations: see :mod:`undercover.methods.cross_bucket.plan` and :mod:`undercover.methods.cross_bucket.groups`; the
-printed algorithms break the promise on the paper's own example. What is published was checked in whole numbers before.
+Deviations: see :mod:`undercover.methods.cross_bucket.groups`; the printed algorithms break the promise on the paper's
+own example. What is published was checked in whole numbers before.
 
 Which rows are taken together depends on sensitive values and quasi-identifiers at once, so somebody who knows the
 algorithm may infer more than the release shows: ``algorithm_safe`` is false.
@@ -23,11 +23,9 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from undercover.errors import ParameterError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
-from undercover.methods.cross_bucket.groups import cross_buckets, pick
-from undercover.methods.cross_bucket.plan import plan_of, require_plannable
+from undercover.methods.cross_bucket.groups import cross_buckets, pick, plan_of, require_plannable
 from undercover.model.form import Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -35,8 +33,8 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.bucket_tables import generalized_buckets, joined_view, require_free_names, sensitive_table
-from undercover.steps.recoding import box_cells
+from undercover.steps.dealing.groups import sensitive_column
+from undercover.steps.recoding import box_cells, generalized_buckets, joined_view, require_free_names, sensitive_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +66,7 @@ class CrossBucket:
     about: ClassVar[str] = "undercover.methods.cross_bucket.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
-    l: Annotated[int, AtLeast(1)]  # noqa: E741
+    l: Annotated[int, AtLeast(1)]
     joined: bool = False
 
     def __post_init__(self) -> None:
@@ -87,19 +85,13 @@ class CrossBucket:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows both ways, check the result, and publish QIT and SAT."""
-        sensitive = _sensitive(table)
+        sensitive = sensitive_column(table, "CrossBucket")
         require_free_names(table, "CrossBucket")
         counts = engine.histogram(table, sensitive)
-        require_plannable(table, sensitive, counts, self.k, self.l)
+        k, l = self.k, self.l
+        require_plannable(table, sensitive, counts, k, l)
         found = cross_buckets(
-            table,
-            sensitive,
-            counts,
-            k=self.k,
-            l=self.l,
-            randomness=randomness,
-            threads=engine.threads,
-            progress=progress,
+            table, sensitive, counts, k=k, l=l, randomness=randomness, threads=engine.threads, progress=progress
         )
         progress("generalising", 0.95)
         cells = box_cells(table, found.groups)
@@ -130,7 +122,7 @@ class CrossBucket:
         What follows, dividing and dealing, depends on quasi-identifiers and independent draws alone, so it tells
         nothing more about who has which of the values. Chance decides only among rows that are equal in everything.
         """
-        sensitive = _sensitive(table)
+        sensitive = sensitive_column(table, "CrossBucket")
         codes = table[sensitive].codes
         counts = np.bincount(codes, minlength=table[sensitive].domain.size)
         require_plannable(table, sensitive, counts, self.k, self.l)
@@ -145,12 +137,3 @@ class CrossBucket:
             rows = np.array([row for rows in chosen for row in rows], dtype=np.int64)
             picks, starts, _, _ = pick(table, sensitive, plan, rows)
             yield share, seen_groups(Groups.from_order(rows[picks], starts).labels, codes)
-
-
-def _sensitive(table: Table) -> str:
-    """The one sensitive column."""
-    if len(table.schema.sensitive) != 1:
-        raise ParameterError(
-            f"CrossBucket protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-        )
-    return table.schema.sensitive[0]

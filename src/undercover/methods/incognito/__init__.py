@@ -1,5 +1,3 @@
 """Incognito: full-domain generalisation."""
 
-from undercover.methods.incognito.method import Incognito
-
-__all__ = ["Incognito"]
+from undercover.methods.incognito.method import Incognito as Incognito

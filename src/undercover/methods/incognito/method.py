@@ -30,13 +30,19 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.asked import Asked, Distance, Diversity
-from undercover.steps.cutting.checks import require_whole_table
-from undercover.steps.lattice.choice import Choice, Chooser, Chosen, search
+from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_whole_table
+from undercover.steps.lattice.choice import (
+    Choice,
+    Chooser,
+    Chosen,
+    candidate_frame,
+    level_facts,
+    search,
+    two_level_warning,
+)
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
-from undercover.steps.lattice.lattice import Levels, NodeSet, listed_nodes, minimal
-from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
+from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.recoding import generalized_table
 
 
@@ -75,7 +81,7 @@ class Incognito:
     about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
-    l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741
+    l: Annotated[float | Fraction, AtLeast(1)] | None = None
     diversity: Diversity = "frequency"
     c: Annotated[float | Fraction, Above(0)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None
@@ -217,7 +223,7 @@ def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, re
     if passing is not None:
         every = {
             "passing": int(passing.sum()),
-            "minimal": [list(node) for node in _first(minimal(passing))],
+            "minimal": [list(node) for node in listed_nodes(minimal(passing))[:100]],
         }
     return {
         "nodes": domain.lattice.size,
@@ -228,8 +234,3 @@ def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, re
         "classes": recoded.groups.count,
         "nodes_costed": chosen.evaluated,
     }
-
-
-def _first(nodes: NodeSet, most: int = 100) -> list[Levels]:
-    """The first of many nodes; all of them are in the frame of candidates."""
-    return listed_nodes(nodes)[:most]

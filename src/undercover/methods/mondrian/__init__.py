@@ -1,5 +1,3 @@
 """Mondrian: strict multidimensional recoding."""
 
-from undercover.methods.mondrian.method import Mondrian
-
-__all__ = ["Mondrian"]
+from undercover.methods.mondrian.method import Mondrian as Mondrian

@@ -59,18 +59,7 @@ def follow(
     recoding: Recoding = "boxes",
     progress: Progress = no_progress,
 ) -> Iterator[Node]:
-    """Cut ``table`` as :func:`undercover.steps.cutting.partition.partition` does, and tell every node.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [30, 31, 40, 41], "ill": ["flu", "flu", "gout", "gout"]})
-    >>> encoded = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> (node,) = follow(encoded, k=2, checks=[Check(column="ill", kind="frequency", limit=2)])
-    >>> node.refused.tolist(), node.is_group
-    ([[0, 0, 1, 1]], True)
-    """
+    """Cut ``table`` as :func:`undercover.steps.cutting.partition.partition` does, and tell every node."""
     require_whole_table(table, checks)
     from undercover.steps.cutting import splits
 

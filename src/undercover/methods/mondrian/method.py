@@ -29,8 +29,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.asked import Asked, Distance, Diversity
-from undercover.steps.cutting.checks import Check
+from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
 from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
 from undercover.steps.recoding import box_cells, generalized_table, region_cells
@@ -71,7 +70,7 @@ class Mondrian:
     about: ClassVar[str] = "undercover.methods.mondrian.about:ABOUT"
 
     k: Annotated[int, AtLeast(1)]
-    l: Annotated[float | Fraction, AtLeast(1)] | None = None  # noqa: E741
+    l: Annotated[float | Fraction, AtLeast(1)] | None = None
     diversity: Diversity = "frequency"
     c: Annotated[float | Fraction, Above(0)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None
@@ -144,13 +143,7 @@ class Mondrian:
 
         def cut(part: Table) -> Partition:
             found = partition(
-                part,
-                k=self.k,
-                checks=checks,
-                cut=self.cut,
-                recoding=self.recoding,
-                threads=threads,
-                progress=progress,
+                part, k=self.k, checks=checks, cut=self.cut, recoding=self.recoding, threads=threads, progress=progress
             )
             if not self._refines(part):
                 return found

@@ -31,16 +31,10 @@ from undercover.steps.cutting.partition import Partition
 if TYPE_CHECKING:
     from undercover.methods.mondrian.regrouping_kernels import Layout
 
-NEIGHBOURS = 512
-"""Groups between which rows are moved, at most."""
-FEWEST = 64
-"""And at least, however large the table is."""
-ROUNDS = 3
-"""How often every row is looked at, at most; what is left to save then is hardly anything."""
-
-_PAIRS = (
-    1 << 26
-)  # of a combination of quasi-identifiers and a group that are looked at in a round: a fraction of a second
+NEIGHBOURS = 512  # groups between which rows are moved, at most
+FEWEST = 64  # and at least, however large the table is
+ROUNDS = 3  # how often every row is looked at, at most; what is left to save then is hardly anything
+_PAIRS = 1 << 26  # of equal quasi-identifiers and a group that are looked at in a round: a fraction of a second
 _LARGEST_KEY = 1 << 62
 
 
@@ -53,20 +47,7 @@ def regrouped(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Partition:
-    """The partition after rows were moved between its groups, which are published as boxes.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 20, 28, 30, 30]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"]))
-    >>> cut = Groups(np.array([0, 0, 0, 1, 1], dtype=np.int32), 2)
-    >>> from undercover.steps.cutting.columns import cut_columns
-    >>> parts = Partition(cut, tuple(cut_columns(table, "boxes")), np.zeros((2, 1, 2), dtype=np.int64))
-    >>> regrouped(parts, table, k=2).groups.labels.tolist()
-    [0, 0, 1, 1, 1]
-    """
+    """The partition after rows were moved between its groups, which are published as boxes."""
     from undercover.compiled.jit import needs_compiling
     from undercover.methods.mondrian.regrouping_kernels import Tuples, regroup
 

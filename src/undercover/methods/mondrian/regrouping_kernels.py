@@ -16,7 +16,7 @@ import numpy as np
 
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import SET, TREE, Checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 SAVING = 1.0 - 1e-9  # a change must cost less than this share of what it saves or of the next best: no tie by rounding
 LARGE = 3  # a group of that many times k rows is not dissolved

@@ -1,5 +1,3 @@
 """Mutual cover: quasi-identifiers drawn from random output tables."""
 
-from undercover.methods.mutual_cover.method import MutualCover
-
-__all__ = ["MutualCover"]
+from undercover.methods.mutual_cover.method import MutualCover as MutualCover

@@ -1,16 +1,31 @@
-"""What is to be known of mutual cover beyond its class: words, stages, figures beside delta, output tables drawn."""
+"""What is to be known of mutual cover beyond its class: words, stages, figures beside delta, output tables drawn.
+
+Random output tables are heat maps: with what probability a value is released as which other (Li, Wang & He,
+"Privacy-Preserving Data Publishing via Mutual Cover", Figure 2). Private: the tables are what the release rests on.
+Shown are a few, one per column: of the tables that can still be read the one that is expected to change most people.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from undercover.methods.mutual_cover.picture import output_table_chart, shown_tables
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from undercover.model.about import About, Drawing, Example, Stop, Sweep
-from undercover.model.figures import number, rows
+from undercover.model.figures import number, risk, rows
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.view import AFTER, INK, Picture
 
+MOST_TABLES = 4
+MOST_VALUES = 25  # a side
+_FRAME = "output_tables"
+_CANDIDATES = 50  # groups of the right size that are looked at for their outputs
+_WITH_FIGURES = 10  # values a side up to which fields carry their figure
+_MISSING = "(missing)"
 DONE = (
     "Similar rows were put into groups in which the sensitive values differ. For every group and quasi-identifier a "
     "table was computed that says with which probability each person releases which value: as near to the own value as "
@@ -22,6 +37,125 @@ _UNCHANGED = {
     "paper": "In rows all of whose values came through some values were replaced.",
     "off": "Rows all of whose values came through were left as they are.",
 }
+
+
+def shown_tables(run: Run) -> list[dict[str, Any]]:
+    """The tables to show; none where a run has none.
+
+    Each has ``attribute``, ``group``, ``records`` of the group, ``originals`` (``value`` and ``records``), ``outputs``,
+    ``probabilities`` (a list per original), ``kept`` (share of the records that are expected to keep their value) and
+    ``largest_share`` (of one record in any value released).
+    """
+    frame = run.frames.get(_FRAME)
+    if frame is None or not frame.num_rows:
+        return []
+    attribute, names = _coded(frame.column("attribute"))
+    found = []
+    for code, name in enumerate(names):
+        rows = np.flatnonzero(attribute == code)
+        table = _most_changed(name, frame.take(rows) if len(rows) < len(attribute) else frame) if len(rows) else None
+        if table is not None:
+            found.append(table)
+    wanted = {name: place for place, name in enumerate(run.schema.quasi_identifiers)}
+    moved = sorted(found, key=lambda table: ((table["kept"] - 1) * table["records"], wanted.get(table["attribute"], 0)))
+    return sorted(moved[:MOST_TABLES], key=lambda table: wanted.get(table["attribute"], 0))
+
+
+def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> Picture:
+    """The heat map of one table; takes an entry of :func:`shown_tables`."""
+    import altair as alt
+
+    lines = [f"{line['value']} ({number(line['records'])})" for line in table["originals"]]
+    lines = [f"{text}{' ' * lines[:place].count(text)}" for place, text in enumerate(lines)]
+    outputs = [str(value) for value in table["outputs"]]
+    fields = [
+        {"original": line, "output": output, "probability": chance, "text": risk(chance)}
+        for line, chances in zip(lines, table["probabilities"], strict=True)
+        for output, chance in zip(outputs, chances, strict=True)
+        if chance > 0
+    ]
+    longest = max(map(len, outputs))
+    few = max(len(lines), len(outputs)) <= _WITH_FIGURES
+    field = 58 if few else 24
+    base = alt.Chart(alt.NamedData("fields"), width=field * len(outputs), height=24 * len(lines))
+    x = alt.X("output:N", sort=outputs, scale=alt.Scale(domain=outputs), title=f"released as {table['attribute']}",
+              axis=alt.Axis(labelAngle=0 if longest * 7 < field else -45, labelLimit=110, grid=True))  # fmt: skip
+    y = alt.Y("original:N", sort=lines, scale=alt.Scale(domain=lines), title=None,
+              axis=alt.Axis(labelLimit=160, grid=True))  # fmt: skip
+    depth = alt.Opacity("probability:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None)
+    layers = [base.mark_rect(fill=AFTER).encode(x=x, y=y, opacity=depth)]
+    if few:
+        layers.append(base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N"))
+    described = (
+        f"Output table of {table['attribute']} in group {number(table['group'])}: {number(len(lines))} values of "
+        f"{number(table['records'])} people, {risk(table['kept'])} of whom are expected to keep theirs; nobody has "
+        f"more than {risk(table['largest_share'])} of a value that is released."
+    )
+    return Picture(name, {**alt.layer(*layers).to_dict(validate=False), "data": {"values": fields}}, described)
+
+
+def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:
+    """The table of one column that changes the most people, of those that can be read; most values next."""
+    group = np.asarray(frame.column("group").to_numpy(), dtype=np.int64)
+    original, originals = _coded(frame.column("original"))
+    people = np.asarray(frame.column("records").to_numpy(), dtype=np.int64)
+    order = np.argsort(group, kind="stable") if (np.diff(group) < 0).any() else np.arange(len(group))
+    group, original, people = group[order], original[order], people[order]
+    first = np.append(True, (np.diff(group) != 0) | (np.diff(original) != 0))  # of every original in its group
+    values = np.bincount(group[first])
+    output, outputs = _coded(frame.column("output"))
+    chance = np.asarray(frame.column("probability").to_numpy(), dtype=np.float64)
+    place = {value: code for code, value in enumerate(originals)}
+    same = np.array([place.get(value, -1) for value in outputs], dtype=np.int64)
+    moved = np.where(same[output[order]] == original, 0.0, people * chance[order])
+    changed = np.bincount(group, weights=moved).round(9)  # people expected to release another value
+    readable = np.flatnonzero((values > 1) & (values <= MOST_VALUES))
+    ranked = readable[np.lexsort((readable, -values[readable], -changed[readable]))][:_CANDIDATES]
+    starts, ends = np.searchsorted(group, ranked), np.searchsorted(group, ranked, side="right")
+    for chosen, start, end in zip(ranked.tolist(), starts, ends, strict=True):
+        lines = order[start:end]
+        if len(np.unique(output[lines])) <= MOST_VALUES:
+            values_of = [originals[code] for code in original[start:end]]
+            released = [outputs[code] for code in output[lines]]
+            cells = list(zip(values_of, released, chance[lines].tolist(), people[start:end].tolist(), strict=True))
+            return {"attribute": name, "group": chosen, **_figures(cells)}
+    return None
+
+
+def _figures(cells: list[tuple[str, str, float, int]]) -> dict[str, Any]:
+    """One table, from (original, output, probability, records) of its fields above 0."""
+    counts = {original: records for original, _, _, records in cells}
+    originals = list(counts)
+    outputs = list(dict.fromkeys(output for _, output, _, _ in cells))
+    place = {value: rank for rank, value in enumerate(originals)}
+    try:
+        outputs.sort(key=float)
+        originals.sort(key=float)
+    except ValueError:
+        outputs.sort(key=lambda value: place.get(value, len(place)))
+    chances = np.zeros((len(originals), len(outputs)))
+    row = {value: i for i, value in enumerate(originals)}
+    column = {value: j for j, value in enumerate(outputs)}
+    for original, output, probability, _ in cells:
+        chances[row[original], column[output]] = probability
+    records = np.array([counts[value] for value in originals], dtype=np.float64)
+    kept = sum(records[row[value]] * chances[row[value], column[value]] for value in originals if value in column)
+    return {
+        "records": int(records.sum()),
+        "originals": [{"value": value or _MISSING, "records": counts[value]} for value in originals],
+        "outputs": [value or _MISSING for value in outputs],
+        "probabilities": chances.tolist(),
+        "kept": float(kept / records.sum()),
+        "largest_share": float((chances.max(axis=0) / (records @ chances)).max()),
+    }
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
+    """Codes and labels of a column of text; missing is the empty text."""
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    chunks = encoded.unify_dictionaries().combine_chunks()
+    whole = chunks.chunk(0) if isinstance(chunks, pa.ChunkedArray) else chunks
+    return np.asarray(whole.indices.to_numpy(), dtype=np.int64), [value or "" for value in whole.dictionary.to_pylist()]
 
 
 def did(release: Release) -> str:

@@ -8,7 +8,7 @@ a row with the total probability of the assignments in which he does.
 The paper (Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover") has no such adversary: its protection
 rests on groups and tables being hidden. He is told more than anybody outside can work out, so his figures are an upper
 bound for all who know less. They are exact wherever ``exact_share`` says so; for groups with too many possible
-assignments they are the Bethe approximation of :mod:`undercover.methods.mutual_cover.kernels.assignments`, and in
+assignments they are the Bethe approximation of :mod:`undercover.methods.mutual_cover.kernels.likelihood`, and in
 groups of more than 5,000 people those of somebody who looks at one person at a time and forgets that every row has one
 owner.
 """
@@ -96,22 +96,9 @@ class InformedResult(Viewable):
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
-            "identity": {
-                "mean": float(self.identity.mean()),
-                "max": float(self.identity.max()),
-                "guess_success": float(self.best.mean()),
-                "certain_rows": int((self.identity > 1.0 - 1e-9).sum()),
-            },
-            "attribute": {
-                "mean": float(self.attribute.mean()),
-                "max": float(self.attribute.max()),
-                "guess_success": float(self.hits.mean()),
-                "certain_rows": int((self.attribute > 1.0 - 1e-9).sum()),
-            },
-            "baseline": {
-                "identity": float((1.0 / self.sizes).mean()),
-                "attribute": float(self.shares.mean()),
-            },
+            "identity": _figures(self.identity, self.best),
+            "attribute": _figures(self.attribute, self.hits),
+            "baseline": {"identity": float((1.0 / self.sizes).mean()), "attribute": float(self.shares.mean())},
             "exact_share": float(self.exact.mean()),
             "worst_rows": self.worst_rows(),
         }
@@ -123,21 +110,14 @@ class InformedResult(Viewable):
         keys = ("mean", "max", "guess_success", "certain_rows")
         rows = [(label, *(found[of][key] for key in keys), found["baseline"][of]) for label, of in named]
         columns = ("the attacker", "mean", "worst", "best guess right", "certain of", "guessing in the group")
-        worst = [
-            [row[key] for key in ("row", "group_size", "identity", "attribute")] for row in found["worst_rows"][:5]
-        ]
+        keys, fields = ("row", "group_size", "identity", "attribute"), ("input row", "group size", "found", "value")
+        worst = [[row[key] for key in keys] for row in found["worst_rows"][:5]]
+        title = "Rows he learns most about (private)"
         parts: list[Part] = [
             facts(("people", found["targets"]), ("known of each", f"{listed(found['known'])}; {_KNOWS}")),
             table(columns, "plain risk risk risk count baseline", rows),
             KEEP,
-            table(
-                ("input row", "group size", "found", "value"),
-                "count count risk risk",
-                worst,
-                "Rows he learns most about (private)",
-                private=True,
-                detail=1,
-            ),
+            table(fields, "count count risk risk", worst, title, private=True, detail=1),
         ]
         if found["exact_share"] < 1:
             parts.insert(2, say(_EXACT, found["exact_share"]))
@@ -161,7 +141,7 @@ class Informed:
     ----------
     most_sets
         How far the exact computation goes before it is given up for a group; see
-        :mod:`undercover.methods.mutual_cover.kernels.assignments`.
+        :mod:`undercover.methods.mutual_cover.kernels.likelihood`.
 
     Examples
     --------
@@ -217,6 +197,12 @@ class Informed:
         pairs = groups.labels.astype(np.int64) * (int(secret.max()) + 1) + secret
         _, pair, counts = np.unique(pairs, return_inverse=True, return_counts=True)
         return InformedResult(names, original.rows, *beliefs, sizes, counts[pair] / sizes)
+
+
+def _figures(believed: Floats, hits: Floats) -> dict[str, Any]:
+    certain = int((believed > 1.0 - 1e-9).sum())
+    mean, most, right = float(believed.mean()), float(believed.max()), float(hits.mean())
+    return {"mean": mean, "max": most, "guess_success": right, "certain_rows": certain}
 
 
 def _numbering(original: Table, run: Run, name: str) -> dict[str, int]:

@@ -37,9 +37,7 @@ import pyarrow as pa
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact
 from undercover.guarantees.delta_probability import DeltaProbability
-from undercover.methods.mutual_cover.carriers import found_among_all
-from undercover.methods.mutual_cover.draw import Unchanged, exposure, sample
-from undercover.methods.mutual_cover.private import certificates_frame, positions_frame, tables_frame
+from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.model.form import Drawn
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -54,8 +52,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.shuffling import shuffle_within
 
 MedianRule = Literal["fallback", "paper"]
@@ -102,7 +99,7 @@ class MutualCover:
     about: ClassVar[str] = "undercover.methods.mutual_cover.about:ABOUT"
 
     delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
     k: Annotated[int, AtLeast(1)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None
     columns: Columns = "observed"
@@ -145,30 +142,18 @@ class MutualCover:
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows, solve the output tables, draw, and publish the table in its old shape."""
-        delta = exact(self.delta)
+        delta, threads = exact(self.delta), engine.threads
         groups = self._groups(table, engine, randomness, progress)
         found = output_tables(
-            table,
-            groups,
-            delta=delta,
-            columns=self.columns,
-            tables=self.tables,
-            threads=engine.threads,
-            progress=progress,
+            table, groups, delta=delta, columns=self.columns, tables=self.tables, threads=threads, progress=progress
         )
         progress("drawing values", 0.0)
         drawn = sample(
-            table,
-            groups,
-            found,
-            randomness,
-            unchanged=self.unchanged,
-            perturb=self.perturb,
-            threads=engine.threads,
+            table, groups, found, randomness, unchanged=self.unchanged, perturb=self.perturb, threads=threads
         )
         progress("weighing exposure", 0.0)
-        exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=engine.threads)
-        among_all = found_among_all(table, found, threads=engine.threads)
+        exposed = exposure(table, groups, found, unchanged=self.unchanged, threads=threads)
+        among_all = found_among_all(table, found, threads=threads)
         rows = np.arange(table.n_rows)
         if not self.keep_order:
             shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order of rows")
@@ -213,7 +198,7 @@ class MutualCover:
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """The partitions of a tiny table, seen by somebody who knows them; values drawn within groups tell no more."""
-        codes = table[self._sensitive(table)].codes
+        codes = table[sensitive_column(table, "MutualCover")].codes
         if self.partition == "guided":
             for probability, labels in self._deal(table).outcomes():
                 yield probability, seen_groups(labels, codes)
@@ -229,16 +214,9 @@ class MutualCover:
         parts = engine.map_parts(_without_trees(table), self._cutter(table, engine.threads, progress))
         return Partition.join(parts).groups
 
-    def _sensitive(self, table: Table) -> str:
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"MutualCover protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
-        return table.schema.sensitive[0]
-
     def _deal(self, table: Table) -> Deal:
         """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
-        sensitive = self._sensitive(table)
+        sensitive = sensitive_column(table, "MutualCover")
         column = table[sensitive]
         require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
         strata, names = strata_of(table, self.strata or ())
@@ -247,7 +225,7 @@ class MutualCover:
 
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
         """Algorithm 2 as a function of a table or a part of it."""
-        sensitive = self._sensitive(table)
+        sensitive = sensitive_column(table, "MutualCover")
         checks = [Check(column=sensitive, kind="frequency", limit=float(self.l))]
         if self.t is not None:
             checks.append(Check(column=sensitive, kind="equal", limit=float(exact(self.t))))
@@ -290,3 +268,60 @@ def _published(table: Table, found: OutputTables, released: Any, rows: Any) -> P
             columns.append(PublishedColumn(name, role, table[name].settings.form))
             data.append(table[name].domain.take(table[name].codes[rows]))
     return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def tables_frame(table: Table, found: OutputTables) -> pa.Table:
+    """All output tables, a row per probability above 0, for a privacy officer to read. Private."""
+    parts = []
+    for a, (name, distance) in enumerate(zip(found.attributes, found.distances, strict=True)):
+        tables = slice(a * found.n_groups, (a + 1) * found.n_groups)
+        widths = np.diff(found.column_starts)[tables]
+        lines = np.diff(found.row_starts)[tables]
+        per_line = np.repeat(widths, lines)  # cells of every line
+        first_line, last_line = found.row_starts[tables.start], found.row_starts[tables.stop]
+        first_cell, last_cell = found.cell_starts[tables.start], found.cell_starts[tables.stop]
+        line_starts = np.concatenate([[0], np.cumsum(per_line)])
+        column = np.arange(last_cell - first_cell) - np.repeat(line_starts[:-1], per_line)
+        column += np.repeat(np.repeat(found.column_starts[:-1][tables], lines), per_line)
+        probability = found.probabilities[first_cell:last_cell]
+        keep = probability > 0
+        group = np.repeat(np.repeat(np.arange(found.n_groups, dtype=np.int32), lines), per_line)[keep]
+        original = np.repeat(found.originals[first_line:last_line], per_line)[keep]
+        records = np.repeat(found.counts[first_line:last_line], per_line)[keep]
+        parts.append(
+            pa.table(
+                {
+                    "group": group,
+                    "attribute": pa.DictionaryArray.from_arrays(np.zeros(len(group), np.int8), pa.array([name])),
+                    "original": _as_text(table[name].domain.labels, original),
+                    "output": _as_text(distance.outputs.labels, found.outputs[column[keep]]),
+                    "probability": probability[keep],
+                    "records": records,
+                }
+            )
+        )
+    return pa.concat_tables(parts).unify_dictionaries()
+
+
+def certificates_frame(found: OutputTables) -> pa.Table:
+    """What every output table costs, and the least any table could cost (its dual bound). Private."""
+    groups = np.tile(np.arange(found.n_groups, dtype=np.int32), len(found.attributes))
+    attributes = np.repeat(np.arange(len(found.attributes), dtype=np.int8), found.n_groups)
+    return pa.table(
+        {
+            "group": groups,
+            "attribute": pa.DictionaryArray.from_arrays(attributes, pa.array(found.attributes)),
+            "objective": found.objectives,
+            "bound": found.bounds,
+            "origin": pa.DictionaryArray.from_arrays(found.origins.astype(np.int8), pa.array(ORIGINS)),
+        }
+    )
+
+
+def _as_text(labels: tuple[str, ...], codes: Any) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(labels, pa.string()))
+
+
+def positions_frame(table: Table, position: Any) -> pa.Table:
+    """Where each input row stands in the published table. Private."""
+    return pa.table({"row": table.rows, "published": position})

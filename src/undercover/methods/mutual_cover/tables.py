@@ -25,6 +25,10 @@ Deviations: records with equal values share one distribution (docs/theory/cover_
 values are the observed ones by default, which costs nothing by the absolute difference; the paper's Figure 2 shows
 every whole number (``columns="integer_range"``). ``tables="uniform"`` is the paper's footnote 2: every value of the
 group equally likely.
+
+The few programs the kernel gives up on go to HiGHS (an oracle in tests, too): its interior point method without
+crossover, which ends inside the optimal face as the kernel does; a vertex would leave some values without any chance of
+being released. Column sums are variables of their own, so that the matrix stays sparse.
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import ParameterError, UnreachableError, unknown
+from undercover.errors import InternalError, ParameterError, UnreachableError, unknown
 from undercover.methods.mutual_cover import kernels
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
@@ -54,6 +58,7 @@ ORIGINS = ("kept", "shared", "interior", "uniform", "highs")
 
 _HIGHS = 4
 _CHUNKS_PER_THREAD = 16
+_TOLERANCE = 1e-10
 
 
 class OutputTable(NamedTuple):
@@ -149,42 +154,18 @@ def output_tables(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> OutputTables:
-    """The tables of every quasi-identifier in every group.
+    """The tables of every quasi-identifier in every group; no record has more than the share ``delta`` of an output
+    value.
 
-    Parameters
-    ----------
-    delta
-        The largest share one record may have of an output value, in (0, 1].
-    columns
-        Output values: the ``observed`` ones of the group, or, in columns of whole numbers, its ``integer_range``.
-    tables
-        ``optimal`` moves values as little as possible, ``uniform`` makes every value of the group equally likely.
-    threads
-        How many programs are solved at a time; the result does not depend on it.
-
-    Raises
-    ------
-    UnreachableError
-        If some group has fewer than 1/delta rows (Property 1).
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"sex": ["f", "f", "m", "m", "m"], "disease": list("abcde")})
-    >>> people = Table.from_arrow(people, Schema(quasi_identifiers=["sex"], sensitive="disease"))
-    >>> one_group = Groups(np.zeros(5, np.int32), 1)
-    >>> found = output_tables(people, one_group, delta=Fraction(1, 3))
-    >>> found.table(attribute=0, group=0).probabilities.round(6).tolist()
-    [[1.0, 0.0], [0.333333, 0.666667]]
+    ``columns`` and ``tables`` are those of the method. The result does not depend on ``threads``. Raises
+    UnreachableError if some group has fewer than 1/delta rows (Property 1).
     """
     _check(delta, columns, tables, groups)
     names = table.schema.quasi_identifiers
     known = [ValueDistance.of(table[name], columns=columns) for name in names]
     from undercover.compiled.jit import needs_compiling
-    from undercover.methods.mutual_cover.kernels.central_path import LANES
-    from undercover.methods.mutual_cover.kernels.programs import Solved, compact, cover_tables
-    from undercover.methods.mutual_cover.kernels.tally import distinct_values
+    from undercover.methods.mutual_cover.kernels.programs import LANES, Solved, compact, cover_tables
+    from undercover.methods.mutual_cover.kernels.sampling import distinct_values
 
     if needs_compiling(cover_tables):
         progress("compiling the output table kernel (once on this machine, some 10 seconds)", 0.0)
@@ -303,8 +284,8 @@ def _by_highs(
     delta: Fraction,
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float]:
     """What HiGHS finds for a table the kernel gave up on, or the kernel's table where that is cheaper."""
-    from undercover.methods.mutual_cover.highs import solve_by_highs
     from undercover.methods.mutual_cover.kernels.programs import finish_table
+    from undercover.methods.mutual_cover.tables import solve_by_highs
 
     cost = np.array([[distance.between(u, v) for v in codes] for u in held.originals])
     x, prices = solve_by_highs(cost, held.counts, float(delta))
@@ -314,3 +295,59 @@ def _by_highs(
         return held.outputs, held.probabilities[: len(held.originals) * len(held.outputs)], objective, bound
     mass = x.sum(axis=0) > 0
     return codes[mass], x[:, mass], value, bound
+
+
+def solve_by_highs(
+    cost: NDArray[np.float64], counts: NDArray[np.integer], delta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities (q, n) and the multipliers (q, n) of ``x <= delta S``, before any repair; of costs (q, n), counts
+    (q,).
+    """
+    import highspy
+
+    q, n = cost.shape
+    scale = float(cost.max()) or 1.0
+    solver = highspy.Highs()
+    solver.silent()
+    for option, value in (
+        ("solver", "ipm"),
+        ("run_crossover", "off"),
+        ("threads", 1),
+        ("ipm_optimality_tolerance", _TOLERANCE),
+        ("primal_feasibility_tolerance", _TOLERANCE),
+        ("dual_feasibility_tolerance", _TOLERANCE),
+    ):
+        solver.setOptionValue(option, value)
+    solver.passModel(_program(highspy, cost / scale, counts.astype(np.float64), delta))
+    solver.run()
+    status = solver.getModelStatus()
+    known = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
+    if status not in known:
+        raise InternalError(f"HiGHS ends with {solver.modelStatusToString(status)} on a feasible output table.")
+    solution = solver.getSolution()
+    x = np.maximum(np.array(solution.col_value)[: q * n].reshape(q, n), 0.0)
+    prices = np.maximum(-np.array(solution.row_dual)[q + n :].reshape(q, n), 0.0)
+    return x, prices * scale / counts[:, None]
+
+
+def _program(highspy: Any, cost: NDArray[np.float64], counts: NDArray[np.float64], delta: float) -> Any:
+    """Variables x (row by row) and S; rows: sums of x, S = counts x, x - delta S <= 0."""
+    q, n = cost.shape
+    cells = np.arange(q * n)
+    row, column = cells // n, cells % n
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = q * n + n, q + n + q * n
+    program.col_cost_ = np.concatenate([(counts[:, None] * cost).ravel(), np.zeros(n)])
+    program.col_lower_ = np.zeros(q * n + n)
+    program.col_upper_ = np.full(q * n + n, np.inf)
+    program.row_lower_ = np.concatenate([np.ones(q), np.zeros(n), np.full(q * n, -np.inf)])
+    program.row_upper_ = np.concatenate([np.ones(q), np.zeros(n + q * n)])
+    # Column by column: x_aj stands in row a, in the sum of j and in its own cap; S_j in its sum and in q caps.
+    entries = np.stack([row, q + column, q + n + cells], axis=1).ravel()
+    factors = np.stack([np.ones(q * n), -counts[row], np.ones(q * n)], axis=1).ravel()
+    caps = q + n + np.arange(q)[None, :] * n + np.arange(n)[:, None]
+    sums = np.concatenate([(q + np.arange(n))[:, None], caps], axis=1)
+    program.a_matrix_.start_ = np.concatenate([np.arange(q * n) * 3, 3 * q * n + np.arange(n + 1) * (q + 1)])
+    program.a_matrix_.index_ = np.concatenate([entries, sums.ravel()])
+    program.a_matrix_.value_ = np.concatenate([factors, np.tile(np.append(1.0, np.full(q, -delta)), n)])
+    return program

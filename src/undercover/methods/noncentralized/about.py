@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from undercover.model.about import About, Example, Stop, Sweep
-from undercover.steps.lattice.told import searched, with_levels
+from undercover.steps.lattice.choice import searched, with_levels
 
 DONE = (
     "Others have published tables about the same people with the same sensitive values. Every quasi-identifier was put "

@@ -22,8 +22,6 @@ class LeafBits:
     A cell that is no node, interval, set or value of the hierarchy, such as a missing one, may stand for anything: it
     has every bit, and one more by which it is told from the root.
 
-    Examples
-    --------
     >>> towns = LeafBits(Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")]))
     >>> [f"{towns[cell]:b}" for cell in ("Germany", "{Bonn, Lyon}", "*", "")]
     ['11', '101', '111', '1111']

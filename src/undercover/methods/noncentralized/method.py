@@ -25,11 +25,12 @@ import pyarrow as pa
 
 from undercover.errors import InputError, ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
-from undercover.methods.noncentralized.figures import JointFigures, joint_figures
 from undercover.methods.noncentralized.neighbours import (
+    JointFigures,
     Neighbours,
     Shared,
     joint_condition,
+    joint_figures,
     kept_columns,
     neighbours,
 )
@@ -41,10 +42,10 @@ from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.steps.lattice.choice import Chooser, Chosen, search
+from undercover.steps.dealing.groups import sensitive_column
+from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
-from undercover.steps.lattice.told import candidate_frame, level_facts, two_level_warning
 from undercover.steps.recoding import generalized_table
 
 
@@ -80,7 +81,7 @@ class NonCentralized:
     about: ClassVar[str] = "undercover.methods.noncentralized.about:ABOUT"
     paths: ClassVar[tuple[str, ...]] = ("others",)
 
-    l: Annotated[int, AtLeast(1)]  # noqa: E741
+    l: Annotated[int, AtLeast(1)]
     others: tuple[Any, ...] = ()
     shared: Shared = "discard"
     choose: Literal["loss", "dm", "level"] = "level"
@@ -200,11 +201,7 @@ class NonCentralized:
         return list(self.others)
 
     def _passing(self, table: Table, progress: Progress) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"NonCentralized protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
-        (sensitive,) = table.schema.sensitive
+        sensitive = sensitive_column(table, "NonCentralized")
         beside = neighbours(table, sensitive, self._tables(), self.l)
         names, dropped = kept_columns(table, beside, self.shared)
         domain = FullDomain(table, names, (sensitive,))
@@ -242,7 +239,7 @@ class _Found:
     figures: JointFigures
 
 
-def _says(figures: JointFigures, l: int, beside: bool) -> str:  # noqa: E741
+def _says(figures: JointFigures, l: int, beside: bool) -> str:
     """What is left to an adversary, for the holder."""
     sure = "" if figures.surest is None else f", and one of them can be up to {figures.surest:.1%} sure"
     if not beside:

@@ -4,6 +4,9 @@ Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Section 5.2. Sha
 docs/theory): dropped from the new table, or kept where every cell of the others is a node of the same hierarchy and the
 others share nothing among themselves; classes whose shared cells exclude each other are then no combination. Others
 whose cells cross among themselves are refused either way.
+
+The holder's figures for the run say what a node would tell together with the tables of others;
+:mod:`undercover.attacks.joint.attack` works them out from published tables.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -22,10 +26,11 @@ from undercover.methods.noncentralized.cells import LeafBits, least_left, requir
 from undercover.model.published import Published
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
-from undercover.steps.lattice.cubes import CellCube, FullDomain, Payload
+from undercover.steps.lattice.cubes import CellCube, FullDomain
 from undercover.steps.lattice.lattice import Levels
 
 Shared = Literal["discard", "nested"]
+_MOST_WORK = 500_000_000  # combinations times values that are gone through
 
 
 @dataclass(frozen=True)
@@ -41,16 +46,8 @@ class Neighbours:
         return {name for table in self.tables for name in table.quasi_identifiers}
 
 
-def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:  # noqa: E741
-    """Check the others' tables against ours and against each other.
-
-    Raises
-    ------
-    DataError
-        If they are not about the same people.
-    UnreachableError
-        If the values do not allow l, or the others' tables alone already leave fewer.
-    """
+def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:
+    """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
     column = table[sensitive]
     labels = column.domain.labels
     totals = np.bincount(column.codes, minlength=column.domain.size)
@@ -88,7 +85,7 @@ def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int
     return beside
 
 
-def _require_room(beside: Neighbours, l: int) -> None:  # noqa: E741
+def _require_room(beside: Neighbours, l: int) -> None:
     """A table fits beside the others if and only if theirs alone leave l values: it may say nothing at all."""
     sets = [[int.from_bytes(row.tobytes(), "little") for row in bits] for bits in beside.bits]
     found = least_left(sets, enough=l) if sets else None
@@ -160,25 +157,16 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
 
 
 @dataclass(frozen=True, eq=False)
-class NestedCondition:
-    """As :class:`JointCondition`, but classes whose shared cells exclude each other are no combination."""
+class NestedCondition(JointCondition):
+    """As :class:`JointCondition`, but classes whose shared cells exclude each other are no combination.
 
-    l: int  # noqa: E741
+    Monotone all the same: a more general cell meets what one of its parts meets, and has at least its values.
+    """
+
     beside: Neighbours
     domain: FullDomain
     common: tuple[str, ...]
-    n_values: int
     _kept: dict[tuple[Any, ...], tuple[NDArray[Any], ...]] = field(default_factory=dict)
-
-    @property
-    def payloads(self) -> set[Payload]:
-        """Which values occur."""
-        return {"bits"}
-
-    @property
-    def monotone(self) -> bool:
-        """A more general cell meets what one of its parts meets, and has at least the values of that part."""
-        return True
 
     @cached_property
     def _axes(self) -> list[int]:
@@ -208,10 +196,6 @@ class NestedCondition:
                 return False
         return True
 
-    def failing(self, cube: CellCube) -> NDArray[np.bool_]:
-        """Nothing is ever suppressed."""
-        return np.zeros(len(cube.held["bits"]), dtype=bool)
-
     def _sets(self, levels: Levels, nodes: tuple[int, ...]) -> tuple[NDArray[Any], ...]:
         """The sets of the others that a cell with these nodes in the shared columns meets."""
         key = (levels, nodes)
@@ -234,15 +218,91 @@ class NestedCondition:
 
 
 def joint_condition(
-    domain: FullDomain,
-    sensitive: str,
-    beside: Neighbours,
-    l: int,  # noqa: E741
-    shared: Shared,
+    domain: FullDomain, sensitive: str, beside: Neighbours, l: int, shared: Shared
 ) -> JointCondition | NestedCondition:
     """The condition of a table that is published next to others."""
     n_values = domain.table[sensitive].domain.size
     common = tuple(name for name in domain.names if name in beside.columns)
     if shared == "nested" and common:
-        return NestedCondition(l, beside, domain, common, n_values)
+        return NestedCondition(l, beside.bits, n_values, beside, domain, common)
     return JointCondition(l, beside.bits, n_values)
+
+
+@dataclass(frozen=True)
+class JointFigures:
+    """Over all combinations of classes; what could not be gone through is ``None``."""
+
+    combinations: int
+    least: int | None  # values left
+    surest: float | None  # highest probability of a value
+    possible: int | None  # values that stay possible whatever size a combination has
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "combinations": self.combinations,
+            "l": self.least,
+            "max_probability": self.surest,
+            "possible_l": self.possible,
+        }
+
+
+def joint_figures(domain: FullDomain, sensitive: str, levels: Levels, beside: Neighbours) -> JointFigures:
+    """Go through all combinations of the classes of a node with those of the others."""
+    from undercover.compiled.joint import least_possible, survey_combinations
+
+    cube = domain.class_cube(levels, {"tally"})
+    labels = domain.table[sensitive].domain.labels
+    own = cube.held["tally"]
+    totals = own.sum(axis=0)
+    present = np.flatnonzero(totals)
+    place = {labels[code]: position for position, code in enumerate(present)}
+    tables: list[NDArray[np.int64]] = [own[:, present]]
+    for other in beside.tables:
+        aligned = np.zeros((other.n_classes, len(present)), dtype=np.int64)
+        aligned[:, [place[label] for label in other.values]] = other.counts
+        tables.append(aligned)
+    combinations = prod(map(len, tables))
+    if combinations * len(present) > _MOST_WORK:
+        return JointFigures(combinations, None, None, None)
+    counts = np.concatenate(tables)
+    starts = np.cumsum([0, *map(len, tables)]).astype(np.int64)
+    shared, overlap = _shared(domain, levels, cube.coordinates, beside)
+    spread = np.zeros(len(present) + 1, dtype=np.int64)
+    worst, figures = np.zeros((2, len(tables)), dtype=np.int64), np.zeros((2, 2))
+    survey_combinations(counts, starts, totals[present], shared, overlap, 1, spread, worst, figures)
+    possible = least_possible(counts, starts, totals[present], shared, overlap, worst[0])
+    return JointFigures(combinations, int(figures[0, 0]), float(figures[1, 1]), max(0, int(possible)))
+
+
+def _shared(
+    domain: FullDomain, levels: Levels, coordinates: NDArray[np.int64] | None, beside: Neighbours
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Cells of columns that others have, too, and which of them overlap, as the kernels take them."""
+    assert coordinates is not None
+    names = [name for name in domain.names if name in beside.columns]
+    rows = coordinates.shape[1] + sum(other.n_classes for other in beside.tables)
+    shared = np.full((len(names), rows), -1, dtype=np.int64)
+    cells: list[list[int]] = []
+    for number, name in enumerate(names):
+        axis = domain.names.index(name)
+        hierarchy = domain.table[name].settings.hierarchy
+        assert hierarchy is not None
+        covered = LeafBits(hierarchy)
+        place: dict[str, int] = {}
+        on = domain.columns[axis].levels[levels[axis]]
+        numbers = np.array([place.setdefault(label, len(place)) for label in on.labels])
+        start = coordinates.shape[1]
+        shared[number, :start] = numbers[coordinates[axis]]
+        for other in beside.tables:
+            if name in other.cells:
+                column = other.cells[name]
+                numbers = np.array([place.setdefault(label, len(place)) for label in column.labels])
+                shared[number, start : start + other.n_classes] = numbers[column.codes]
+            start += other.n_classes
+        cells.append([covered[label] for label in place])
+    widest = max(map(len, cells), default=0)
+    overlap = np.zeros((len(names), widest, widest), dtype=bool)
+    for number, own in enumerate(cells):
+        overlap[number, : len(own), : len(own)] = [[bool(first & second) for second in own] for first in own]
+    return shared, overlap

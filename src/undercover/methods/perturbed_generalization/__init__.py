@@ -1,5 +1,3 @@
 """Perturbed generalization: one row of every cell, its value perturbed."""
 
-from undercover.methods.perturbed_generalization.method import PerturbedGeneralization
-
-__all__ = ["PerturbedGeneralization"]
+from undercover.methods.perturbed_generalization.method import PerturbedGeneralization as PerturbedGeneralization

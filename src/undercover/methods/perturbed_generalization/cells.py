@@ -1,8 +1,9 @@
-"""Single-dimensional top-down specialisation: one cut through every column's tree, the same for all rows.
+"""Cells of perturbed generalization, and the perturbed row that is published of each.
 
-Fung, Wang & Yu 2005, "Top-Down Specialization for Information and Privacy Preservation", as Tao, Xiao, Li & Zhang use
-it for Phase 2: start with ``*`` everywhere and replace a node by its children, for all rows below it, as long as every
-cell keeps k rows; the specialisation of the highest score first.
+Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV. Their Phase 2 is top-down
+specialisation (Fung, Wang & Yu 2005), one cut through every column's tree, the same for all rows: start with ``*``
+everywhere and replace a node by its children, for all rows below it, as long as every cell keeps k rows; the
+specialisation of the highest score first.
 
 Deviations. The paper's score is the information gain of (perturbed) sensitive values, which breaks its Theorem 3: what
 is cut then tells something about them. Here the score is by default the share of the column's range that is saved,
@@ -10,11 +11,8 @@ times the weight of the column: public knowledge only. Columns without a hierarc
 again, sets have their values under one root. The score of a node never changes and its smallest child only becomes
 smaller, so each node is tried once.
 
-A full-domain generalisation as a partition into disjoint cells, chosen by quasi-identifiers alone.
-
-LeFevre, DeWitt & Ramakrishnan 2005, "Incognito: Efficient Full-Domain K-Anonymity": of all nodes whose cells have at
-least k rows, the one of least loss. For methods that draw or perturb sensitive values within cells (Tao, Xiao, Li &
-Zhang name full-domain generalisation among the ways to form them): no sensitive value is looked at.
+They name full-domain generalisation (LeFevre, DeWitt & Ramakrishnan 2005, "Incognito") among the ways to form cells,
+too: of all nodes whose cells have at least k rows, the one of least loss. No sensitive value is looked at.
 """
 
 from __future__ import annotations
@@ -22,22 +20,30 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import UnreachableError
+from undercover.model.channel import Channel
+from undercover.model.form import PEOPLE
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
-from undercover.model.table import Table
+from undercover.model.release import PublishedColumn, PublishedTable
+from undercover.model.table import Table, write_values
+from undercover.randomness import Randomness
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import CutColumn, cut_columns, tree_of
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.lattice.choice import Chooser, search
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import Levels
+from undercover.steps.recoding import Cells
+from undercover.steps.shuffling import spare_words
 
 Array = NDArray[np.int64]
 
@@ -56,32 +62,14 @@ class NodeTree:
 
 
 def specialized(
-    table: Table,
-    *,
-    k: int,
-    labels: NDArray[np.integer] | None = None,
-    progress: Progress = no_progress,
+    table: Table, *, k: int, labels: NDArray[np.integer] | None = None, progress: Progress = no_progress
 ) -> Partition:
     """Specialise ``table`` into cells of at least ``k`` rows.
 
-    Parameters
-    ----------
-    table, k
-        What to cut, and the least rows of a cell.
-    labels
-        Sensitive values to be driven by (information gain); not safe. Without them the cut follows from the
-        quasi-identifiers and the weights alone.
-
-    Raises
-    ------
-    UnreachableError
-        If the table has fewer than k rows.
+    With ``labels``, sensitive values to be driven by (information gain), it is not safe; without them the cut follows
+    from the quasi-identifiers and the weights alone.
     """
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    require_rows(table, k)
     from undercover.compiled.shuffle import counting_order
     from undercover.methods.perturbed_generalization.kernels import specialize
 
@@ -208,22 +196,8 @@ def _entropy(counts: Array) -> float:
 
 
 def full_domain_partition(table: Table, *, k: int, progress: Progress = no_progress) -> Partition:
-    """Cells of at least ``k`` rows on one level of every column; regions of the domain that do not overlap.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [34, 38, 34, 38], "sex": ["f", "f", "m", "m"]})
-    >>> parts = full_domain_partition(Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"])), k=2)
-    >>> parts.groups.sizes.tolist(), parts.bounds[0].tolist()
-    ([2, 2], [[0, 0], [0, 1]])
-    """
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    """Cells of at least ``k`` rows on one level of every column; regions of the domain that do not overlap."""
+    require_rows(table, k)
     domain = FullDomain(table, table.schema.quasi_identifiers)
     condition = CellCondition(table, k)
     passing = search(domain, condition, progress=progress)
@@ -258,3 +232,78 @@ def _ranges(table: Table, column: CutColumn, levels: Levels, axis: int) -> NDArr
     for code in range(len(table[column.name].domain.values)):
         own[code] = spans[hierarchy.generalize(labels[code], level)]
     return own
+
+
+def draw_rows(groups: Groups, randomness: Randomness) -> Array:
+    """One uniformly random row of every group."""
+    from undercover.methods.perturbed_generalization.kernels import draw_positions
+
+    attempt = 0
+    while True:
+        words = randomness.words(f"row of a cell/{attempt}", groups.count)
+        spare = randomness.words(f"row of a cell/{attempt}/spare", spare_words(groups.count, int(groups.sizes.max())))
+        drawn = draw_positions(groups.offsets, words, spare)
+        if len(drawn):
+            return np.asarray(groups.order[drawn], dtype=np.int64)
+        attempt += 1
+
+
+def perturbed(codes: NDArray[Any], p: Fraction, size: int, randomness: Randomness) -> Array:
+    """Every code kept with probability ``p`` (rounded down to 64 bits), otherwise drawn uniformly below ``size``."""
+    from undercover.methods.perturbed_generalization.kernels import perturb
+
+    if p == 1:
+        return codes.astype(np.int64)
+    threshold = np.uint64(int(p * (1 << 64)))
+    attempt = 0
+    while True:
+        high, low, words = (
+            randomness.words(f"{purpose}/{attempt}", len(codes)) for purpose in ("keep", "keep, low", "new value")
+        )
+        spare = randomness.words(f"new value/{attempt}/spare", spare_words(len(codes), size))
+        drawn = perturb(codes.astype(np.int64), high, low, threshold, words, spare, size)
+        if len(drawn) or not len(codes):
+            return np.asarray(drawn)
+        attempt += 1
+
+
+def published_rows(
+    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Channel
+) -> PublishedTable:
+    """One row per cell, in the order of the cells."""
+    order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
+    columns = [PublishedColumn(column.name, "quasi-identifier", column.form) for column in cells]
+    data: list[Any] = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(column.codes[order].astype(np.int32)), pa.array(column.labels, pa.string())
+        )
+        for column in cells
+    ]
+    form = table[sensitive].settings.form
+    columns += [PublishedColumn(sensitive, "sensitive", form), PublishedColumn(PEOPLE, "structure", "value")]
+    written = typed_domain(table, sensitive, noise.domain)
+    assert written is not None
+    data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
+    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+
+
+def typed_domain(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:
+    """The declared values as numbers or dates where the column has them; ``None`` where they are written otherwise."""
+    texts = pa.array(domain, pa.string())
+    if table[sensitive].domain.kind not in ("numeric", "date"):
+        return texts
+    for kind in dict.fromkeys((table[sensitive].domain.values.type, pa.float64())):
+        try:
+            values = texts.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        if tuple(write_values(values)) == domain:
+            return values
+    return None
+
+
+def domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
+    """The sensitive values as positions in the declared domain; the schema has checked that all lie in it."""
+    place = {label: code for code, label in enumerate(domain)}
+    column = table[sensitive]
+    return np.array([place[label] for label in column.domain.labels], dtype=np.int64)[column.codes]

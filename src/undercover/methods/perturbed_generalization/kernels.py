@@ -1,11 +1,8 @@
-"""Split every cell below one node of a column into its children, if all that come of it are large enough.
+"""Cells split into the children of a node, one random row of every cell, values that are kept or drawn anew.
 
 Fung, Wang & Yu 2005, "Top-Down Specialization for Information and Privacy Preservation": a value is specialised for all
-rows that have it, or for none. Every row below the node is looked at once; nothing else is.
-
-One random row of every group, and values that are kept with a probability or drawn anew.
-
-Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV, Phases 3 and 1.
+rows that have it, or for none. Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Section IV,
+for the draws (Phases 3 and 1).
 """
 
 from __future__ import annotations
@@ -24,16 +21,8 @@ def specialize(
 ) -> int:
     """Give the rows of each child cells of their own; the new number of cells, or -1 where one would fall below k.
 
-    Parameters
-    ----------
-    rows
-        The rows below the node; a cell lies below it with all of its rows or with none.
-    cell
-        (n_rows,) cell of each row; changed in place unless -1 is returned.
-    leaves
-        (n_rows,) cutting code of the column.
-    first, child_of
-        First cutting code below the node, and the child of each code from there on.
+    ``rows`` lie below the node; a cell lies below it with all of its rows or with none. ``cell`` (n_rows,) is changed
+    in place unless -1 is returned. ``child_of`` has the child of each cutting code from ``first`` on.
     """
     local = np.full(n_cells, -1, np.int64)
     n_local = 0

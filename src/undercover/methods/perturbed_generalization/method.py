@@ -27,35 +27,34 @@ from itertools import product
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, InputError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
-from undercover.guarantees.breach.bounds import (
-    Bound,
-    cell_size,
-    checked_rho,
-    growth_bound,
-    largest_p,
-)
+from undercover.guarantees.breach.bounds import Bound, cell_size, checked_rho, growth_bound, largest_p
 from undercover.guarantees.breach.growth import DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.k_anonymity import KAnonymity
-from undercover.methods.perturbed_generalization.cells import full_domain_partition, specialized
-from undercover.methods.perturbed_generalization.draw import draw_rows, perturbed
+from undercover.methods.perturbed_generalization.cells import (
+    domain_codes,
+    draw_rows,
+    full_domain_partition,
+    perturbed,
+    published_rows,
+    specialized,
+    typed_domain,
+)
 from undercover.model.channel import Channel
-from undercover.model.form import PEOPLE, Perturbed
+from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
-from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft, Run, SamePeople
-from undercover.model.table import Table, write_values
+from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import Partition, partition
-from undercover.steps.recoding import Cells, box_cells, region_cells
+from undercover.steps.recoding import box_cells, region_cells
 
 Way = Literal["mondrian", "specialize", "incognito"]
 Labels = Literal["free", "driven"]
@@ -180,7 +179,7 @@ class PerturbedGeneralization:
     ) -> Draft:
         """Cut the cells, draw a row of each, perturb its value."""
         sensitive, noise_free = self._checked(table)
-        own = _domain_codes(table, sensitive, noise_free.domain)
+        own = domain_codes(table, sensitive, noise_free.domain)
         if self.labels == "driven":
             # Phases in the paper's order: the cells are cut by values that are already perturbed.
             keep = self._keep(1, noise_free.size)
@@ -198,7 +197,7 @@ class PerturbedGeneralization:
         noise = Channel(keep, noise_free.domain)
         return Draft(
             form=Perturbed(keep=plain(self._stated(keep)), domain=noise.domain),
-            tables=(_published(table, sensitive, parts.groups, cells, published, noise),),
+            tables=(published_rows(table, sensitive, parts.groups, cells, published, noise),),
             groups=parts.groups,
             diagnostics={
                 "groups": parts.groups.count,
@@ -215,7 +214,7 @@ class PerturbedGeneralization:
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
         """Everything that may be published of a tiny table: the value of each cell, with its exact probability."""
         sensitive, noise_free = self._checked(table)
-        own = _domain_codes(table, sensitive, noise_free.domain)
+        own = domain_codes(table, sensitive, noise_free.domain)
         if self.labels == "free":
             groups = self._parts(table).groups
             noise = Channel(self._keep(int(groups.sizes.min()), noise_free.size), noise_free.domain)
@@ -241,7 +240,7 @@ class PerturbedGeneralization:
     def likelihood(self, table: Table, seen: DrawnCells) -> Fraction:
         """The probability of what is seen, had its cells been fixed beforehand: what the release alone says."""
         sensitive, noise_free = self._checked(table)
-        own = _domain_codes(table, sensitive, noise_free.domain)
+        own = domain_codes(table, sensitive, noise_free.domain)
         smallest = min(len(rows) for rows, _ in seen)
         keep = self._keep(1 if self.labels == "driven" else smallest, noise_free.size)
         noise = Channel(keep, noise_free.domain)
@@ -256,14 +255,8 @@ class PerturbedGeneralization:
             return specialized(table, k=self.least, progress=progress)
         if self.recoding == "incognito":
             return full_domain_partition(table, k=self.least, progress=progress)
-        cutter = partial(
-            partition,
-            k=self.least,
-            cut="median",
-            recoding="regions",
-            threads=engine.threads if engine else 1,
-            progress=progress,
-        )
+        threads = engine.threads if engine else 1
+        cutter = partial(partition, k=self.least, cut="median", recoding="regions", threads=threads, progress=progress)
         return cutter(table) if engine is None else Partition.join(engine.map_parts(table, cutter))
 
     def _stated(self, keep: Fraction) -> Number:
@@ -319,7 +312,7 @@ class PerturbedGeneralization:
                 f"PerturbedGeneralization draws values from a declared public domain. Say which values `{sensitive}` "
                 f"can have: domain = [...] under [columns.{sensitive}], or Column(domain=...).{bins}"
             )
-        elif _typed(table, sensitive, settings.domain) is None:
+        elif typed_domain(table, sensitive, settings.domain) is None:
             problems.append(
                 f"Column `{sensitive}` holds {table[sensitive].domain.kind} values, but its declared domain is not "
                 "written like them: 1.5 and 2, not 1.50 or 2.0; dates as 2020-01-31."
@@ -347,48 +340,6 @@ class PerturbedGeneralization:
             raise SchemaError(problems)
         assert settings.domain is not None
         return sensitive, Channel(Fraction(0), settings.domain)
-
-
-def _published(
-    table: Table, sensitive: str, groups: Groups, cells: list[Cells], values: NDArray[np.int64], noise: Channel
-) -> PublishedTable:
-    """One row per cell, in the order of the cells."""
-    order = np.lexsort(np.stack([column.codes for column in cells])[::-1])
-    columns = [PublishedColumn(column.name, "quasi-identifier", column.form) for column in cells]
-    data: list[Any] = [
-        pa.DictionaryArray.from_arrays(
-            pa.array(column.codes[order].astype(np.int32)), pa.array(column.labels, pa.string())
-        )
-        for column in cells
-    ]
-    form = table[sensitive].settings.form
-    columns += [PublishedColumn(sensitive, "sensitive", form), PublishedColumn(PEOPLE, "structure", "value")]
-    written = _typed(table, sensitive, noise.domain)
-    assert written is not None
-    data += [written.take(pa.array(values[order])), pa.array(groups.sizes[order])]
-    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
-
-
-def _typed(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Array | None:
-    """The declared values as numbers or dates where the column has them; ``None`` where they are written otherwise."""
-    texts = pa.array(domain, pa.string())
-    if table[sensitive].domain.kind not in ("numeric", "date"):
-        return texts
-    for kind in dict.fromkeys((table[sensitive].domain.values.type, pa.float64())):
-        try:
-            values = texts.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        if tuple(write_values(values)) == domain:
-            return values
-    return None
-
-
-def _domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
-    """The sensitive values as positions in the declared domain; the schema has checked that all lie in it."""
-    place = {label: code for code, label in enumerate(domain)}
-    column = table[sensitive]
-    return np.array([place[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
 
 
 def _meanings(table: Table) -> dict[str, Any]:

@@ -1,5 +1,3 @@
 """Privacy streamliner: groups that tell nothing beyond themselves."""
 
-from undercover.methods.streamliner.method import Streamliner
-
-__all__ = ["Streamliner"]
+from undercover.methods.streamliner.method import Streamliner as Streamliner

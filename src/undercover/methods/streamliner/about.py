@@ -38,16 +38,12 @@ ABOUT = About(
     ),
     tour=(
         Stop("streamliner-l8", "Streamliner l=8", {"l": 8}),
-        Stop(
-            "streamliner-l8-guided",
-            "Streamliner l=8, by sex",
-            {"l": 8, "algorithm": "guided", "strata": ("sex",)},
-        ),
+        Stop("streamliner-l8-guided", "Streamliner l=8, by sex", {"l": 8, "algorithm": "guided", "strata": ("sex",)}),
     ),
     examples=(
         *(
             Example({"l": l, "algorithm": algorithm}, "safe")
-            for l in (2, 3)  # noqa: E741
+            for l in (2, 3)
             for algorithm in ("wrap", "guided", "rda", "ria")
         ),
         Example({"l": 2, "algorithm": "gda", "allow_unsafe": True}, "unsafe"),

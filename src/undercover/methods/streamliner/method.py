@@ -25,7 +25,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from undercover.errors import ParameterError
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -35,8 +34,7 @@ from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.steps.dealing import groups as streamlining
-from undercover.steps.dealing.deal import Deal, require_eligible
-from undercover.steps.dealing.strata import strata_of
+from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.recoding import box_cells, generalized_table
 
 Algorithm = Literal["wrap", "guided", "rda", "gda", "ria"]
@@ -75,7 +73,7 @@ class Streamliner:
     name: ClassVar[str] = "streamliner"
     about: ClassVar[str] = "undercover.methods.streamliner.about:ABOUT"
 
-    l: Annotated[int, AtLeast(2)]  # noqa: E741
+    l: Annotated[int, AtLeast(2)]
     algorithm: Algorithm = "wrap"
     strata: tuple[str, ...] | None = None
     weights: Mapping[str, Annotated[int, AtLeast(0)]] | None = None
@@ -146,7 +144,7 @@ class Streamliner:
             return streamlining.wrap(table, sensitive, self.l)
         if self.algorithm == "rda":
             return streamlining.rda(table, sensitive, self.l)
-        weighted = streamlining.weighted_ranks(table, self._column_weights(table))
+        weighted = streamlining.weighted_ranks(table, streamlining.rank_weights(table, self.weights))
         if self.algorithm == "gda":
             return streamlining.gda(table, sensitive, self.l, weighted)
         strata, names = strata_of(table, self.strata or ())
@@ -154,15 +152,7 @@ class Streamliner:
 
     def _eligible(self, table: Table) -> str:
         """The sensitive column of a table on which l can be reached."""
-        if len(table.schema.sensitive) != 1:
-            raise ParameterError(
-                f"Streamliner protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
-            )
-        (sensitive,) = table.schema.sensitive
+        sensitive = sensitive_column(table, "Streamliner")
         column = table[sensitive]
         require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
         return sensitive
-
-    def _column_weights(self, table: Table) -> list[int]:
-        """A whole number for every quasi-identifier: the weights given, else those of the schema, scaled alike."""
-        return streamlining.rank_weights(table, self.weights)

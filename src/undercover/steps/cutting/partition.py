@@ -19,12 +19,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.steps.cutting.arrays import Rows, Task
-from undercover.steps.cutting.checks import Check, kernel_checks, require_whole_table
+from undercover.steps.cutting.checks import Check, kernel_checks, require_rows, require_whole_table
 from undercover.steps.cutting.columns import CutColumn, Recoding, cut_columns, kernel_columns, packed_codes
 
 Cut = Literal["loss", "median"]
@@ -64,18 +63,8 @@ def partition(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Partition:
-    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``.
-
-    Raises
-    ------
-    UnreachableError
-        If the whole table as a single group does not satisfy what is asked.
-    """
-    if k > table.n_rows:
-        raise UnreachableError(
-            f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
-            best={"k": table.n_rows},
-        )
+    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``, as the whole table must."""
+    require_rows(table, k)
     require_whole_table(table, checks)
     from undercover.compiled.jit import needs_compiling
     from undercover.steps.cutting import median_regions, splits

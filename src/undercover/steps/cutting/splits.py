@@ -27,6 +27,7 @@ from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
 from undercover.steps.cutting.arrays import BY_LOSS, LOWER_MEDIAN, MEDIAN, RANGE, SET, TREE, Columns, Rows, Task
 from undercover.steps.cutting.nodes import (
     TIE,
+    all_hold,
     cell_loss,
     grown,
     lowest_common_node,
@@ -35,7 +36,6 @@ from undercover.steps.cutting.nodes import (
     shell_sort,
     tree_loss,
 )
-from undercover.steps.cutting.predicates import all_hold
 
 MAX_SLOTS = 1024  # candidate cuts of one column in one node
 EVERY_CHILD = -1  # first slot of a candidate that cuts a tree node into all its children
@@ -548,18 +548,10 @@ def _divide(
 def refine(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big: int, tried: Any) -> Any:
     """Cut rows begin..end; a node larger than ``big`` is cut once and its parts handed back.
 
-    Parameters
-    ----------
-    begin_bounds
-        (2 d,) lowest and highest code of each column: the region, or bounds of the values present.
-    tried
-        (room, rows) where somebody follows the cuts of one node (``big`` = 0), otherwise without room: the part of each
-        row in every cut that is tried, in turn, as far as they fit.
-
-    Returns
-    -------
-    leaves (groups, 2 + 2 d), pending (parts, 2 + 2 d), how many cuts were tried
-        One row per part: where it begins and ends, then its bounds.
+    ``begin_bounds`` (2 d,) are the lowest and highest code of each column: the region, or bounds of the values present.
+    Where somebody follows the cuts of one node (``big`` = 0), ``tried`` (room, rows) gets the part of each row in every
+    cut that is tried, in turn, as far as they fit. Returns leaves and pending parts (one row each: where it begins and
+    ends, then its bounds) and how many cuts were tried.
     """
     d = len(task.columns.kinds)
     node, words, cuts = _scratch(task)

@@ -1,29 +1,34 @@
-"""Partitions of Privacy Streamliner: every group holds at least l rows, each of another sensitive value.
+"""Dealing: slots fixed by public counts, shuffled in secret within each sensitive value, taken by rows in turn.
 
-Liu & Wang, "Privacy Streamliner", Section 3; `wrap` and `guided` are our own. See
-:mod:`undercover.methods.streamliner.method` for what each promises.
+l-eligibility: whether any partition of the table can be l-diverse at all (Machanavajjhala et al. 2006). Strata: rows
+kept apart by quasi-identifiers, fixed before anybody looks at sensitive values.
 
-`wrap`, `rda` and `guided` first fix, from public counts alone, how many rows of which value meet in which group (the
-*slots* of a value), then shuffle the slots within each value in secret, then let each row take the slot of its turn.
-All their randomness is that one shuffle (:class:`undercover.steps.dealing.deal.Deal`).
+The partitions of Privacy Streamliner, in which every group holds at least l rows, each of another sensitive value: Liu
+& Wang, "Privacy Streamliner", Section 3; `wrap` and `guided` are our own. See
+:mod:`undercover.methods.streamliner.method` for what each promises. `wrap`, `rda` and `guided` first fix, from public
+counts alone, how many rows of which value meet in which group (the *slots* of a value), then shuffle the slots within
+each value in secret, then let each row take the slot of its turn. All their randomness is that one shuffle
+(:class:`Deal`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, permutations, product
 from math import lcm, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, UnreachableError, unknown
+from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.groups import Groups
-from undercover.model.table import Table
+from undercover.model.table import EncodedColumn, Table
+from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
-from undercover.steps.dealing.deal import Deal, lay_out
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 REDRAWS = 1_000
@@ -31,9 +36,110 @@ _MOST_CELLS = 1 << 28
 _LARGEST_RANK = 1 << 53
 
 
-def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+@dataclass(frozen=True)
+class Deal:
+    """Slots to be shuffled within each segment, and what becomes of the rows then."""
+
+    slots: NDArray[Any]
+    offsets: NDArray[np.int64]
+    assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
+    count: int
+
+    def draw(self, randomness: Randomness) -> Groups:
+        """Shuffle in secret and deal."""
+        slots = self.slots.copy()
+        shuffle_within(slots, self.offsets, randomness, "slots of one value")
+        return lay_out(self.assign(slots), self.count)
+
+    def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+        """Every assignment with its probability; for tiny tables."""
+        segments = [self.slots[start:end].tolist() for start, end in zip(self.offsets, self.offsets[1:], strict=False)]
+        orders = [list(distinct_orders(segment)) for segment in segments]
+        share = Fraction(1, prod(len(order) for order in orders))
+        for chosen in product(*orders):
+            slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
+            yield share, self.assign(slots)
+
+
+def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
+    """Groups whose rows are already in order."""
+    from undercover.compiled.shuffle import counting_order
+
+    return Groups.from_order(*counting_order(labels, count))
+
+
+def sensitive_column(table: Table, method: str) -> str:
+    """The one sensitive column of a table, for methods that protect exactly one."""
+    if len(table.schema.sensitive) != 1:
+        raise ParameterError(
+            f"{method} protects exactly one sensitive column. Got {len(table.schema.sensitive)} instead."
+        )
+    return table.schema.sensitive[0]
+
+
+def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l: float) -> None:
+    """Raise where some value is more than 1/l of the rows: then no partition is l-diverse."""
+    top = int(counts.argmax())
+    if counts[top] * l > table.n_rows:
+        best = table.n_rows // int(counts[top])
+        raise UnreachableError(
+            f"l={l:g} cannot be reached: {table[sensitive].domain.labels[top]!r} is {counts[top] / table.n_rows:.1%} "
+            f"of the rows ({counts[top]:,} of {table.n_rows:,}); the largest feasible l is {best}.",
+            best={"l": best},
+        )
+
+
+def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+    """The stratum of every row, numbered from 0 without gaps, and what each stratum is called."""
+    columns = [(name, *_stratum_codes(table, name)) for name in names]
+    key = np.zeros(table.n_rows, dtype=np.int64)
+    size = 1
+    for _, codes, labels in columns:
+        key = key * len(labels) + codes
+        size *= len(labels)
+        if size > 4 * table.n_rows:  # number them anew before they outgrow the rows
+            distinct, key = np.unique(key, return_inverse=True)
+            size = len(distinct)
+    present = np.bincount(key, minlength=size) > 0
+    strata = (np.cumsum(present) - 1)[key]
+    rows = np.empty(int(present.sum()), dtype=np.int64)  # one of each stratum
+    rows[strata] = np.arange(table.n_rows)
+
+    def named(stratum: int) -> str:
+        row = rows[stratum]
+        return ", ".join(f"{name} = {labels[codes[row]]}" for name, codes, labels in columns) or "the whole table"
+
+    return strata, named
+
+
+def _stratum_codes(table: Table, name: str) -> tuple[NDArray[np.int64], Sequence[str]]:
+    """A column, or a level of its hierarchy written ``column:level``, as codes and labels."""
+    known = table.schema.quasi_identifiers
+    if name in known:
+        column = table[name]
+        return column.codes.astype(np.int64), column.domain.labels
+    base, _, level = name.rpartition(":")
+    if base not in known:
+        raise ParameterError(unknown("Stratum", name, known))
+    return _level_codes(table[base], level)
+
+
+def _level_codes(column: EncodedColumn, level: str) -> tuple[NDArray[np.int64], Sequence[str]]:
+    hierarchy = column.settings.hierarchy
+    if hierarchy is None:
+        raise ParameterError(f"Column `{column.name}` has no hierarchy, so there is no level {level!r} of it.")
+    if not level.isdigit() or int(level) >= hierarchy.n_levels:
+        levels = listed(range(hierarchy.n_levels))
+        raise ParameterError(f"Level {level!r} of `{column.name}` is not known. There are: {levels}.")
+    names = [hierarchy.generalize(label, int(level)) for label in column.domain.labels[: len(column.domain.values)]]
+    names += ["missing"] * column.domain.has_missing
+    place = {label: position for position, label in enumerate(dict.fromkeys(names))}
+    return np.array([place[label] for label in names], dtype=np.int64)[column.codes], list(place)
+
+
+def wrap(table: Table, sensitive: str, l: int) -> Deal:
     """Rows, value after value from the most frequent on, dealt round and round over n // l groups."""
-    from undercover.steps.dealing.dealing_kernels import take_slots, wrap_slots
+    from undercover.steps.dealing.kernels import take_slots, wrap_slots
 
     column = table[sensitive]
     counts, offsets = _counts(column.codes, column.domain.size)
@@ -43,9 +149,9 @@ def wrap(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
     return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
 
 
-def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
+def rda(table: Table, sensitive: str, l: int) -> Deal:
     """Table 6: a row of the most frequent value left, with one of each of the l - 1 next most frequent."""
-    from undercover.steps.dealing.dealing_kernels import rda_slots, take_slots
+    from undercover.steps.dealing.kernels import rda_slots, take_slots
 
     column = table[sensitive]
     _, offsets = _counts(column.codes, column.domain.size)
@@ -58,23 +164,17 @@ def rda(table: Table, sensitive: str, l: int) -> Deal:  # noqa: E741
 def guided(
     table: Table,
     sensitive: str,
-    l: int,  # noqa: E741
+    l: int,
     strata: NDArray[np.int64],
     weighted: NDArray[np.int64],
     describe: Callable[[int], str],
 ) -> Deal:
     """`wrap` inside every stratum; within groups of the same values, rows are zipped in weighted-rank order.
 
-    Parameters
-    ----------
-    strata
-        (n_rows,) stratum of each row, numbered from 0; a function of quasi-identifiers alone.
-    weighted
-        (n_rows,) weighted rank of each row.
-    describe
-        The name of a stratum, for the error.
+    ``strata`` (n_rows,) are numbered from 0, a function of quasi-identifiers alone; ``weighted`` (n_rows,) is the
+    weighted rank of each row; ``describe`` names a stratum, for the error.
     """
-    from undercover.steps.dealing.guiding_kernels import bucket_slots, zip_in_order
+    from undercover.steps.dealing.kernels import bucket_slots, zip_in_order
 
     column = table[sensitive]
     n_strata, n_colours = int(strata.max()) + 1, column.domain.size
@@ -88,9 +188,9 @@ def guided(
     return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), count)
 
 
-def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:  # noqa: E741
+def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:
     """Table 7: each group around the lowest row of the most frequent value left. Nothing in it is random."""
-    from undercover.steps.dealing.guiding_kernels import gda_groups
+    from undercover.steps.dealing.kernels import gda_groups
 
     column = table[sensitive]
     _, offsets = _counts(column.codes, column.domain.size)
@@ -100,14 +200,14 @@ def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> De
     return Deal(np.empty(0, np.int32), np.zeros(1, np.int64), lambda slots: labels, count)
 
 
-def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:  # noqa: E741
+def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     """Table 5: l - 1 random partners for every row; rows that share partners are merged.
 
     A value whose rows reach a dead end (fewer than l - 1 other values have unused rows) is drawn anew, at most
     ``REDRAWS`` times.
     """
     from undercover.compiled.shuffle import counting_order
-    from undercover.steps.dealing.dealing_kernels import draw_partners, number_trees
+    from undercover.steps.dealing.kernels import draw_partners, number_trees
 
     column = table[sensitive]
     rows, offsets = counting_order(column.codes, column.domain.size)
@@ -130,7 +230,7 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
     return lay_out(*number_trees(parent))
 
 
-def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:  # noqa: E741
+def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
     """Every partition RIA can end in, with its probability; for tiny tables. Draws that end dead are drawn anew."""
     codes = table[sensitive].codes
     by_colour = [np.flatnonzero(codes == colour).tolist() for colour in range(table[sensitive].domain.size)]
@@ -187,7 +287,7 @@ def weighted_ranks(table: Table, weights: Sequence[int]) -> NDArray[np.int64]:
 
 def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
     """Rows by ascending weighted rank, ties by row number."""
-    from undercover.steps.dealing.guiding_kernels import rank_order
+    from undercover.steps.dealing.kernels import rank_order
 
     lowest = int(weighted.min())
     n_bits = (int(weighted.max()) - lowest).bit_length()
@@ -203,11 +303,7 @@ def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.i
 
 
 def _require_eligible_strata(
-    table: Table,
-    sensitive: str,
-    counts: NDArray[np.int64],
-    l: int,  # noqa: E741
-    describe: Callable[[int], str],
+    table: Table, sensitive: str, counts: NDArray[np.int64], l: int, describe: Callable[[int], str]
 ) -> None:
     """Raise where some stratum is not l-eligible. They are never merged: that would tell of their values."""
     rows, top = counts.sum(axis=1), counts.max(axis=1)
@@ -228,7 +324,7 @@ def _require_eligible_strata(
 def _partner_draws(
     rows: Sequence[int],
     pools: Sequence[Sequence[int]],
-    l: int,  # noqa: E741
+    l: int,
     share: Fraction,
     edges: tuple[tuple[int, int], ...],
     draws: dict[frozenset[tuple[int, int]], Fraction],

@@ -8,6 +8,8 @@ Without suppression all of them only grow with generalisation, so the best node 
 more general node may be better, because it suppresses less; but no node costs less than it would if nothing were
 suppressed, and the search goes through nodes by that bound until none can be better than what it has. Where which nodes
 pass is not monotone either, they are checked in that order, too, and most are never looked at.
+
+Behind it what is said of the search: candidates as a table, levels and the search in words, bare columns.
 """
 
 from __future__ import annotations
@@ -15,13 +17,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, listed
+from undercover.model.figures import cost as written_cost
+from undercover.model.figures import number
 from undercover.model.protocols import Progress, no_progress
+from undercover.model.release import Release
+from undercover.model.run import Run
 from undercover.steps.lattice.conditions import CellCondition, Condition
 from undercover.steps.lattice.cubes import CellCube, FullDomain
 from undercover.steps.lattice.lattice import Levels, NodeSet, every_node, listed_nodes, minimal, passing_nodes
@@ -47,17 +54,7 @@ class Chosen:
 
 @dataclass(frozen=True, eq=False)
 class Chooser:
-    """Costs of nodes.
-
-    Parameters
-    ----------
-    domain, condition
-        The table on all levels, and what decides who is suppressed.
-    by
-        What is made small.
-    weights
-        Of the columns, for ``by="weights"``.
-    """
+    """Costs of nodes: ``by`` says what is made small, ``condition`` who is suppressed."""
 
     domain: FullDomain
     condition: Condition
@@ -221,3 +218,58 @@ def search(domain: FullDomain, condition: Condition, *, progress: Progress = no_
         search(domain, condition.necessary, progress=progress),
         progress=progress,
     )
+
+
+def candidate_frame(domain: FullDomain, passing: NodeSet) -> pa.Table:
+    """A row per passing node: its levels, whether it is minimal, its average level and its loss without suppression."""
+    nodes = np.argwhere(passing)
+    least = minimal(passing)[tuple(nodes.T)]
+    bounds = Chooser(domain, CellCondition(domain.table, 1)).bounds[tuple(nodes.T)]
+    columns: dict[str, Any] = {name: nodes[:, axis] for axis, name in enumerate(domain.names)}
+    columns |= {"minimal": least, "average level": nodes.mean(axis=1), "loss": bounds}
+    return pa.table(columns)
+
+
+def level_facts(domain: FullDomain, levels: Levels) -> dict[str, str]:
+    """The level of every column, as ``2 of 4``: 0 is the value itself, the last one says nothing."""
+    return {column.name: f"{level} of {column.height}" for column, level in zip(domain.columns, levels, strict=True)}
+
+
+def two_level_warning(domain: FullDomain) -> tuple[str, ...]:
+    """That columns without a hierarchy are published as they are or not at all."""
+    bare = [column.name for column in domain.columns if not column.has_hierarchy]
+    if not bare:
+        return ()
+    many = len(bare) > 1
+    return (
+        f"{listed(bare)} {'have' if many else 'has'} no hierarchy: published as {'they are' if many else 'it is'} or "
+        "as `*`, nothing in between. Give one under [columns.NAME] of the spec.",
+    )
+
+
+def with_levels(done: str, release: Release) -> str:
+    """What was done, with the levels that were taken and the columns that were left out.
+
+    >>> with_levels("Generalised.", Release("incognito", {"used": {"levels": {"age": "2 of 4"}}}, (), True))
+    'Generalised. Levels, 0 being the value itself: age 2 of 4.'
+    """
+    used = release.parameters.get("used") or {}
+    if used.get("levels"):
+        levels = ", ".join(f"{column} {level}" for column, level in used["levels"].items())
+        done += f" Levels, 0 being the value itself: {levels}."
+    if used.get("dropped"):
+        done += f" Left out, because others publish them, too: {', '.join(used['dropped'])}."
+    return done
+
+
+def searched(run: Run) -> list[tuple[str, str]]:
+    """The search as a stage of the report; none where the passing nodes were not all looked for."""
+    found = run.diagnostics
+    if "passing" not in found:
+        return []
+    text = (
+        f"{number(found['nodes'])} combinations of levels were in question; {number(found['passing'])} of them "
+        f"keep the promise, {number(len(found['minimal']))} of these so that no column can go down a level. "
+        f"The one taken has a loss of {written_cost(found['loss'])}."
+    )
+    return [("Searched", text)]

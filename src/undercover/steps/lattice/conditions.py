@@ -163,18 +163,10 @@ class CellCondition:
 
 @dataclass(frozen=True, eq=False)
 class JointCondition:
-    """Whatever cell and whatever class of every other table a person is in: at least ``l`` values are left.
+    """Whatever cell and whatever class of every other table a person is in: at least ``l`` distinct values are left."""
 
-    Parameters
-    ----------
-    l
-        Distinct values.
-    others
-        Per table of the others (n_sets, n_words) the values of its classes as bits; only the smallest sets matter.
-    """
-
-    l: int  # noqa: E741
-    others: tuple[NDArray[np.uint64], ...]
+    l: int
+    others: tuple[NDArray[np.uint64], ...]  # per table (n_sets, n_words) values of its classes; the smallest matter
     n_values: int
 
     @property
@@ -225,11 +217,7 @@ def other_sets(
 
 
 def smallest_sets(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Those of the sets, given as bits, that contain no other.
-
-    >>> smallest_sets(np.array([[0b110], [0b111], [0b001], [0b110]], np.uint64)).tolist()
-    [[1], [6]]
-    """
+    """Those of the sets, given as bits, that contain no other."""
     distinct = np.unique(sets, axis=0)
     order = np.argsort(np.bitwise_count(distinct).sum(axis=1), kind="stable")
     kept = np.empty_like(distinct)

@@ -3,6 +3,9 @@
 Samarati 2001 and LeFevre, DeWitt & Ramakrishnan 2005 for the model. The cells of a node are counted once from the rows
 and rolled up from there: dense arrays where the product of the levels' sizes allows it, otherwise only the cells that
 occur.
+
+Deviations: a column without a hierarchy has two levels, its values and ``*``. A missing value lies under no node but
+the root, and the root is then written ``*``, since it stands for more than the leaves.
 """
 
 from __future__ import annotations
@@ -16,46 +19,129 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
-from undercover.model.table import Table, code_type
+from undercover.model.hierarchy import Hierarchy
+from undercover.model.table import EncodedColumn, Table, code_type, write_values
 from undercover.steps.lattice.lattice import Lattice, Levels
-from undercover.steps.lattice.levels import ColumnLevels, column_levels
 from undercover.steps.recoding import Cells
 
 Payload = Literal["counts", "bits", "tally"]
 """What is kept of every cell: its rows, the bits of its sensitive values, or how often each of them occurs."""
-
 _LARGEST_CUBE = 1 << 23  # numbers in a dense array
 _ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
 _LARGEST_KEY = 1 << 62
 
 
+@dataclass(frozen=True)
+class Level:
+    """One level: its nodes that occur in the column, numbered in the order of the codes below them."""
+
+    node_of: NDArray[np.int64]  # (domain size,) node above each code
+    labels: tuple[str, ...]  # (n_nodes,) how each node is written; no two alike
+    loss: NDArray[np.float64]  # (n_nodes,) (leaves under the node - 1) / (all leaves - 1)
+    form: CellForm
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class ColumnLevels:
+    """Every level of one column, values first."""
+
+    name: str
+    levels: tuple[Level, ...]
+    has_hierarchy: bool
+
+    @property
+    def height(self) -> int:
+        """The top level."""
+        return len(self.levels) - 1
+
+    def parent(self, lower: int, upper: int) -> NDArray[np.int64]:
+        """The node of level ``upper`` above each node of level ``lower``."""
+        up = np.zeros(self.levels[lower].size, dtype=np.int64)
+        up[self.levels[lower].node_of] = self.levels[upper].node_of
+        return up
+
+
+def column_levels(column: EncodedColumn) -> ColumnLevels:
+    """The levels of a column."""
+    hierarchy = column.settings.hierarchy
+    if hierarchy is None:
+        size = column.domain.size
+        values = Level(np.arange(size), column.domain.labels, np.zeros(size), "value")
+        everything = Level(np.zeros(size, dtype=np.int64), (EVERYTHING,), np.array([float(size > 1)]), "set")
+        return ColumnLevels(column.name, (values, everything), has_hierarchy=False)
+    places = [hierarchy.leaf_index[label] for label in write_values(column.domain.values)]
+    written = _node_labels(hierarchy)
+    levels = []
+    for height in range(hierarchy.n_levels):
+        leaves = [hierarchy.rows[place][height] for place in places]
+        top = height == hierarchy.n_levels - 1
+        levels.append(_level(hierarchy, leaves, height, written[height], column.domain.has_missing, top))
+    return ColumnLevels(column.name, tuple(levels), has_hierarchy=True)
+
+
+def _level(
+    hierarchy: Hierarchy, names: list[str], height: int, written: dict[str, str], has_missing: bool, top: bool
+) -> Level:
+    under: dict[str, int] = {}
+    for row in hierarchy.rows:
+        under[row[height]] = under.get(row[height], 0) + 1
+    total = len(hierarchy.rows) + has_missing
+    if top:
+        label = EVERYTHING if has_missing else written[names[0]]
+        return Level(np.zeros(len(names) + has_missing, dtype=np.int64), (label,), np.array([float(total > 1)]), "node")
+    nodes: dict[str, int] = {}
+    node_of = [nodes.setdefault(name, len(nodes)) for name in names]
+    covered = [under[name] for name in nodes]
+    labels = [written[name] for name in nodes]
+    if has_missing:
+        node_of.append(len(nodes))
+        covered.append(1)
+        labels.append("")
+    loss = (np.array(covered, dtype=np.float64) - 1) / max(total - 1, 1)
+    return Level(np.array(node_of, dtype=np.int64), tuple(labels), loss, "node")
+
+
+def _node_labels(hierarchy: Hierarchy) -> list[dict[str, str]]:
+    """How each node of each level is written so that it is read back as itself.
+
+    A label that also names a lower node (an ICD category and its first code) is read as that one. The tree's own label
+    of the same leaves tells the two apart.
+    """
+    leaves: list[dict[str, frozenset[str]]] = []
+    for height in range(hierarchy.n_levels):
+        below: dict[str, set[str]] = {}
+        for row in hierarchy.rows:
+            below.setdefault(row[height], set()).add(row[0])
+        leaves.append({label: frozenset(members) for label, members in below.items()})
+    read_as: dict[str, frozenset[str]] = {}
+    for on_level in reversed(leaves):
+        read_as |= on_level
+    tree = hierarchy.tree
+    own: dict[frozenset[str], str] = {}
+    for label, first, last in zip(tree.labels, tree.first, tree.last, strict=True):
+        members = frozenset(hierarchy.rows[place][0] for place in tree.leaf_order[first : last + 1])
+        own[members] = label
+        read_as[label] = members
+    return [
+        {label: label if read_as[label] == members else own[members] for label, members in on_level.items()}
+        for on_level in leaves
+    ]
+
+
 @dataclass(frozen=True, eq=False)
 class FullDomain:
-    """A table ready to be generalised: its quasi-identifiers on all levels.
-
-    Parameters
-    ----------
-    table
-        The encoded rows.
-    names
-        The quasi-identifiers that take part.
-    sensitive
-        The sensitive columns cells are to know.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"sex": ["f", "m", "f"], "zip": ["1", "1", "2"]})
-    >>> domain = FullDomain(Table.from_arrow(people, Schema(quasi_identifiers=["sex", "zip"])), ("sex", "zip"))
-    >>> domain.lattice.heights, domain.cube((0, 1), {"counts"}).counts.tolist()
-    ((1, 1), [2, 1])
-    """
+    """A table ready to be generalised: its quasi-identifiers on all levels."""
 
     table: Table
-    names: tuple[str, ...]
-    sensitive: tuple[str, ...] = ()
+    names: tuple[str, ...]  # the quasi-identifiers that take part
+    sensitive: tuple[str, ...] = ()  # the sensitive columns cells are to know
 
     @cached_property
     def columns(self) -> tuple[ColumnLevels, ...]:
@@ -259,15 +345,7 @@ class Recoded:
 
 
 def recode(domain: FullDomain, levels: Levels, failing: NDArray[np.bool_] | None = None) -> Recoded:
-    """The classes of a node as published cells.
-
-    Parameters
-    ----------
-    domain, levels
-        What to recode, and to which levels.
-    failing
-        (n_classes,) the classes of :meth:`FullDomain.classes` whose rows are suppressed; none by default.
-    """
+    """The classes of a node as published cells, without rows of the classes (n_classes,) that are ``failing``."""
     labels, count = domain.classes(levels)
     rows = np.arange(domain.table.n_rows)
     if failing is not None and failing.any():

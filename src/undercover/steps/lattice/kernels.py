@@ -20,23 +20,14 @@ import numpy as np
 from undercover.compiled.jit import internal, kernel
 from undercover.compiled.words import count_bits
 from undercover.steps.cutting.arrays import Checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 
 @kernel
 def cell_keys(codes: Any, tables: Any, starts: Any, axes: Any, keys: Any) -> None:
-    """The cell of every row: the sum of what each column adds.
+    """The cell of every row: the sum of what each column of ``axes`` adds, which is ``tables[starts[j] + code]``.
 
-    Parameters
-    ----------
-    codes
-        (n_columns, n_rows) codes.
-    tables, starts
-        Column j adds ``tables[starts[j] + code]``: the place of its generalised value times the stride of its axis.
-    axes
-        The columns that add anything.
-    keys
-        (n_rows,) written.
+    That is the place of its generalised value times the stride of its axis; ``codes`` are (n_columns, n_rows).
     """
     n = codes.shape[1]
     keys[:] = 0
@@ -142,7 +133,7 @@ def rows_of_few_values(
 
 @kernel
 def rows_that_fail(counts: Any, tally: Any, k: int, checks: Checks, limit: int, failing: Any) -> int:
-    """Rows in cells that are small or break a predicate of :func:`undercover.steps.cutting.predicates.all_hold`."""
+    """Rows in cells that are small or break a predicate of :func:`undercover.steps.cutting.nodes.all_hold`."""
     rows = 0
     work = np.zeros(tally.shape[1])
     for cell in range(len(counts)):
@@ -162,15 +153,8 @@ def rows_that_fail(counts: Any, tally: Any, k: int, checks: Checks, limit: int, 
 def joint_values_hold(masks: Any, least: int, others: Any, starts: Any, missing: Any) -> bool:
     """Whether every cell keeps ``least`` values whatever class of every other table a person is in.
 
-    Parameters
-    ----------
-    masks
-        (n_cells, n_words) values of every cell; a cell without values is none.
-    others, starts
-        Sets of the other tables, one table after the other: table t has ``others[starts[t]:starts[t + 1]]``, those
-        that lack most values first.
-    missing
-        How many values each of these sets lacks.
+    ``masks`` (n_cells, n_words) are the values of every cell; a cell without values is none. Table t of the others has
+    the sets ``others[starts[t]:starts[t + 1]]``, those that lack most values first; ``missing`` is how many each lacks.
     """
     n_tables = len(starts) - 1
     n_words = masks.shape[1]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from undercover.model.protocols import Progress, no_progress
 
 Levels = tuple[int, ...]
-NodeSet = NDArray[np.bool_]
-"""A set of nodes: one truth value per node, one axis per column, indexed by levels."""
+NodeSet = NDArray[np.bool_]  # one truth value per node, one axis per column, indexed by levels
 
 _WORTH_A_LOOK = 4  # nodes of a subtree from which on its top is looked at first
 
@@ -40,7 +39,7 @@ class Cube(Protocol):
         """The node."""
         ...
 
-    def rolled_up(self, axis: int, level: int) -> Cube:
+    def rolled_up(self, axis: int, level: int) -> Self:
         """The cells with one column on a higher level."""
         ...
 
@@ -50,21 +49,9 @@ CubeType = TypeVar("CubeType", bound=Cube)
 
 @dataclass(frozen=True)
 class Lattice:
-    """All ways to publish each column on one level of its hierarchy.
+    """All ways to publish each column on one level of its hierarchy."""
 
-    Parameters
-    ----------
-    heights
-        The top level of every column.
-
-    Examples
-    --------
-    >>> lattice = Lattice((1, 2))
-    >>> lattice.size, lattice.top, list(lattice)[:3]
-    (6, (1, 2), [(0, 0), (0, 1), (0, 2)])
-    """
-
-    heights: Levels
+    heights: Levels  # the top level of every column
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -101,11 +88,7 @@ def above(nodes: NodeSet) -> NodeSet:
 
 
 def minimal(nodes: NodeSet) -> NodeSet:
-    """Those of the nodes that are more general than no other of them.
-
-    >>> minimal(np.array([[False, True], [True, True]])).tolist()
-    [[False, True], [True, False]]
-    """
+    """Those of the nodes that are more general than no other of them."""
     closed = above(nodes)
     covered = np.zeros_like(nodes)
     for axis in range(nodes.ndim):
@@ -117,11 +100,7 @@ def minimal(nodes: NodeSet) -> NodeSet:
 
 
 def listed_nodes(nodes: NodeSet) -> list[Levels]:
-    """The nodes of a set in lexicographic order.
-
-    >>> listed_nodes(np.array([[False, True], [True, False]]))
-    [(0, 1), (1, 0)]
-    """
+    """The nodes of a set in lexicographic order."""
     return [tuple(int(level) for level in node) for node in np.argwhere(nodes)]
 
 
@@ -132,29 +111,9 @@ def passing_nodes(
     *,
     progress: Progress = no_progress,
 ) -> NodeSet:
-    """All nodes that pass.
+    """All nodes that pass a check that has the generalisation and the subset property.
 
-    Parameters
-    ----------
-    lattice
-        The levels there are.
-    cube_at
-        Fills the cells of a node from the table.
-    passes
-        The check; it must have the generalisation and the subset property.
-
-    Examples
-    --------
-    Two columns of which not both may be published as they are:
-
-    >>> class Bare:
-    ...     def __init__(self, levels):
-    ...         self.levels = levels
-    ...     def rolled_up(self, axis, level):
-    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
-    >>> found = passing_nodes(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) >= 1)
-    >>> listed_nodes(found), listed_nodes(minimal(found))
-    ([(0, 1), (1, 0), (1, 1)], [(0, 1), (1, 0)])
+    ``cube_at`` fills the cells of a node from the table.
     """
     found = lattice.none()
     axes = [axis for axis, height in enumerate(lattice.heights) if height]
@@ -202,7 +161,7 @@ def every_node(
                 lattice.heights[other] if other in free[position:] else level for other, level in enumerate(node)
             )
             if node[axis] < lattice.heights[axis] and within[top]:
-                visit(cube.rolled_up(axis, node[axis] + 1), free, position)  # type: ignore[arg-type]
+                visit(cube.rolled_up(axis, node[axis] + 1), free, position)
 
     for size in range(len(axes) + 1):
         for kept in combinations(axes, size):
@@ -281,7 +240,7 @@ class _Family(Generic[CubeType]):
                 continue
             if self._hopeless(cube, position):
                 continue
-            self._explore(self._rolled(cube, axis, node[axis] + 1), position)
+            self._explore(cube.rolled_up(axis, node[axis] + 1), position)
 
     def _hopeless(self, cube: CubeType, first: int) -> bool:
         """Whether the most general node reached by raising the free columns from ``first`` on fails."""
@@ -295,16 +254,12 @@ class _Family(Generic[CubeType]):
             return False
         for axis in axes:
             if cube.levels[axis] < heights[axis]:
-                cube = self._rolled(cube, axis, heights[axis])
+                cube = cube.rolled_up(axis, heights[axis])
         if self.passes(cube):
             self._passed(top)
             return False
         self._failed(top)
         return True
-
-    @staticmethod
-    def _rolled(cube: CubeType, axis: int, level: int) -> CubeType:
-        return cube.rolled_up(axis, level)  # type: ignore[return-value]
 
     def _passed(self, node: Levels) -> None:
         self.found[tuple(slice(level, None) if axis in self.free else level for axis, level in enumerate(node))] = True

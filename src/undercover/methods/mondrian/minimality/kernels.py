@@ -19,7 +19,7 @@ import numpy as np
 
 from undercover.compiled.jit import internal, kernel
 from undercover.steps.cutting.arrays import Checks
-from undercover.steps.cutting.predicates import all_hold
+from undercover.steps.cutting.nodes import all_hold
 
 OUTSIDE = 65535  # part of a row that a cut is not about
 JOINT = -1  # a cut that is not one group's own
@@ -121,24 +121,13 @@ def draw(
 ) -> Any:  # fmt: skip
     """Shuffle the values within groups ``draws`` times, and on until ``wanted`` agreed, at most ``most`` times.
 
-    A group is shuffled again until its own cuts are refused, and only then the joint ones are asked.
+    A group is shuffled again until its own cuts are refused, and only then the joint ones are asked. It also ends after
+    ROWS_PER_DRAW * ``most`` rows were shuffled, and sooner where next to nothing agrees. The rows of group g begin at
+    ``offsets[g]``; ``cells`` (rows,) is the cell of each row; the draws follow from the 64-bit ``seed``.
 
-    Parameters
-    ----------
-    offsets
-        (groups + 1,) where the rows of each group begin.
-    draws, wanted, most
-        It also ends after ROWS_PER_DRAW * ``most`` rows were shuffled, and sooner where next to nothing agrees.
-    cells
-        (rows,) the cell of each row.
-    seed
-        A 64-bit word that the draws follow from.
-
-    Returns
-    -------
-    sums (2, cells, values), accepted, drawn, shuffles
-        How often each value lay in each cell, in the arrangements that did not agree (0) and that did (1); how many
-        were drawn; and how many times each group was shuffled for that.
+    Returns sums (2, cells, values), accepted, drawn, shuffles: how often each value lay in each cell, in the
+    arrangements that did not agree (0) and that did (1); how many were drawn; and how many times each group was
+    shuffled for that.
     """
     own, n_cuts, n_groups = refused.own, len(refused.n_parts), len(offsets) - 1
     state = np.array([seed], np.uint64)
@@ -226,13 +215,9 @@ def _open_cut_allowed(
 def count_all(refused: Refused, cells: Cells, codes: Any, checks: Checks, most: int) -> Any:
     """Go through all contingency tables of cells and values that agree, giving up after ``most`` steps.
 
-    A step places a value in a cell, or adds up a cell for a cut. Cuts say of each cell in which part it is.
-
-    Returns
-    -------
-    sums (cells, values), share, excluded, complete
-        Expected number of each value in each cell, times the share of arrangements that agree; that share; how many
-        times a branch was cut off; whether all were seen.
+    A step places a value in a cell, or adds up a cell for a cut. Cuts say of each cell in which part it is. Returns
+    (cells, values) the expected number of each value in each cell, times the share of arrangements that agree; that
+    share; how many times a branch was cut off; whether all were seen.
     """
     totals, n_cells, n_values = cells.totals, len(cells.sizes), cells.totals.shape[1]
     largest = 0

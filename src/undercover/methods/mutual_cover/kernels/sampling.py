@@ -1,7 +1,12 @@
-"""Draws from random output tables, and what becomes of rows that came through unchanged.
+"""Draws from random output tables, what becomes of rows that came through unchanged, and who can be found.
 
 Li, Wang & He, "Privacy-Preserving Data Publishing via Mutual Cover", Algorithm 1 (lines that output values) and
 Algorithm 3; without rejection.
+
+A person is picked among all rows that carry a value, when everybody carries it by chance: with N others who do, the
+chance is E[1 / (1 + N)], N being Poisson-binomial. As 1 / (1 + N) is the integral of s^N over [0, 1], it is the
+integral of prod(1 - p_i u) over u = 1 - s: one product over all carriers instead of a distribution. The integrand falls
+like exp(-u sum p), so it is taken on [0, 40 / sum p] at most; what lies beyond is less than e^-40 of it.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ _UNIT = 1.0 / (1 << 53)
 # Groups up to this size are counted exactly, which takes the square of their size; larger ones by quadrature.
 LARGEST_COUNTED = 512
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(16)
+REACH = 40.0
 
 
 @internal
@@ -66,18 +72,8 @@ def _kept_at(people: People, tables: Tables, p: int, a: int, code: Any) -> Any:
 
 @kernel
 def sample_rows(groups: Any, people: People, tables: Tables, words: Any, released: Any, same: Any) -> None:
-    """Draw the released values of every row of some groups.
-
-    Parameters
-    ----------
-    groups
-        The groups to do.
-    words
-        (n_rows, 2 d) random words.
-    released
-        (n_rows, d) output codes; filled.
-    same
-        (n_rows,) whether all values came through; filled.
+    """Draw what every row of some groups releases (n_rows, d), by ``words`` (n_rows, 2 d), and whether all came
+    through.
     """
     offsets, rows, codes, as_output, output_starts = people
     _, _, _, column_starts, outputs, cell_starts, probabilities = tables
@@ -105,20 +101,9 @@ def change_rows(
 ) -> None:  # fmt: skip
     """Change rows all of whose values came through: drawn again given a change, or by Algorithm 3.
 
-    Parameters
-    ----------
-    chosen_rows
-        The rows to change.
-    weights
-        (d * n_groups,) Algorithm 3, line 1: how far a group spreads in an attribute, against the table.
-    resample
-        Draw from the row's own tables given that something changes; Algorithm 3 only where nothing can.
-    perturb
-        How many values Algorithm 3 replaces.
-    words
-        (rows to change, 2 d + 4 perturb) random words.
-    changed
-        (rows to change,) whether it could be done; filled.
+    ``weights`` (d * n_groups,): Algorithm 3, line 1. With ``resample`` a row is drawn from its own tables given that
+    something changes; Algorithm 3, which replaces ``perturb`` values, only where nothing can. Each row to change has 2
+    d + 4 perturb ``words``, and ``changed`` says whether it could be done.
     """
     codes, n_groups = people.codes, len(people.offsets) - 1
     column_starts, outputs, probabilities = tables.column_starts, tables.outputs, tables.probabilities
@@ -310,3 +295,99 @@ def _found_among_many(table: Any, n: int, j: int, rows_of_line: Any, line: int) 
             expected += _NODE_WEIGHTS[node] * (end - begin) / 2.0 * np.exp(logarithm)
         begin, end = end, min(1.0, 2.0 * end)
     return table[line * n + j] * expected
+
+
+@kernel
+def distinct_values(codes: Any, order: Any, offsets: Any, size: int) -> Any:
+    """The distinct codes of every group, ascending, with their counts: (starts, values, counts).
+
+    The rows of group g are ``order[offsets[g]:offsets[g + 1]]``, its values ``values[starts[g]:starts[g + 1]]``.
+    """
+    n_groups = len(offsets) - 1
+    starts = np.zeros(n_groups + 1, np.int64)
+    values = np.empty(len(order), np.int32)
+    counts = np.empty(len(order), np.int32)
+    tally = np.zeros(size, np.int32)
+    end = 0
+    for g in range(n_groups):
+        start = end
+        for p in range(offsets[g], offsets[g + 1]):
+            code = codes[order[p]]
+            if tally[code] == 0:
+                values[end] = code
+                end += 1
+            tally[code] += 1
+        if 8 * (end - start) > size:
+            end = start
+            for code in range(size):
+                if tally[code] > 0:
+                    values[end] = code
+                    end += 1
+        else:
+            for i in range(start + 1, end):
+                value, k = values[i], i
+                while k > start and values[k - 1] > value:
+                    values[k] = values[k - 1]
+                    k -= 1
+                values[k] = value
+        for i in range(start, end):
+            counts[i] = tally[values[i]]
+            tally[values[i]] = 0
+        starts[g + 1] = end
+    return starts, values[:end].copy(), counts[:end].copy()
+
+
+@kernel
+def carrier_mass(numbers: Any, tables: Tables, mass: Any) -> None:
+    """Add up, over all groups of one attribute, how many rows carry each output value on average."""
+    row_starts, _, counts, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
+        n = column_starts[p + 1] - column_starts[p]
+        for line in range(row_starts[p + 1] - row_starts[p]):
+            for j in range(n):
+                chance = probabilities[cell_starts[p] + line * n + j]
+                mass[outputs[column_starts[p] + j]] += counts[row_starts[p] + line] * chance
+
+
+@kernel
+def carrier_products(numbers: Any, tables: Tables, reach: Any, nodes: Any, products: Any) -> None:
+    """Multiply, for each output value, 1 - p u over all who may carry it, at every node u = ``reach`` times a node."""
+    row_starts, _, counts, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
+        n = column_starts[p + 1] - column_starts[p]
+        for line in range(row_starts[p + 1] - row_starts[p]):
+            records = counts[row_starts[p] + line]
+            for j in range(n):
+                chance = probabilities[cell_starts[p] + line * n + j]
+                if chance > 0.0:
+                    value = outputs[column_starts[p] + j]
+                    step = chance * reach[value]
+                    for k in range(len(nodes)):
+                        factor = 1.0 - step * nodes[k]
+                        power = factor
+                        for _i in range(records - 1):
+                            power *= factor
+                        products[value, k] *= power
+
+
+@kernel
+def picked(
+    numbers: Any, tables: Tables, as_output: Any, reach: Any, nodes: Any, quadrature: Any, products: Any, chances: Any
+) -> None:
+    """Fill ``chances`` (lines of all tables): a record of the line keeps its value and is picked among all carriers."""
+    row_starts, originals, _, column_starts, outputs, cell_starts, probabilities = tables
+    for p in numbers:
+        n = column_starts[p + 1] - column_starts[p]
+        for line in range(row_starts[p + 1] - row_starts[p]):
+            value = as_output[originals[row_starts[p] + line]]
+            at = -1
+            for j in range(n):
+                if outputs[column_starts[p] + j] == value:
+                    at = j
+            keep = probabilities[cell_starts[p] + line * n + at] if at >= 0 else 0.0
+            total = 0.0
+            if keep > 0.0:
+                for k in range(len(nodes)):
+                    total += quadrature[k] * products[value, k] / (1.0 - keep * reach[value] * nodes[k])
+                total *= reach[value]
+            chances[row_starts[p] + line] = keep * total
