@@ -184,8 +184,7 @@ def test_a_release_that_kept_more_than_it_says_is_caught(run: Any) -> None:
 
     honest = Channel(Fraction(3, 5), tuple(str(i) for i in range(50)))
     claimed = growth_bound(p=0.3, k=5, domain=50, skew=0.2)
-    used = {"p": "3/5", "domain": list(honest.domain)}
-    release = replace(run.release, parameters={**run.release.parameters, "used": used})
+    release = replace(run.release, form=replace(run.release.form, keep="3/5", domain=honest.domain))
     assert Corruption(priors=("worst",), shares=(1,)).run(Case(run.original, release)).worst_growth > claimed
 
 
@@ -220,7 +219,7 @@ def test_bad_attacks(run: Any) -> None:
     with pytest.raises(DataError, match="is this the original table"):
         Corruption().run(Case(other, run.release))
     plain = uc.publish(uc.datasets.census(600, seed=3), run.schema, uc.Mondrian(k=5))
-    with pytest.raises(ParameterError, match="not by perturbed-generalization"):
+    with pytest.raises(ParameterError, match="did not go through a public channel"):
         Corruption().run(Case(run.original, plain.release))
 
 

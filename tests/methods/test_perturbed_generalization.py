@@ -16,7 +16,6 @@ import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees.breach.bounds import growth_bound, rho2_bound
-from undercover.model.channel import Channel
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import Table
 from undercover.parameters import make
@@ -333,4 +332,4 @@ def test_what_is_published_is_verified(seed: int, n: int, k: int, p: float) -> N
             continue
         run = uc.publish(data, schema, method, seed=seed)
         assert uc.verify(run, original=data).holds
-        assert Channel.of(run.release).size == 5
+        assert run.release.form.channel.size == 5
