@@ -9,7 +9,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import ParameterError
-from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
+from undercover.forms.answers.channel import Estimate, PerturbedCounts
 from undercover.model.form import Perturbed
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

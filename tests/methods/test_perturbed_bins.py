@@ -10,7 +10,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError
-from undercover.forms.perturbed.counts import PerturbedCounts
+from undercover.forms.answers.channel import PerturbedCounts
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.model.bins import Bins
 from undercover.utility import QueryError

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spreads import spread_of_groups, spread_of_rows
+from undercover.forms.spread import spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.randomness import Randomness

@@ -1,8 +1,8 @@
 """For recipients: answers from a release, with error bars."""
 
-from undercover.analysis.answers import Answer, Recipient, answer
-from undercover.analysis.sums import SumAnswer, SumQuery, Sums, answer_sum
-from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
+from undercover.forms.answers.channel import Estimate, PerturbedCounts
+from undercover.forms.answers.counts import Answer, Recipient, answer
+from undercover.forms.answers.sums import SumAnswer, SumQuery, Sums, answer_sum
 from undercover.model.queries import Between, CountQuery, NoneOf, OneOf
 
 __all__ = [

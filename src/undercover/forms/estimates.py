@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.meaning import Values
-from undercover.forms.spread import Spread
-from undercover.forms.spreads import spread_of_rows
+from undercover.forms.spread import Spread, spread_of_rows
 from undercover.forms.written import Written, combine, first_rows
 from undercover.model.table import Table
 

@@ -21,7 +21,7 @@ from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.spread import positions_of_codes
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.release import Release

@@ -29,7 +29,7 @@ from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.spread import positions_of_codes
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness

@@ -8,7 +8,7 @@ from typing import Any
 
 from undercover.errors import NotTold
 from undercover.forms.case import Case
-from undercover.forms.drawn.displacement import Displacement
+from undercover.forms.displacement import Displacement
 from undercover.forms.loss import Loss
 from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables

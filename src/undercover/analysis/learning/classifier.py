@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from undercover.analysis.learning.features import Classes, PerturbedFeatures
 from undercover.errors import MissingExtraError
-from undercover.forms.perturbed.counts import Estimate
+from undercover.forms.answers.channel import Estimate
 from undercover.model.release import Release
 
 try:

@@ -2,7 +2,7 @@
 
 A cell is the mean of the values it covers: the midpoint of a range, the mean rank of an ordinal column. Categories have
 no order, so they get one from the release: by the estimated mean class of the people who have them, inverted as in
-:mod:`undercover.forms.perturbed.counts` and drawn towards the overall mean where few people have them. A split of
+:mod:`undercover.forms.answers.channel` and drawn towards the overall mean where few people have them. A split of
 this order is the best there is for two classes (Breiman et al. 1984, Section 4.2).
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.forms import read
+from undercover.forms.answers.channel import PerturbedCounts
 from undercover.forms.domains import Domains, domain_of, stated_domains
 from undercover.forms.meaning import NOTHING, Meaning, Values
-from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.forms.written import written
 from undercover.model.bins import Bins, bin_ends
 from undercover.model.cells import EVERYTHING, read_interval

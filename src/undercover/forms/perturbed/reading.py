@@ -1,4 +1,13 @@
-"""One row for several people, its value through a public channel."""
+"""One row for several people, its value through a public channel.
+
+The attacker of :mod:`undercover.attacks.linkage`, who has corrupted nobody, believes of a person what is overall in the
+table, except for the chance of 1/G that the row is the person's own (Tao, Xiao, Li & Zhang, equations 9 to 15, with
+everybody undecided). Where he knows some columns only, several cells fit, and each counts by its people.
+
+A row of G people that shows the value y stands for G ([y = v] - (1 - p) / |U|) / p people of every value v of the
+domain U (Tao, Xiao, Li & Zhang, equation 11, inverted as in :mod:`undercover.forms.answers.channel`). The second
+part is the same for all values, so it is kept apart, once for each box, and the estimate of a query is the sum of both.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from undercover.errors import NotTold
 from undercover.forms.boxes import match
@@ -15,18 +25,22 @@ from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
 from undercover.forms.meaning import Values
 from undercover.forms.perturbed import words
-from undercover.forms.perturbed.corrected import corrected_spreads
-from undercover.forms.perturbed.posteriors import perturbed_posteriors
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet
 from undercover.forms.spread import Spread
+from undercover.forms.written import combine
 from undercover.model.channel import Channel
 from undercover.model.form import Perturbed
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.model.table import Table
+from undercover.model.table import EncodedColumn, Table
 
 if TYPE_CHECKING:
     from undercover.model.finding import Finding
+
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 22  # numbers held at a time
 
 
 class PerturbedReading(Reading):
@@ -41,11 +55,11 @@ class PerturbedReading(Reading):
 
     channel: Channel
 
+    form: Perturbed
+
     def __init__(self, release: Release) -> None:
-        assert isinstance(release.form, Perturbed)
         super().__init__(release)
-        self.form = release.form
-        self.channel = release.form.channel
+        self.channel = self.form.channel
 
     @cached_property
     def people(self) -> Rows:
@@ -118,6 +132,95 @@ class PerturbedReading(Reading):
     def snippets(self, file_format: str) -> list[Snippet]:
         """Worked code: unbiased counts, shares, means and sums."""
         return words.snippets(self, file_format)
+
+
+def perturbed_posteriors(
+    reading: PerturbedReading,
+    column: EncodedColumn,
+    known: Sequence[str],
+    offsets: Array,
+    members: Array,
+    target_of: Array,
+) -> tuple[Array, Floats, Floats]:
+    """For every person: people of the cells that fit, probability given to the true value, and of a right guess.
+
+    The boxes that cover target t of the ``known`` columns are ``members[offsets[t]:offsets[t + 1]]``; a box is the
+    published rows that are written alike in them. ``target_of`` is the target of each person, ``column`` the sensitive
+    column of the original.
+    """
+    noise, seen, people = reading.channel, reading.seen, reading.people
+    p, u = float(noise.p), float(noise.u)
+    own = np.array([noise.code[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
+    prior = np.bincount(own, minlength=noise.size) / len(own)
+    box, n_boxes = combine([reading.column(name) for name in known])
+    order = np.argsort(box, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(box, minlength=n_boxes))])
+    weight = np.divide(1.0, p * prior[seen] + u, out=np.zeros(len(seen)), where=p * prior[seen] + u > 0)
+
+    n_targets = len(offsets) - 1
+    matches = np.zeros(n_targets, dtype=np.int64)
+    by_target = np.argsort(target_of, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(target_of, minlength=n_targets))])
+    chance, hits = np.empty(len(own)), np.empty(len(own))
+    step = max(1, _BLOCK // noise.size)
+    for first in range(0, n_targets, step):
+        last = min(first + step, n_targets)
+        boxes = members[offsets[first] : offsets[last]]
+        counts = starts[boxes + 1] - starts[boxes]
+        of_box = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        target = np.repeat(of_box - first, counts)
+        inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = order[np.repeat(starts[boxes], counts) + inside]
+        size = last - first
+        matches[first:last] = np.bincount(target, weights=people[rows], minlength=size).astype(np.int64)
+        everywhere = np.bincount(target, weights=people[rows] - 1 + u * weight[rows], minlength=size)
+        extra = np.bincount(target * noise.size + seen[rows], weights=p * weight[rows], minlength=size * noise.size)
+        belief = prior * (everywhere[:, None] + extra.reshape(size, noise.size))
+        total = belief.sum(axis=1, keepdims=True)
+        belief = np.divide(belief, total, out=np.zeros_like(belief), where=total > 0)
+        best = belief >= belief.max(axis=1, keepdims=True) * (1 - 1e-12)
+        guess = best / best.sum(axis=1, keepdims=True)
+        persons = by_target[ends[first] : ends[last]]
+        at = (target_of[persons] - first, own[persons])
+        chance[persons], hits[persons] = belief[at], guess[at] * (belief[at] > 0)
+    return matches[target_of], chance, hits
+
+
+def corrected_spreads(
+    reading: PerturbedReading, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]
+) -> tuple[Spread, Spread]:
+    """The boxes of a release with the values seen, and with what is taken off every value alike.
+
+    ``labels`` are the sensitive values whose counts are asked for, in order; others of the domain may be seen. What is
+    taken off is a spread of a single value that stands for every one of them; its weights are negative.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> from undercover.forms import read
+    >>> people, schema = uc.datasets.census(1000, seed=1), uc.datasets.census_schema(["age", "sex"])
+    >>> run = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1)
+    >>> domain = [str(value) for value in range(50)]
+    >>> seen, evenly = corrected_spreads(read(run.release), {}, "income", domain)
+    >>> round(seen.pair_weight.sum() + len(domain) * evenly.pair_weight.sum())
+    1000
+    """
+    noise = reading.channel
+    if not noise.p:
+        raise NotTold("p = 0: no value was kept, so nothing can be estimated of them.")
+    columns = {name: reading.column(name) for name in values}
+    coverage = {name: reading.coverage(name, values[name]) for name in values}
+    cells = {name: column.codes for name, column in columns.items()}
+    people = reading.people.astype(np.float64)
+    shown = reading.column(sensitive)
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([place.get(label, -1) for label in shown.labels], dtype=np.int64)[shown.codes]
+    boxes = np.flatnonzero(codes >= 0)
+    p, u = float(noise.p), float(noise.u)
+    return (
+        Spread.of_pairs(coverage, cells, (boxes, codes[boxes], people[boxes] / p), len(labels)),
+        Spread.of_pairs(coverage, cells, (np.arange(len(people)), np.zeros(len(people), int), -people * u / p), 1),
+    )
 
 
 PLUGIN = FormPlugin(form=Perturbed, reading=PerturbedReading)

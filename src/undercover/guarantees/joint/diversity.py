@@ -8,6 +8,8 @@ recorded as evidence: their smallest sensitive sets, the rows of every value and
 be recomputed from this release alone, and whoever has the others' files can compare; ``undercover joint-risk`` reads
 them. Where a column is shared under one hierarchy (``trees``), classes whose cells exclude each other are no
 combination. ``l`` is distinct l: a value may still be all but certain.
+
+Cells of a shared column read by its hierarchy: which of them can be about the same person.
 """
 
 from __future__ import annotations
@@ -21,12 +23,13 @@ from numpy.typing import NDArray
 
 from undercover.errors import listed
 from undercover.forms.classes import Classes
+from undercover.forms.meaning import Values
 from undercover.forms.written import written
 from undercover.guarantees.checking import Outcome, Topic, conclude
-from undercover.guarantees.joint.cells import CellReader
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import set_bits, together
 from undercover.model.finding import Finding, Sense
+from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
 from undercover.model.published import Published
 from undercover.parameters import AtLeast, check
@@ -239,3 +242,47 @@ def _meet(ours: Mapping[str, str], theirs: Mapping[str, str], readers: Mapping[s
         name not in theirs or readers[name].leaves(cell) & readers[name].leaves(theirs[name])
         for name, cell in ours.items()
     )
+
+
+class CellReader:
+    """The leaves of a hierarchy that the cells of a shared column stand for.
+
+    Examples
+    --------
+    >>> towns = CellReader([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")])
+    >>> sorted(towns.leaves("Germany")), sorted(towns.leaves("{Bonn, Lyon}")), sorted(towns.leaves(""))
+    ([0, 1], [0, 2], [0, 1, 2])
+    """
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        tree = Hierarchy(rows)
+        leaves = tree.leaves
+        numeric = all(_is_number(leaf) for leaf in leaves)
+        ordered = tuple(sorted(leaves, key=float)) if numeric else leaves
+        self.values = Values(ordered, "numeric" if numeric else "categorical", False, tree)
+        self._read: dict[str, frozenset[int]] = {}
+
+    def leaves(self, cell: str) -> frozenset[int]:
+        """What a cell covers, written as a node, an interval, a set or a value.
+
+        One that is none of these, such as a missing value, may be anything: whoever is in it can be in every cell.
+        """
+        if cell not in self._read:
+            forms = ("node", "interval", "set", "value")
+            found = [covered for form in forms if (covered := self._positions(cell, form))]
+            self._read[cell] = found[0] if found else frozenset(range(self.values.size))
+        return self._read[cell]
+
+    def _positions(self, cell: str, form: Any) -> frozenset[int]:
+        meaning = self.values.read(cell, form)
+        if meaning.members is not None:
+            return frozenset(meaning.members)
+        return frozenset(range(meaning.low, meaning.high + 1))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

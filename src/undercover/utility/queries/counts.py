@@ -9,7 +9,7 @@ with n the rows of the original table. The error of a workload is the mean; the 
 
 Deviations: sizes are counted in values that occur (leaves where the column has a hierarchy), so a published range
 counts what the original has between its ends, not all whole numbers. A suppressed row is in no box and counts towards
-no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.corrected`.
+no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.reading`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spread import Spread
-from undercover.forms.spreads import spread_of_groups, spread_of_rows
+from undercover.forms.spread import Spread, spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table

@@ -20,12 +20,12 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms import read
+from undercover.forms.answers.asking import ListedColumn, Match
+from undercover.forms.answers.channel import PerturbedCounts
+from undercover.forms.answers.sums import SumAnswer, Sums
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.perturbed.counts import PerturbedCounts
-from undercover.forms.predicates import ListedColumn, Match
 from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release

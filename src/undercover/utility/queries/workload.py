@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from undercover.forms.coverage import Positions
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness
 

@@ -25,12 +25,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.answers import Recipient
 from undercover.errors import ParameterError, unknown
 from undercover.forms import read
-from undercover.forms.asking import Asking
+from undercover.forms.answers.asking import Asking, Match
+from undercover.forms.answers.counts import Recipient
 from undercover.forms.domains import Domains
-from undercover.forms.predicates import Match
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.figures import outwards
