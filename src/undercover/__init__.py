@@ -21,12 +21,12 @@ __version__ = VERSION
 # methods, guarantees and attacks are looked up among the plug-ins.
 _HOMES = {
     "undercover.forms.answers.counts": "Recipient answer",
-    "undercover.forms.answers.sums": "SumQuery Sums answer_sum",
+    "undercover.forms.answers.sums": "Sums answer_sum",
     "undercover.attacks.joint.attack": "JointRelease",
     "undercover.forms.answers.channel": "PerturbedCounts",
     "undercover.model.distances": "Distances",
     "undercover.model.hierarchy": "Hierarchy",
-    "undercover.model.queries": "Between CountQuery NoneOf OneOf",
+    "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",
     "undercover.model.release": "Release",
     "undercover.model.run": "Run",
     "undercover.model.schema": "Column Schema",

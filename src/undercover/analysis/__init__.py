@@ -2,8 +2,8 @@
 
 from undercover.forms.answers.channel import Estimate, PerturbedCounts
 from undercover.forms.answers.counts import Answer, Recipient, answer
-from undercover.forms.answers.sums import SumAnswer, SumQuery, Sums, answer_sum
-from undercover.model.queries import Between, CountQuery, NoneOf, OneOf
+from undercover.forms.answers.sums import SumAnswer, Sums, answer_sum
+from undercover.model.queries import Between, CountQuery, NoneOf, OneOf, SumQuery
 
 __all__ = [
     "Answer",

@@ -20,13 +20,7 @@ _SIDES = ("before", "after")
 
 
 def match_size_chart(attack: Mapping[str, Any]) -> Picture:
-    """How many published rows match a person, before and after; takes the dict of a linkage attack.
-
-    >>> bins = [{"from": 1, "to": 1, "rows": 9}]
-    >>> unique = {"identity": {"unique_rows": 9}}
-    >>> match_size_chart({"match_sizes": {"before": bins, "after": []}, "before": unique, "after": unique}).values
-    [{'matches': '1', 'release': 'before', 'rows': 9}]
-    """
+    """How many published rows match a person, before and after; takes the dict of a linkage attack."""
     rows = [
         {"matches": span(bin_), "release": side, "rows": bin_["rows"]}
         for side in _SIDES
@@ -45,13 +39,7 @@ def match_size_chart(attack: Mapping[str, Any]) -> Picture:
 
 
 def attribute_chart(attack: Mapping[str, Any], column: str) -> Picture:
-    """How sure an attacker is of the true sensitive value, before and after; takes the dict of a linkage attack.
-
-    >>> found = {"attribute": {"ill": {"mean": 0.5}}}
-    >>> counts = {"ill": {"edges": [0, 0.5, 1], "before": [1, 2], "after": [3, 0]}}
-    >>> attribute_chart({"attribute_histogram": counts, "before": found, "after": found}, "ill").values[1]
-    {'probability': '50–100%', 'release': 'before', 'rows': 2}
-    """
+    """How sure an attacker is of the true sensitive value, before and after; takes the dict of a linkage attack."""
     found = attack["attribute_histogram"][column]
     edges = found["edges"]
     order = [f"{100 * low:g}–{100 * high:g}%" for low, high in pairwise(edges)]
@@ -71,15 +59,7 @@ def attribute_chart(attack: Mapping[str, Any], column: str) -> Picture:
 
 
 def p_match_chart(attack: Mapping[str, Any]) -> Picture:
-    """Disclosure against the probability that a value is known: a panel for the row and one per sensitive column.
-
-    >>> def at(p, mean):
-    ...     return {"p": p, "identity": {"mean": mean, "max": 2 * mean}, "attribute": {}}
-    >>> sides = {"sweep": [at(0.5, 0.01), at(1.0, 0.1)], "sweep_before": [at(0.5, 0.1), at(1.0, 0.5)]}
-    >>> chart = p_match_chart({**sides, "baseline": {"identity": 0.001, "attribute": {}}})
-    >>> len(chart.values), chart.sentence
-    (8, 'If he knows everything: finding the row 10% on average, 50% with the original.')
-    """
+    """Disclosure against the probability that a value is known: a panel for the row and one per sensitive column."""
     columns = list(attack["sweep"][0]["attribute"])
     guess = attack["baseline"]
     panels: dict[str, tuple[tuple[str, ...], float]] = {"finding the row": (("identity",), guess["identity"])}
@@ -107,12 +87,7 @@ def p_match_chart(attack: Mapping[str, Any]) -> Picture:
 
 
 def ordinary_corruption_chart(attack: Mapping[str, Any]) -> Picture:
-    """Confidence in the true value against the share of the others whose value is known, a panel per column.
-
-    >>> sweep = [{"share": s, "attribute": {"ill": {"mean": s, "max": 1.0, "certain_rows": 0}}} for s in (0.5, 1.0)]
-    >>> ordinary_corruption_chart({"sweep": sweep, "baseline": {"ill": 0.2}, "targets": 9}).sentence
-    'Sure of the true ill: 50% on average if 50% of the others are known, 100% if 100% are.'
-    """
+    """Confidence in the true value against the share of the others whose value is known, a panel per column."""
     columns = list(attack["sweep"][0]["attribute"])
     rows = [
         {"panel": f"sure of the true {column}", "x": entry["share"], "y": entry["attribute"][column][key],
@@ -138,12 +113,7 @@ def ordinary_corruption_chart(attack: Mapping[str, Any]) -> Picture:
 
 
 def growth_chart(attack: Mapping[str, Any]) -> Picture:
-    """By how much confidence rises at most against the share corrupted, one panel per prior, the promise as a rule.
-
-    >>> sweep = [{"prior": "uniform", "share": s, "growth": {"max": 0.1 + s / 10}, "bound": 0.3} for s in (0.0, 1.0)]
-    >>> growth_chart({"sweep": sweep}).sentence
-    'Surer by at most: he believes nothing 20%, promised 30%.'
-    """
+    """By how much confidence rises at most against the share corrupted, one panel per prior, the promise as a rule."""
     priors = list(dict.fromkeys(entry["prior"] for entry in attack["sweep"]))
     rows = [
         {"panel": _PRIORS[entry["prior"]], "x": entry["share"], "y": entry["growth"]["max"], "side": "release",
@@ -165,13 +135,7 @@ def growth_chart(attack: Mapping[str, Any]) -> Picture:
 
 
 def confidence_chart(attack: Mapping[str, Any]) -> Picture:
-    """Mean confidence in the true value against the share corrupted: this release beside the same cells in full.
-
-    >>> entry = {"prior": "overall", "share": 1.0, "confidence": {"mean": 0.1}, "baseline": {"mean": 0.05}}
-    >>> plain = [{"share": 1.0, "confidence": {"mean": 1.0}}]
-    >>> confidence_chart({"sweep": [entry], "plain": plain}).sentence
-    'Sure of the true value if all others are corrupted: 10% on average, 100% if the same cells showed true values.'
-    """
+    """Mean confidence in the true value against the share corrupted: this release beside the same cells in full."""
     prior = "overall" if any(entry["prior"] == "overall" for entry in attack["sweep"]) else attack["sweep"][0]["prior"]
     own = [entry for entry in attack["sweep"] if entry["prior"] == prior]
     guess = own[0]["baseline"]["mean"]

@@ -19,15 +19,7 @@ SHOWN = 5  # of the worst rows and combinations
 
 
 def linkage_view(found: Mapping[str, Any]) -> View:
-    """Finding the row and learning the values: with the original, with the release, by guessing.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
-    >>> view = linkage_view(uc.attack(run).to_dict())
-    >>> view.title, view.said, view.verdict
-    ('Linkage', 'nobody is certain', 'plain')
-    """
+    """Finding the row and learning the values: with the original, with the release, by guessing."""
     if found["attack"] == "p-match":
         return partial_view(found)
     was, now, guess = found["before"], found["after"], found["baseline"]

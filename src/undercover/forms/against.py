@@ -58,7 +58,7 @@ def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
         note = f"The original has no column {listed(absent)}."
         return (*findings, Finding("rows-covered", {}, expected, 0, False, note=note))
     findings += [_same_values(column, original, suppressed) for column in classes.sensitive.values()]
-    boxes = _boxes(table, classes, original)
+    boxes = read_boxes(table, classes, original)
     if classes.boxes is not None and all(cover.is_exact for cover in boxes.covers):
         findings.append(_same_people(classes.boxes, boxes, original, suppressed))
     findings.append(_all_covered(table, classes, boxes, original, suppressed))
@@ -66,7 +66,7 @@ def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
 
 
 @dataclass(frozen=True)
-class _Boxes:
+class ReadBoxes:
     """Distinct published combinations of quasi-identifier cells, read against the original's domains."""
 
     cells: tuple[Array, ...]  # per column: (n_boxes,) cell
@@ -74,19 +74,19 @@ class _Boxes:
     unread: tuple[str, ...]
 
 
-def _boxes(table: PublishedTable, classes: Classes, original: Table) -> _Boxes:
-    rows = (classes.boxes or classes).representatives
+def read_boxes(table: PublishedTable, classes: Classes, original: Table) -> ReadBoxes:
+    """The boxes of a release, and which of their cells stand for nothing the original has."""
+    rows = classes.boxes or classes
     cells, covers, unread = [], [], []
     for name in classes.quasi_identifiers:
-        column = written(table.data.column(name).take(pa.array(rows)))
-        values = domain_values(original[name])
-        meanings = [values.read(label, table.form(name)) for label in column.labels]
+        column, values = rows.cells(name), domain_values(original[name])
+        meanings = values.read_all(column.labels, table.form(name))
         wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
         if wrong:
             unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
         cells.append(column.codes)
         covers.append(Cover.of(meanings, values.size))
-    return _Boxes(tuple(cells), tuple(covers), tuple(unread))
+    return ReadBoxes(tuple(cells), tuple(covers), tuple(unread))
 
 
 def _same_values(column: Distribution, original: Table, suppressed: int) -> Finding:
@@ -106,7 +106,7 @@ def _by_label(labels: tuple[str, ...], counts: Array) -> dict[str, int]:
     return total
 
 
-def _same_people(boxes: Classes, read: _Boxes, original: Table, suppressed: int) -> Finding:
+def _same_people(boxes: Classes, read: ReadBoxes, original: Table, suppressed: int) -> Finding:
     """Quasi-identifiers that are published as they are must be those of the original, as often."""
     ours = [original[name] for name in boxes.quasi_identifiers]
     joint = [
@@ -121,7 +121,9 @@ def _same_people(boxes: Classes, read: _Boxes, original: Table, suppressed: int)
     return Finding("quasi-identifiers-preserved", {}, 0, wrong, wrong == 0, sense="at most")
 
 
-def _all_covered(table: PublishedTable, classes: Classes, boxes: _Boxes, original: Table, suppressed: int) -> Finding:
+def _all_covered(
+    table: PublishedTable, classes: Classes, boxes: ReadBoxes, original: Table, suppressed: int
+) -> Finding:
     own, published, n_secrets = _secrets(table, classes, original)
     if classes.boxes is None:
         box, secret = classes.labels, published

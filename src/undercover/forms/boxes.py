@@ -3,8 +3,6 @@
 A generalised table is the case where every box is its own bucket. In a release of two tables (QIT and SAT) rows of one
 box can lie in several buckets; each (box, bucket) pair is then an entry of its own.
 
-Boxes of a release in two tables, each with the sensitive values of all buckets its rows lie in.
-
 Where the cells of the QIT are generalised, a box covers many people and its rows lie in several buckets. Whoever
 matches a person with boxes need not match him with every pair of a box and a bucket: what a box says of a value, summed
 over its buckets, is the same for everybody who fits it. So each box becomes a bucket of its own in which a value s
@@ -39,8 +37,8 @@ from undercover.model.table import EncodedColumn, Table
 if TYPE_CHECKING:
     from undercover.forms.reading import Reading
 
-
 _BITMAP_BYTES = 1 << 27
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -177,9 +175,6 @@ def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDAr
     place = {label: code for code, label in enumerate(column.domain.labels)}
     codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
     return codes, len(place)
-
-
-_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)

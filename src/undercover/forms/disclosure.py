@@ -2,9 +2,7 @@
 
 With m matching rows the person is any of them with probability 1/m; a sensitive value is as probable as it is frequent
 among them. Where boxes are so wide that people and the boxes that fit them cannot be listed, they are counted: exactly,
-but for the best guess, which is then looked at for a part of the people (:mod:`undercover.forms.disclosure`).
-
-The linkage attack where boxes are so wide that the pairs of a person and a box that fits cannot be listed.
+but for the best guess, which is then looked at for a part of the people.
 
 Groups that were drawn at random (the streamliner's wrap, for one) have cells that cover a large part of the table, and
 a person fits thousands of them. How many rows fit, and how many of these show the true value, is then counted over
@@ -196,18 +194,8 @@ def counted_matches(
 ) -> tuple[Integers, NDArray[np.float64]]:
     """(n_targets,) rows that fit each target, and (n_rows,) the share of them with the row's true value.
 
-    Parameters
-    ----------
-    boxes
-        For which :func:`can_be_counted` holds.
-    targets
-        (n_targets, n_columns) codes.
-    target_of
-        (n_rows,) the target of each row.
-    sensitive
-        The column of the true values; without it all shares are 0.
-    threads
-        Parts of the targets are counted side by side.
+    Of boxes for which :func:`can_be_counted` holds. ``targets`` are (n_targets, n_columns) codes, ``target_of`` the
+    target of each row; without a ``sensitive`` column all shares are 0.
     """
     from undercover.forms.kernels import index_boxes, weigh_covering
 

@@ -111,6 +111,13 @@ class Reading:
         """How many people each row stands for, where that is not one."""
         return None
 
+    @cached_property
+    def seen(self) -> Rows:
+        """(n_rows,) the published value, by its place in the domain of the channel it went through."""
+        assert self.channel is not None
+        values = self.column(self.main.names("sensitive")[0])
+        return np.array([self.channel.code[label] for label in values.labels], dtype=np.int64)[values.codes]
+
     def column(self, name: str, *, nan_is_missing: bool = False) -> Written:
         """A column of the main table, as codes."""
         return self.cells(self.main, name, nan_is_missing=nan_is_missing)

@@ -4,10 +4,8 @@ In one table a box is the rows written alike; its values are those rows' own. In
 rows of one bucket written alike, and a row has each value of its bucket with the probability of its share there, as in
 Xiao & Tao 2006, Section 3.
 
-The holder's view of boxes: the groups of a table as they will be published, and the table as it is.
-
-Reads codes, not cells: what :func:`undercover.steps.recoding.box_cells` would write and
-:func:`undercover.forms.spread.spread_of_release` would read back, without the text in between.
+The holder's view reads codes, not cells: the groups of a table as they will be published, and the table as it is,
+without the text in between.
 """
 
 from __future__ import annotations
@@ -85,14 +83,8 @@ def read_cells(name: str, labels: Sequence[str], form: CellForm, values: Values)
 def spread_of(reading: Reading, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]) -> Spread:
     """Read the columns of ``values`` and one sensitive column of a release.
 
-    Parameters
-    ----------
-    reading
-        Of a release whose sensitive values are true, by row or by bucket.
-    values
-        The domain of each column to read.
-    sensitive, labels
-        The sensitive column and its values in order; they are the value codes of the result.
+    Its sensitive values are true, by row or by bucket; ``values`` is the domain of each column to read, and the place
+    of a sensitive value among ``labels`` its code in the result.
     """
     columns = {name: reading.column(name) for name in values}
     coverage = {name: reading.coverage(name, values[name]) for name in values}
@@ -133,18 +125,7 @@ def _value_codes(name: str, published: Sequence[str], labels: Sequence[str]) -> 
 
 
 def spread_of_groups(table: Table, groups: Groups, names: Iterable[str], sensitive: str) -> Spread:
-    """Every group as the tightest box around its rows.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 30, 40, 50], "ill": ["flu", "cold", "flu", "gout"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> spread = spread_of_groups(table, Groups(np.array([0, 0, 1, 1], np.int32), 2), ["age"], "ill")
-    >>> spread.coverage["age"].low.tolist(), spread.coverage["age"].high.tolist()
-    ([0, 2], [1, 3])
-    """
+    """Every group as the tightest box around its rows."""
     coverage, cells = {}, {}
     for name in names:
         coverage[name], cells[name] = _group_cells(table[name], groups)

@@ -95,15 +95,7 @@ class DeltaProbability:
 
 
 def largest_share(frame: pa.Table, n_groups: int, sizes: NDArray[np.int64]) -> tuple[float, list[str]]:
-    """The largest share of a record in an output value, and what is wrong with the tables.
-
-    >>> frame = pa.table({
-    ...     "group": [0, 0, 0], "attribute": ["age"] * 3, "original": ["1", "1", "2"], "output": ["1", "2", "2"],
-    ...     "probability": [0.5, 0.5, 1.0], "records": [1, 1, 1],
-    ... })
-    >>> largest_share(frame, 1, np.array([2]))
-    (1.0, [])
-    """
+    """The largest share of a record in an output value, and what is wrong with the tables."""
     attribute, n_attributes = _codes(frame["attribute"])
     original, n_originals = _codes(frame["original"])
     output, n_outputs = _codes(frame["output"])

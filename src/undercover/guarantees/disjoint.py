@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, HierarchyError
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
-from undercover.forms.written import written
 from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
@@ -97,7 +96,7 @@ class DisjointCells:
         boxes: list[Array] = []
         problems: list[str] = []
         for name in classes.quasi_identifiers:
-            column = written(classes.data.column(name))
+            column = classes.column(name)
             try:
                 columns.append(_Column.of(self._meanings(name, column.labels)))
             except (DataError, HierarchyError) as error:

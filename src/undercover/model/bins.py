@@ -29,20 +29,7 @@ LARGEST = 2**53  # up to here whole numbers and decimals do not mix up their nei
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins by their edges.
-
-    Examples
-    --------
-    >>> Bins((0, 10, 20)).labels, Bins((0.0, 10, 20)).labels, Bins((0, 1, 5)).labels
-    (('[0, 9]', '[10, 20]'), ('[0, 10]', '[10, 20]'), ('0', '[1, 5]'))
-    >>> Bins((0, 10, 20)).place(np.array([0, 9, 10, 20, 21])).tolist()
-    [0, 0, 1, 1, -1]
-    >>> Bins((0, 10, 20)).place(np.array([9.5])).tolist(), Bins((0.0, 10, 20)).place(np.array([9.5])).tolist()
-    ([-1], [0])
-    >>> Bins((0, 10, 5))
-    Traceback (most recent call last):
-    undercover.errors.SchemaError: The edges of bins must ascend, each above the one before. Got 10 before 5.
-    """
+    """Bins by their edges."""
 
     edges: tuple[int | float, ...]
 

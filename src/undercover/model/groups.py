@@ -16,16 +16,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Groups:
-    """A partition of rows into numbered groups.
-
-    Examples
-    --------
-    >>> groups = Groups(np.array([1, 0, 1], dtype=np.int32), 2)
-    >>> groups.sizes.tolist(), groups.rows_of(1).tolist()
-    ([1, 2], [0, 2])
-    >>> Groups.from_order(np.array([1, 0, 2]), np.array([0, 1, 3])).labels.tolist()
-    [1, 0, 1]
-    """
+    """A partition of rows into numbered groups."""
 
     labels: NDArray[np.int32]  # (n_rows,) group of each row
     count: int

@@ -243,25 +243,8 @@ def bins_of(kind: Kind, counts: NDArray[np.int64], *, ranges: int, categories: i
     column are cut into ranges of about equally many people, and of a categorical one all but the most frequent are put
     together. Values nobody has do not change the bins of the others. Missing, the last value, is a bin of its own.
 
-    Parameters
-    ----------
-    kind
-        Categories have no order; all other values are given in theirs.
-    counts
-        (n_values,) people with each value.
-    ranges, categories
-        The most bins of an ordered and of a categorical column, beside that of missing.
-    missing
-        Whether the last value is "missing".
-
-    Examples
-    --------
-    >>> bins_of("numeric", np.array([1, 1, 1, 1, 0, 4]), ranges=2, categories=2).tolist()
-    [0, 0, 0, 0, 1, 1]
-    >>> bins_of("categorical", np.array([5, 1, 7, 2]), ranges=2, categories=3).tolist()
-    [1, 2, 0, 2]
-    >>> bins_of("categorical", np.array([5, 1]), ranges=2, categories=3).tolist()
-    [0, 1]
+    Values are given in their order, but for categories, which have none; ``counts`` (n_values,) are people with each
+    value, ``ranges`` and ``categories`` the most bins of an ordered and of a categorical column beside that of missing.
     """
     if missing:
         present = bins_of(kind, counts[:-1], ranges=ranges, categories=categories)

@@ -23,14 +23,7 @@ from undercover.model.release import Release
 
 
 def discernibility(source: Classes | Release) -> int:
-    """Sum of the squared class sizes, and the whole table for every suppressed row.
-
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> data = pa.table({"age": ["1", "1", "2", "2", "2", "*"]})
-    >>> discernibility(classes_of_table(data, ["age"], suppressed_is_star=True))  # 2·2 + 3·3 + 1·6
-    19
-    """
+    """Sum of the squared class sizes, and the whole table for every suppressed row."""
     classes = _classes(source)
     squared = int(np.dot(classes.sizes, classes.sizes))
     return squared + classes.suppressed * (classes.rows + classes.suppressed)
@@ -76,14 +69,7 @@ def smallest_class(release: Release) -> int | None:
 
 
 def average_class_size(source: Classes | Release, k: int | None = None) -> float:
-    """Rows per class; with ``k`` the normalised form that is 1 where every class has exactly k rows.
-
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> classes = classes_of_table(pa.table({"age": [1, 1, 1, 2]}), ["age"], suppressed_is_star=True)
-    >>> average_class_size(classes), average_class_size(classes, k=2)
-    (2.0, 1.0)
-    """
+    """Rows per class; with ``k`` the normalised form that is 1 where every class has exactly k rows."""
     if k is not None and k < 1:
         raise ParameterError(f"The 'k' parameter of average_class_size must be an int in [1, inf). Got {k!r} instead.")
     classes = _classes(source)

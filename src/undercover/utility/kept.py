@@ -160,18 +160,7 @@ class Association:
 
 
 def associations(tables: BinnedTables) -> tuple[Association, ...]:
-    """Every pair that was counted.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.utility.binned_tables import binned_tables
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4), seed=1)
-    >>> age_and_sex, age_and_income, _ = associations(binned_tables(run.original, run.release))
-    >>> age_and_sex.change, age_and_income.kind, 0 < age_and_income.after < age_and_income.before
-    (0.0, 'rank correlation', True)
-    """
+    """Every pair that was counted."""
     found = []
     for (a, b), (before, after) in tables.pairs.items():
         first, second = tables.columns[a], tables.columns[b]

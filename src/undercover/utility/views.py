@@ -188,12 +188,7 @@ _PANEL = 300
 
 
 def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
-    """Loss per column, largest first; takes ``summary["cost"]["columns"]``.
-
-    >>> chart = loss_chart([{"name": "age", "arx": 0.1, "ncp": 0.2}])
-    >>> chart.values
-    [{'column': 'age', 'measure': 'ARX loss', 'loss': 0.1}, {'column': 'age', 'measure': 'NCP', 'loss': 0.2}]
-    """
+    """Loss per column, largest first; takes ``summary["cost"]["columns"]``."""
     import altair as alt
 
     moved = "shift" in columns[0]
@@ -222,13 +217,7 @@ def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
 
 
 def distribution_chart(distributions: Sequence[Mapping[str, Any]], distances: Mapping[str, float]) -> Picture:
-    """Every column before and after, farthest first; takes ``cost["distributions"]`` and the distance of each.
-
-    >>> bins = [{"label": "F", "before": 3, "after": 2.0}, {"label": "M", "before": 1, "after": 2.0}]
-    >>> chart = distribution_chart([{"name": "sex", "ordered": False, "bins": bins}], {"sex": 0.25})
-    >>> chart.values[0], chart.sentence
-    ({'column': 'sex', 'bin': 'F', 'release': 'before', 'share': 0.75}, 'Shares before and after: sex, 0.25 apart.')
-    """
+    """Every column before and after, farthest first; takes ``cost["distributions"]`` and the distance of each."""
     import altair as alt
 
     drawn = sorted(distributions, key=lambda column: -distances[column["name"]])[:MOST_COLUMNS]
@@ -298,12 +287,7 @@ def _most_frequent(bins: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 
 def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
-    """How strongly columns go together, before and after, strongest first; takes ``cost["associations"]``.
-
-    >>> found = [{"columns": ["age", "pay"], "kind": "rank correlation", "before": 0.5, "after": 0.4, "change": -0.1}]
-    >>> association_chart(found).values
-    [{'pair': 'age × pay', 'before': 0.5, 'after': 0.4}]
-    """
+    """How strongly columns go together, before and after, strongest first; takes ``cost["associations"]``."""
     import altair as alt
 
     known = [entry for entry in associations if entry["change"] is not None]
@@ -334,11 +318,6 @@ def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
     """Errors of COUNT answers by how many people they count; takes the entries of ``cost["query_errors"]``.
 
     Only the workload about all columns together is drawn.
-
-    >>> answers = [{"from": 0.01, "to": 0.05, "queries": 9, "median": 0.1, "p90": 0.3}]
-    >>> result = {"quasi_identifiers": ["age"], "sensitive": "pay", "by_answer": answers, "median": 0.1}
-    >>> query_error_chart([result]).values[0]
-    {'answer': '1% to 5%', 'error': 0.1, 'which': 'half of the answers are closer'}
     """
     import altair as alt
 

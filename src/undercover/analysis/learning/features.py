@@ -155,14 +155,9 @@ class PerturbedFeatures:
     def cells(self, *, points: int = 1, seed: int = 0) -> tuple[Floats, NDArray[Any], Floats]:
         """``(X, y, weights)``: cells as numbers, published values, people each row stands for.
 
-        Parameters
-        ----------
-        points
-            1 takes the midpoint of a cell; more take so many random points of it, each for its share of the people.
-        seed
-            Of the random points.
+        One point is the midpoint of a cell; more are random points of it, each for its share of the people.
         """
-        values = np.array(self.noise.domain, dtype=object)[self._seen]
+        values = np.array(self.noise.domain, dtype=object)[read(self.release).seen]
         if points == 1:
             return np.stack([feature.midpoints() for feature in self._features], axis=1), values, self._people
         randomness = Randomness(seed)
@@ -202,12 +197,6 @@ class PerturbedFeatures:
         assert people is not None
         return people.astype(np.float64)
 
-    @property
-    def _seen(self) -> NDArray[np.int64]:
-        (sensitive,) = self.release.published().names("sensitive")
-        values = written(self.release.published().data.column(sensitive))
-        return np.array([self.noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
     def _class_of(self) -> dict[str, Any]:
         asked = PerturbedCounts(self.release)
         found: dict[str, Any] = {}
@@ -224,16 +213,16 @@ class PerturbedFeatures:
         return found
 
     def _numbered(self) -> tuple[_Feature, ...]:
-        table = self.release.published()
+        reading = read(self.release)
+        table = reading.main
         domains = stated_domains(self.release, self.domains)
         rank = {name: place for place, name in enumerate(self.classes)}
         worth = np.array([rank[self.class_of[label]] for label in self.noise.domain], dtype=np.float64)
         p = float(self.noise.p)
-        inverted = (worth[self._seen] - (1 - p) * worth.mean()) / p
+        inverted = (worth[reading.seen] - (1 - p) * worth.mean()) / p
         features = []
         for name in table.names("quasi-identifier"):
-            column = written(table.data.column(name))
-            form = table.form(name)
+            column, form = reading.column(name), table.form(name)
             if column.labels == (EVERYTHING,) and not _is_stated(name, domains):
                 features.append(_nothing_told(name, column.codes))
                 continue

@@ -307,8 +307,6 @@ class _View:
         offsets, members = match(boxes, targets, threads)
         if (np.diff(offsets) != 1).any():
             raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
-        values = reading.column(sensitive)
-        codes = np.array([noise.code[label] for label in values.labels], dtype=np.int64)
         labels = original[sensitive].domain.labels
         strange = [label for label in labels if label not in noise.code]
         if strange:
@@ -318,7 +316,7 @@ class _View:
         if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
             raise DataError("Cells have another number of people than G says: is this the original table?")
         counted = 1 if reading.release.parameters.get("labels") == "driven" else int(sizes.min())
-        return cls(noise, cell, own, codes[values.codes], sizes, counted)
+        return cls(noise, cell, own, reading.seen, sizes, counted)
 
     def attacked(self, prior: PriorName, corrupted: NDArray[np.bool_], skew: float, bound: Bound) -> dict[str, Any]:
         """What is believed of everybody with this prior."""

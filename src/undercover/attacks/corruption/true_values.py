@@ -164,25 +164,8 @@ def full_corruption(
 ) -> dict[str, NDArray[np.float64]]:
     """How sure of everybody's true value somebody is who knows the values of all others.
 
-    Parameters
-    ----------
-    original, reading
-        The people, and what is published of them.
-    published
-        (n_rows,) whose row is in the release; everybody's by default. Of others the attacker learns nothing from it.
-
-    Returns
-    -------
-    For every sensitive column (n_rows,) the probability given to the true value.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.forms import read
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=100, l=4))
-    >>> float(full_corruption(run.original, read(run.release))["income"].min())
-    1.0
+    For every sensitive column (n_rows,) the probability given to the true value. ``published`` (n_rows,) says whose row
+    is in the release, everybody's by default; of others the attacker learns nothing from it.
     """
     if not reading.true_values:
         raise ParameterError("Values that went through a channel are not the true ones. Use Corruption.")

@@ -8,7 +8,7 @@ Which rows of published tables satisfy predicates, for somebody who knows some d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -197,7 +197,7 @@ class Asking:
         main, values = self.reading.main, self.reading.values_table
         return [main] if values is main else [main, values]
 
-    def homes(self, names: Mapping[str, Predicate]) -> dict[str, PublishedTable]:
+    def homes(self, names: Iterable[str]) -> dict[str, PublishedTable]:
         """The table of each column asked about; buckets and counts are structure, not columns to ask about."""
         known = {column.name: table for table in self.tables for column in table.columns if column.role != "structure"}
         problems = [unknown("Column", name, known) for name in names if name not in known]

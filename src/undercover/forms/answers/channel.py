@@ -198,11 +198,6 @@ class PerturbedCounts:
         return self._reading.people.astype(np.float64)
 
     @cached_property
-    def _seen(self) -> NDArray[np.int64]:
-        values = self._reading.column(self.sensitive)
-        return np.array([self._noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
-    @cached_property
     def _numbers(self) -> Floats:
         """(n_values, 2) the ends of the values of the domain, which for plain numbers are the same."""
         column = self.release.published().data.column(self.sensitive)
@@ -278,7 +273,7 @@ class PerturbedCounts:
         if p == 0:
             raise ParameterError("p = 0: no value was kept, so nothing can be estimated of them.")
         weight = self._people * share / p
-        found = worth[self._seen]
+        found = worth[self._reading.seen]
         value = float((weight * (found - (1 - p) * worth.mean())).sum())
         squares = weight * weight
         total = float(squares.sum())

@@ -13,8 +13,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import listed
+from undercover.forms.against import read_boxes
 from undercover.forms.coverage import Cover
-from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import combine, written
 from undercover.model.finding import Finding
@@ -30,24 +30,15 @@ def verify_sampled(reading: Reading, original: Table) -> tuple[Finding, ...]:
     table, classes, suppressed = reading.main, reading.classes, reading.release.suppressed_rows
     expected = original.n_rows - suppressed
     findings = [Finding("rows-preserved", {}, expected, classes.rows, classes.rows == expected)]
-    cells, covers, unread = [], [], []
-    for name in classes.quasi_identifiers:
-        column = written(table.data.column(name).take(pa.array(classes.representatives)))
-        values = domain_values(original[name])
-        meanings = [values.read(label, table.form(name)) for label in column.labels]
-        wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
-        if wrong:
-            unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
-        cells.append(column.codes)
-        covers.append(Cover.of(meanings, values.size))
+    boxes = read_boxes(table, classes, original)
     columns = [written(pa.array(original[name].codes)) for name in classes.quasi_identifiers]
     labels, count = combine(columns)
     first = np.empty(count, dtype=np.int64)
     first[labels] = np.arange(len(labels))
     points = [original[name].codes[first].astype(np.int64) for name in classes.quasi_identifiers]
-    box, times = located(points, cells, covers)
+    box, times = located(points, boxes.cells, boxes.covers)
     alone = np.flatnonzero(times[labels] != 1)
-    notes = list(unread)
+    notes = list(boxes.unread)
     if len(alone) > suppressed:
         notes.append(
             f"In no cell or in several, by row of the input: {', '.join(map(str, original.rows[alone[:10]]))}."

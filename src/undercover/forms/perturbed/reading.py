@@ -67,17 +67,6 @@ class PerturbedReading(Reading):
         return np.asarray(self.main.data.column(self.form.people).to_numpy(), dtype=np.int64)
 
     @cached_property
-    def seen(self) -> Rows:
-        """(n_rows,) the published value, by its place in the domain of the channel."""
-        values = self.column(self.sensitive)
-        return np.array([self.channel.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
-    @property
-    def sensitive(self) -> str:
-        """The column whose values went through the channel."""
-        return self.main.names("sensitive")[0]
-
-    @cached_property
     def classes(self) -> Classes:
         """Cells, each of as many people as it says."""
         alike = self.rows_alike(self.main.names("sensitive"))

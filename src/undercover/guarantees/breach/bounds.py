@@ -78,11 +78,6 @@ def growth_bound(*, p: Number, k: int, domain: int, skew: Number = 1, bound: Bou
     """The most by which the confidence in any property can rise.
 
     Parameters are those of :func:`rho2_bound`.
-
-    >>> round(growth_bound(p=0.3, k=6, domain=50, skew=0.1, bound="paper"), 5)
-    0.23684
-    >>> round(growth_bound(p=0.3, k=6, domain=50), 5), round(growth_bound(p=0.3, k=6, domain=50, bound="paper"), 5)
-    (0.36267, 0.53259)
     """
     _, keep, largest = _checked(rho1=0, p=p, k=k, domain=domain, skew=skew, bound=bound)
     if keep in (0, 1):
@@ -105,23 +100,8 @@ def largest_p(
 ) -> float:
     """The largest probability of keeping a value that still guarantees a target, rounded down.
 
-    Parameters
-    ----------
-    rho
-        ``(rho1, rho2)``: whoever was at most rho1 sure before is at most rho2 sure after.
-    growth
-        Nobody's confidence rises by more.
-    k, domain, skew, bound
-        As in :func:`rho2_bound`.
-
-    Examples
-    --------
-    >>> round(largest_p(rho=(0.2, 0.45), k=6, domain=50, skew=0.1), 6)
-    0.352941
-    >>> round(largest_p(rho=(0.2, 0.45), k=6, domain=50, skew=0.1, bound="paper"), 6)
-    0.299509
-    >>> round(largest_p(growth=0.24, k=6, domain=50, skew=0.1, bound="paper"), 6)
-    0.303797
+    The target is ``rho = (rho1, rho2)``, where whoever was at most rho1 sure before is at most rho2 sure after, or
+    ``growth``, by which nobody's confidence rises more; the others are those of :func:`rho2_bound`.
     """
     if (rho is None) == (growth is None):
         raise ParameterError("Give either rho=(rho1, rho2) or growth, and not both.")

@@ -9,13 +9,10 @@ sure. A Δ-growth of ρ2 - ρ1 implies ρ1-to-ρ2, not conversely.
 What is recomputed: the smallest cell, from the published column G, and with it the bound. That values were kept with
 probability p and drawn from a domain of the stated size otherwise is how the release was made; no table shows it.
 
-Δ-growth: nobody's confidence in anything about a person's value rises by more than Δ.
+Δ-growth (Definition 3 and Theorem 3): nobody's confidence in anything about a person's value rises by more than Δ.
 
-Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Definition 3 and Theorem 3, for an adversary
-who may know everybody else's value. It implies ρ1-to-(ρ1 + Δ) for every ρ1; a ρ1-to-ρ2 promise does not imply it, for
-it says nothing of whoever rises from far below ρ1.
-
-What is recomputed and what is not: as for :mod:`undercover.guarantees.breach.rho`.
+It implies ρ1-to-(ρ1 + Δ) for every ρ1; a ρ1-to-ρ2 promise does not imply it, for it says nothing of whoever rises from
+far below ρ1.
 """
 
 from __future__ import annotations
@@ -40,7 +37,7 @@ NOISE = {
     "p": Given("growth=0.25,p=0.3,domain=50"),
     "domain": Given("growth=0.25,p=0.3,domain=50"),
 }
-NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
+NOT_SAMPLED = "The table has no column `G`: no row of it stands for several people."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,8 +8,6 @@ recorded as evidence: their smallest sensitive sets, the rows of every value and
 be recomputed from this release alone, and whoever has the others' files can compare; ``undercover joint-risk`` reads
 them. Where a column is shared under one hierarchy (``trees``), classes whose cells exclude each other are no
 combination. ``l`` is distinct l: a value may still be all but certain.
-
-Cells of a shared column read by its hierarchy: which of them can be about the same person.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ from numpy.typing import NDArray
 from undercover.errors import listed
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import Values
-from undercover.forms.written import written
 from undercover.guarantees.checking import Outcome, Topic, conclude
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import set_bits, together
@@ -171,8 +168,7 @@ class JointDiversity:
         if not shared:
             yield np.arange(classes.count), [smallest(bits for bits, _ in sets) for sets in tables]
             return
-        rows = classes.data.select(shared).take(classes.representatives)
-        columns = [written(rows.column(name)) for name in shared]
+        columns = [classes.cells(name) for name in shared]
         keys = np.stack([column.codes for column in columns], axis=1)
         distinct, context = np.unique(keys, axis=0, return_inverse=True)
         readers = {name: CellReader(self.trees[name]) for name in shared}
@@ -245,14 +241,7 @@ def _meet(ours: Mapping[str, str], theirs: Mapping[str, str], readers: Mapping[s
 
 
 class CellReader:
-    """The leaves of a hierarchy that the cells of a shared column stand for.
-
-    Examples
-    --------
-    >>> towns = CellReader([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")])
-    >>> sorted(towns.leaves("Germany")), sorted(towns.leaves("{Bonn, Lyon}")), sorted(towns.leaves(""))
-    ([0, 1], [0, 2], [0, 1, 2])
-    """
+    """The leaves of a hierarchy that the cells of a shared column stand for."""
 
     def __init__(self, rows: Sequence[Sequence[str]]) -> None:
         tree = Hierarchy(rows)

@@ -92,13 +92,7 @@ class QueryErrorResult(Viewable):
         }
 
     def by_answer(self) -> list[dict[str, Any]]:
-        """The errors by how many people the true answer counts, as a share of all; where there are such answers.
-
-        >>> exact, estimated = np.array([1.0, 30.0, 30.0]), np.array([1.5, 27.0, 30.0])
-        >>> found = QueryErrorResult(("age",), "ill", 100, exact, estimated).by_answer()
-        >>> [(entry["from"], entry["to"], entry["queries"], entry["median"]) for entry in found]
-        [(0.01, 0.05, 1, 0.5), (0.2, 1.0, 2, 0.05)]
-        """
+        """The errors by how many people the true answer counts, as a share of all; where there are such answers."""
         place = np.searchsorted(ANSWERS, self.exact / self.rows, side="right") - 1
         found = []
         for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
@@ -241,14 +235,7 @@ class QueryError:
 
 
 def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
-    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
-    >>> [measure.quasi_identifiers for measure in about_each(run.release)]
-    [(('age',), ('sex',), ('age', 'sex'))]
-    """
+    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release."""
     if not read(release).told:
         return ()
     columns = [column for table in release.tables for column in table.columns]
@@ -271,32 +258,8 @@ def query_errors(
 ) -> dict[tuple[str, ...], QueryErrorResult]:
     """The query workload error of groups for several sets of quasi-identifiers, from one cube.
 
-    Parameters
-    ----------
-    table
-        The original table.
-    groups
-        How its rows were grouped; each group is published as the tightest box around its rows.
-    quasi_identifiers
-        The sets of columns to ask about.
-    queries
-        Queries for each set.
-    randomness
-        Where the queries come from; by default the stream of seed 0. The same seed asks every grouping the same.
-    sensitive
-        The sensitive column; by default the only one.
-    evaluator
-        ``auto``, ``cube`` or ``direct``; they differ in speed only.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 30, 40, 50], "ill": ["flu", "cold", "flu", "gout"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> own = Groups(np.arange(4, dtype=np.int32), 4)
-    >>> query_errors(table, own, quasi_identifiers=[["age"]], queries=10)["age",].mean
-    0.0
+    Each group is published as the tightest box around its rows. By default the queries come from the stream of seed 0:
+    the same seed asks every grouping the same. Evaluators differ in speed only.
     """
     measure = QueryError(
         quasi_identifiers=_as_sets(quasi_identifiers), sensitive=sensitive, queries=queries, evaluator=evaluator

@@ -26,18 +26,7 @@ from undercover.randomness import Randomness
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Queries as codes: a sensitive value and a range of positions in every column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 30, 40], "sex": ["F", "M", "F"], "ill": ["flu", "cold", "flu"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
-    >>> asked = draw_workload(table, ["age", "sex"], "ill", 5, Randomness(seed=1))
-    >>> asked.lows.shape, bool((asked.lows <= asked.highs).all()), bool((asked.lows[:, 1] == asked.highs[:, 1]).all())
-    ((5, 2), True, True)
-    """
+    """Queries as codes: a sensitive value and a range of positions in every column."""
 
     names: tuple[str, ...]
     values: Positions  # (n_queries,) sensitive code
