@@ -14,7 +14,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import listed
-from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.distribution import Distribution
@@ -22,32 +21,14 @@ from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine, written
 from undercover.model.finding import Finding
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
 
 Array = NDArray[np.int64]
 
 
-def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
-    """Compare a release with the original; rows it says it suppressed may be missing.
-
-    Examples
-    --------
-    >>> from undercover.model.release import PublishedColumn
-    >>> from undercover.model.schema import Schema
-    >>> schema = Schema(quasi_identifiers=["age"], sensitive="ill")
-    >>> original = Table.from_arrow(pa.table({"age": [28, 35], "ill": ["flu", "cold"]}), schema)
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
-    >>> data = pa.table({"age": ["[28, 35]", "[28, 35]"], "ill": ["cold", "flu"]})
-    >>> release = Release("mondrian", {}, (PublishedTable("table", columns, data),), True)
-    >>> [(finding.name, finding.holds) for finding in verify_against(release, original)]
-    [('rows-preserved', True), ('sensitive-values-preserved', True), ('rows-covered', True)]
-    """
-    return read(release).against(original)
-
-
 def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
-    """The same where cells cover the truth and values are true."""
+    """Compare a release whose cells cover the truth with the original; rows it says it suppressed may be missing."""
     classes, table, suppressed = reading.classes, reading.main, reading.release.suppressed_rows
     expected = original.n_rows - suppressed
     findings = [Finding("rows-preserved", {}, expected, table.rows, table.rows == expected)]

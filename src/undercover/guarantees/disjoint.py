@@ -23,10 +23,11 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, HierarchyError
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
+from undercover.guarantees.checking import Promise
 from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.protocols import Cover, Short
+from undercover.model.protocols import Short
 from undercover.model.schema import Kind
 
 Array = NDArray[np.int64]
@@ -37,7 +38,7 @@ _EXAMPLES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class DisjointCells:
+class DisjointCells(Promise):
     """No two published rows have cells that could hold the same person.
 
     Parameters
@@ -85,10 +86,6 @@ class DisjointCells:
     def meaning(self) -> str:
         """What it means for the people in the table."""
         return "Nobody's quasi-identifiers fit two published rows."
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset()
 
     def check(self, classes: Classes) -> Finding:
         """Count the rows whose cells overlap those of another row."""

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.guarantees.breach.bounds import Bound, checked_rho, growth_bound, rho2_bound
-from undercover.guarantees.checking import Given
+from undercover.guarantees.checking import Given, Promise
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
@@ -40,8 +40,38 @@ NOISE = {
 NOT_SAMPLED = "The table has no column `G`: no row of it stands for several people."
 
 
+class _Bounded(Promise):
+    """A promise about values that went through a channel: what the smallest cell lets anybody conclude, at most."""
+
+    sense: ClassVar[Sense] = "at most"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute", "distribution"})
+    name: ClassVar[str]
+    p: Number | None
+    domain: int | None
+    k: int | None
+
+    def of_release(self, release: Release) -> Self:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
+
+    def check(self, classes: Classes) -> Finding:
+        """Compute the bound for the smallest cell."""
+        people, problem = smallest_cell(classes, self.k, self.domain)
+        actual = None if problem else self._reached(people)
+        required = float(exact(self._promised))
+        holds = actual is not None and actual <= required
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
+
+    @property
+    def _promised(self) -> Number:
+        raise NotImplementedError
+
+    def _reached(self, k: int) -> float:
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, kw_only=True)
-class RhoBreach:
+class RhoBreach(_Bounded):
     """No confidence rises from ``rho1`` to more than ``rho2``.
 
     Parameters
@@ -68,7 +98,6 @@ class RhoBreach:
     """
 
     name: ClassVar[str] = "rho-breach"
-    sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {"rho2": {"rho1": Given("rho1=0.2,rho2=0.5", needed=True), **NOISE}}
 
     rho1: Number
@@ -103,21 +132,9 @@ class RhoBreach:
             f"{shown(float(1 - exact(self.rho2)), 'at least')} sure){conditions(self.skew, self.bound, self.k)}"
         )
 
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
-
-    def of_release(self, release: Release) -> RhoBreach:
-        """The same, with p, the domain and whom it counts as the release states them."""
-        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
-
-    def check(self, classes: Classes) -> Finding:
-        """Compute ρ2 for the smallest cell."""
-        people, problem = smallest_cell(classes, self.k, self.domain)
-        actual = None if problem else self._reached(people)
-        required = float(exact(self.rho2))
-        holds = actual is not None and actual <= required
-        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
+    @property
+    def _promised(self) -> Number:
+        return self.rho2
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018
@@ -188,7 +205,7 @@ def smallest_cell(classes: Classes, at_most: int | None, domain: int | None) -> 
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaGrowth:
+class DeltaGrowth(_Bounded):
     """No confidence rises by more than ``growth``.
 
     Parameters
@@ -208,7 +225,6 @@ class DeltaGrowth:
     """
 
     name: ClassVar[str] = "delta-growth"
-    sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {"growth": NOISE}
 
     growth: Annotated[Number, Within(0, 1)]
@@ -223,11 +239,6 @@ class DeltaGrowth:
         if self.p is not None:
             self._reached(1 if self.k is None else self.k)
 
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        asked = {name: getattr(self, name) for name in ("growth", "p", "domain", "skew", "bound", "k")}
-        return {name: plain(value) for name, value in asked.items() if value is not None}
-
     def title(self) -> str:
         """Its name and numbers."""
         return f"{at_most(self.growth)}-growth guarantee"
@@ -239,21 +250,9 @@ class DeltaGrowth:
             f"{conditions(self.skew, self.bound, self.k)}"
         )
 
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
-
-    def of_release(self, release: Release) -> DeltaGrowth:
-        """The same, with p, the domain and whom it counts as the release states them."""
-        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
-
-    def check(self, classes: Classes) -> Finding:
-        """Compute Δ for the smallest cell."""
-        people, problem = smallest_cell(classes, self.k, self.domain)
-        actual = None if problem else self._reached(people)
-        required = float(exact(self.growth))
-        holds = actual is not None and actual <= required
-        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
+    @property
+    def _promised(self) -> Number:
+        return self.growth
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from undercover.errors import listed
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import Values
-from undercover.guarantees.checking import Outcome, Topic, conclude
+from undercover.guarantees.checking import Outcome, Promise, Topic, conclude
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import set_bits, together
 from undercover.model.finding import Finding, Sense
@@ -37,7 +37,7 @@ of ``rows``, each with its cells of shared columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointDiversity:
+class JointDiversity(Promise):
     """At least ``l`` values in every combination of classes with the others' tables.
 
     Parameters
@@ -63,6 +63,7 @@ class JointDiversity:
 
     name: ClassVar[str] = "joint-diversity"
     sense: ClassVar[Sense] = "at least"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {}
 
     l: Annotated[int, AtLeast(1)]  # noqa: E741
@@ -109,10 +110,6 @@ class JointDiversity:
             "Whoever knows all quasi-identifiers of a person and joins this table with the others named is left with "
             f"at least {self.l} sensitive values, whatever class the person is in."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute"})
 
     def limits(self, about: Topic) -> list[str]:
         """What counting values next to the tables named leaves open."""
