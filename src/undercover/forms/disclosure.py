@@ -186,11 +186,7 @@ def can_be_counted(boxes: Boxes) -> bool:
 
 
 def counted_matches(
-    boxes: Boxes,
-    targets: Integers,
-    target_of: Integers,
-    sensitive: EncodedColumn | None,
-    threads: int,
+    boxes: Boxes, targets: Integers, target_of: Integers, sensitive: EncodedColumn | None, threads: int
 ) -> tuple[Integers, NDArray[np.float64]]:
     """(n_targets,) rows that fit each target, and (n_rows,) the share of them with the row's true value.
 

@@ -12,12 +12,7 @@ from undercover.forms.displacement import Displacement
 from undercover.forms.loss import Loss
 from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables
-from undercover.utility.discernibility import (
-    average_class_size,
-    discernibility,
-    optimal_discernibility,
-    smallest_class,
-)
+from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility, smallest_class
 from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult
 from undercover.utility.views import measures_view

@@ -179,12 +179,7 @@ class PerturbedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def fit_release(
-    release: Release,
-    classes: Classes,
-    *,
-    points: int = 1,
-    domains: Any = None,
-    **options: Any,
+    release: Release, classes: Classes, *, points: int = 1, domains: Any = None, **options: Any
 ) -> PerturbedClassifier:
     """Fit a classifier to a release.
 

@@ -87,12 +87,7 @@ class Profile:
 
 
 def profile(
-    reading: Reading,
-    original: Table,
-    known: Sequence[str],
-    *,
-    own: NDArray[np.int64] | None = None,
-    threads: int = 1,
+    reading: Reading, original: Table, known: Sequence[str], *, own: NDArray[np.int64] | None = None, threads: int = 1
 ) -> Profile:
     """Go through all subsets of the known columns.
 

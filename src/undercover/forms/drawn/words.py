@@ -135,11 +135,7 @@ def _beside_sensitive(table: PublishedTable, sensitive: str, by: str | None) -> 
             "the wider the groups. Read its sign and order of size, not its digits."
         )
         found.append(
-            {
-                "title": f"Regression on {by}",
-                "text": text,
-                "code": _SLOPE.format(outcome=outcome, by=repr(by)),
-            }
+            {"title": f"Regression on {by}", "text": text, "code": _SLOPE.format(outcome=outcome, by=repr(by))}
         )
     return found
 

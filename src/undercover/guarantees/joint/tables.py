@@ -27,12 +27,7 @@ from undercover.model.release import Release
 
 
 def released_table(
-    release: Release,
-    name: str,
-    *,
-    sensitive: str | None = None,
-    suppressed: bool = False,
-    digest: str | None = None,
+    release: Release, name: str, *, sensitive: str | None = None, suppressed: bool = False, digest: str | None = None
 ) -> Published:
     """A release of ours as one of several published tables.
 
