@@ -8,7 +8,8 @@ import undercover as uc
 from undercover.forms.answers.channel import PerturbedCounts
 from undercover.forms.meaning import leaf_values
 from undercover.randomness import Randomness
-from undercover.utility import QueryError, SumError
+from undercover.utility.queries.counts import QueryError
+from undercover.utility.queries.sums import SumError
 from undercover.utility.queries.workload import draw_workload
 
 

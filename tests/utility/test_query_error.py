@@ -17,7 +17,8 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
-from undercover.utility import QueryError, QueryErrorResult, measure, query_errors
+from undercover.utility.measures import measure
+from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
 from undercover.utility.queries.evaluation import evaluate
 from undercover.utility.queries.workload import Workload, draw_workload
 

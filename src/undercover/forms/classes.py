@@ -29,15 +29,6 @@ class Classes:
 
     Where a release is a quasi-identifier table and a sensitive table, the classes are its buckets and ``boxes`` are
     the rows of the former that are written alike. ``problems`` says where the two tables contradict each other.
-
-    Examples
-    --------
-    >>> data = pa.table({"age": ["[20, 30]", "[20, 30]", "*"], "disease": ["flu", "cold", "flu"]})
-    >>> classes = classes_of_table(data, ["age"], ["disease"], suppressed_is_star=True)
-    >>> classes
-    <Classes: 1 of 2 rows, 1 suppressed; hand them to a guarantee's check()>
-    >>> classes.labels.tolist(), classes.sizes.tolist(), classes.describe(0)
-    ([0, 0, -1], [2], {'age': '[20, 30]'})
     """
 
     quasi_identifiers: tuple[str, ...]

@@ -27,17 +27,7 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """The runs of every cell, one behind the other; each cell has at least one.
-
-    Examples
-    --------
-    >>> cells = Coverage.of_meanings([Meaning(2, 5), Meaning(0, 9, (0, 1, 9))], n_positions=10)
-    >>> cells.low.tolist(), cells.high.tolist(), cells.sizes.tolist()
-    ([2, 0, 9], [5, 1, 9], [4, 3])
-    >>> asked = np.array([0, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)  # positions 1 to 3
-    >>> cells.covered(asked).tolist()
-    [2, 1]
-    """
+    """The runs of every cell, one behind the other; each cell has at least one."""
 
     starts: Positions  # (n_cells + 1,) into low and high
     low: Positions  # (n_runs,)
@@ -99,14 +89,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cover:
-    """The distinct cells of one column as ranges of codes; scattered cells list their codes too.
-
-    Examples
-    --------
-    >>> cover = Cover.of([Meaning(0, 1), Meaning(0, 3, (0, 3))], size=4)
-    >>> cover.reaches(np.array([0, 1]), 1, 2).tolist(), cover.holds(np.array([1, 1]), np.array([2, 3])).tolist()
-    ([True, False], [False, True])
-    """
+    """The distinct cells of one column as ranges of codes; scattered cells list their codes too."""
 
     low: Array  # (n_cells,)
     high: Array

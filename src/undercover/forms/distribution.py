@@ -21,15 +21,6 @@ class Distribution:
     ``value_index[i]``. Entries are sorted by class, then by value. Every class has at least one.
 
     ``overall`` counts each value over all published rows: the reference that t-closeness and its kin compare with.
-
-    Examples
-    --------
-    >>> from undercover.forms.written import written
-    >>> column = distribution_of("disease", written(pa.array(["flu", "cold", "flu"])), np.array([0, 0, 1]), 2)
-    >>> column.labels, column.class_index.tolist(), column.value_index.tolist(), column.counts.tolist()
-    (('cold', 'flu'), [0, 0, 1], [0, 1, 1], [1, 1, 1])
-    >>> column.overall.tolist(), column.sizes.tolist(), column.largest.tolist()
-    ([1, 2], [2, 1], [1, 1])
     """
 
     name: str

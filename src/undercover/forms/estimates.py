@@ -65,18 +65,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The boxes of a release.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.forms import read
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4))
-    >>> found = read(run.release).estimates(run.original)
-    >>> float(found.people.sum()), sorted(found.coverage), sorted(found.sensitive)
-    (1000.0, ['age', 'sex'], ['income'])
-    """
+    """The boxes of a release."""
 
     coverage: Mapping[str, Coverage]  # what the distinct cells of a quasi-identifier cover, in leaves
     cells: Mapping[str, Positions]  # (n_boxes,) cell of each box

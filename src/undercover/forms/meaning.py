@@ -40,19 +40,7 @@ _COLUMNS_KEPT = 32
 
 @dataclass(frozen=True)
 class Values:
-    """The values cells are read against, in order; missing, where there is such a value, is the last.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Column
-    >>> from undercover.model.table import encode
-    >>> ages = domain_values(encode("age", pa.array([28, 30, 35, 41]), Column(), missing="error"))
-    >>> ages.read("[28, 35]", "interval").size, ages.read("{28, 41}", "set").members, ages.read("*", "set").size
-    (3, (0, 3), 4)
-    >>> ages.read("99", "interval") == NOTHING
-    True
-    """
+    """The values cells are read against, in order; missing, where there is such a value, is the last."""
 
     labels: tuple[str, ...]
     kind: Kind

@@ -31,7 +31,6 @@ class Checkable(Guarantee, Protocol):
 
     def check(self, classes: Classes) -> Finding:
         """Compute what the table has and compare."""
-        ...
 
 
 @runtime_checkable
@@ -40,7 +39,6 @@ class PrivatelyCheckable(Checkable, Protocol):
 
     def check_run(self, run: Run) -> Finding:
         """Compute what the run has and compare."""
-        ...
 
 
 @runtime_checkable
@@ -49,7 +47,6 @@ class Stated(Checkable, Protocol):
 
     def of_release(self, release: Release) -> Checkable:
         """The same, with what the release states filled in."""
-        ...
 
 
 @runtime_checkable
@@ -58,7 +55,6 @@ class Limited(Checkable, Protocol):
 
     def limits(self, about: Topic) -> list[str]:
         """What it does not cover: with columns that are published unchanged, or next to tables of others."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,7 +33,7 @@ from undercover.pages.words import (
     promise_words,
     release_title,
 )
-from undercover.utility import Measures
+from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
 
 __all__ = ["datasheet_summary", "headline", "summarize"]

@@ -54,20 +54,7 @@ class BinnedColumn:
 
 @dataclass(frozen=True, eq=False)
 class BinnedTables:
-    """Columns by name, and tables of two columns, before and after.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=1)
-    >>> found = binned_tables(run.original, run.release)
-    >>> sex = found.columns["sex"]
-    >>> sex.labels, sex.before.tolist(), sex.after.round().tolist()
-    (('Female', 'Male'), [482, 518], [482.0, 518.0])
-    >>> [before.shape for before, _ in found.pairs.values()]
-    [(20, 2), (20, 20), (2, 20)]
-    """
+    """Columns by name, and tables of two columns, before and after."""
 
     columns: Mapping[str, BinnedColumn]
     pairs: Mapping[tuple[str, str], tuple[Counts, Floats]]  # (n_bins_a, n_bins_b) each

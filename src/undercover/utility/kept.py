@@ -82,28 +82,7 @@ class Distances:
 
 
 def distances(original: Table, release: Release) -> Distances:
-    """Compare what a release shows with the table it was made from.
-
-    Parameters
-    ----------
-    original
-        The original table.
-    release
-        What was published of it, in any form.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 20, 20, 30], "ill": ["flu", "flu", "cold", "cold"]})
-    >>> original = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> age, ill = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value")
-    >>> data = pa.table({"age": ["[20, 30]"] * 4, "ill": ["flu", "flu", "cold", "cold"]})
-    >>> found = distances(original, Release("mondrian", {}, (PublishedTable("table", (age, ill), data),), True))
-    >>> found.columns["age"], found.columns["ill"]  # half instead of three quarters are taken to be 20
-    (0.25, 0.0)
-    """
+    """Compare what a release shows with the table it was made from."""
     return distances_of(original, read(release).estimates(original))
 
 

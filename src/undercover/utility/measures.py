@@ -104,24 +104,7 @@ class Measures(Viewable):
 def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) -> Measures:
     """Measure a release against the table it was made from.
 
-    Parameters
-    ----------
-    case
-        The release beside its original.
-    query_error
-        Which queries to ask besides, if any: one workload or several.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> from undercover.model.schema import Schema
-    >>> from undercover.model.table import Table
-    >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30]}), Schema(quasi_identifiers=["age"]))
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["[20, 25]", "[20, 25]"]}))
-    >>> measure(Case(original, Release("mondrian", {}, (table,), True, suppressed_rows=1)))
-    <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
+    Beside it whatever queries are asked for: one workload or several.
     """
     original, release, reading = case.original, case.release, case.reading
     classes, charged, least = reading.classes, reading.charged, smallest_class(release)

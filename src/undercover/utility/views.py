@@ -50,7 +50,7 @@ _DISTANCE = (
 def measures_view(found: Mapping[str, Any]) -> View:
     """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured.
 
-    >>> from undercover.utility import Measures
+    >>> from undercover.utility.measures import Measures
     >>> costs = Measures(discernibility=8, average_class_size=2.0, classes=2, rows=4, loss={}, suppressed_rows=0)
     >>> str(measures_view(costs.to_dict()).parts[0].rows[1][1])
     '2, of 2 rows on average'

@@ -116,18 +116,6 @@ class PerturbedFeatures:
         ``Between(0, 24)``). Every value of the domain belongs to one.
     domains
         Which values quasi-identifiers can have, where the release does not tell.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(3000, seed=1), uc.datasets.census_schema(["age", "sex"])
-    >>> release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1).release
-    >>> features = PerturbedFeatures(release, {"low": uc.Between(0, 24), "high": uc.Between(25, 49)})
-    >>> X, y, people_of = features.cells()
-    >>> X.shape == (release.table().num_rows, 2), people_of.sum()
-    (True, np.float64(3000.0))
-    >>> features.rows(people.slice(0, 2)).shape
-    (2, 2)
     """
 
     release: Release

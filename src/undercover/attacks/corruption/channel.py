@@ -239,18 +239,10 @@ class Corruption:
     ) -> tuple[Belief, Belief]:
         """Attack one person exactly: through the release, and through the same cells with everybody's true value.
 
-        Parameters
-        ----------
-        row
-            The victim, by position in ``original``.
-        corrupted
-            The people whose value he knows, by position; by default everybody else.
-        prior
-            What he believes of the victim; uniform by default.
-        external
-            People beyond the table whom he knows to exist, with the same quasi-identifiers.
-        exposed
-            Those of them he knows not to be in the table, by position; by default all.
+        ``row`` and ``corrupted`` are places in ``original``: the victim, and the people whose value he knows, by
+        default everybody else. ``external`` are people beyond the table whom he knows to exist, with the same quasi-
+        identifiers, and ``exposed`` those of them he knows not to be in it, by default all. His ``prior`` about the
+        victim is uniform by default.
         """
         if not 0 <= row < original.n_rows:
             raise ParameterError(f"There is no row {row:,}: the table has {original.n_rows:,}.")

@@ -77,23 +77,7 @@ class GeneralizedReading(Reading):
     form: Generalized
 
     def snippets(self, file_format: str) -> list[Snippet]:
-        """Titles, explanations and code, in the order in which they are to be run.
-
-        Examples
-        --------
-        >>> import pyarrow as pa
-        >>> from undercover.forms import read
-        >>> from undercover.model.release import PublishedColumn, Release
-        >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-        >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-        >>> for part in read(Release("mondrian", {"k": 2}, (table,), True)).snippets("csv"):
-        ...     print(part["title"])
-        Read the table
-        Count with ranges: age
-        Mean age, with bounds
-        Classes by size
-        The same with undercover
-        """
+        """Titles, explanations and code, in the order in which they are to be run."""
         one_level = self.form.one_level
         return [*_one_table(self.main, file_format, one_level=one_level), with_undercover(self)]
 

@@ -182,17 +182,6 @@ def corrected_spreads(
 
     ``labels`` are the sensitive values whose counts are asked for, in order; others of the domain may be seen. What is
     taken off is a spread of a single value that stands for every one of them; its weights are negative.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.forms import read
-    >>> people, schema = uc.datasets.census(1000, seed=1), uc.datasets.census_schema(["age", "sex"])
-    >>> run = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1)
-    >>> domain = [str(value) for value in range(50)]
-    >>> seen, evenly = corrected_spreads(read(run.release), {}, "income", domain)
-    >>> round(seen.pair_weight.sum() + len(domain) * evenly.pair_weight.sum())
-    1000
     """
     noise = reading.channel
     if not noise.p:

@@ -51,13 +51,6 @@ def rho2_bound(*, rho1: Number, p: Number, k: int, domain: int, skew: Number = 1
         How sure the adversary may be of a single value beforehand; 1 assumes nothing.
     bound
         ``tight`` or the ``paper``'s.
-
-    Examples
-    --------
-    >>> round(rho2_bound(rho1=0.2, p=0.3, k=6, domain=50, skew=0.1, bound="paper"), 5)
-    0.45036
-    >>> round(rho2_bound(rho1=0.2, p=0.3, k=6, domain=50, skew=0.1), 5)
-    0.41053
     """
     start, keep, largest = _checked(rho1=rho1, p=p, k=k, domain=domain, skew=skew, bound=bound)
     if keep == 0 or start in (0, 1):

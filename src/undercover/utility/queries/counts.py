@@ -42,16 +42,7 @@ ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shar
 
 @dataclass(frozen=True)
 class QueryErrorResult(Viewable):
-    """The errors of one workload.
-
-    Examples
-    --------
-    >>> result = QueryErrorResult(("age",), "ill", 100, np.array([10.0, 0.0]), np.array([9.0, 1.0]))
-    >>> result.errors.tolist(), result.mean
-    ([0.1, 2.0], 1.05)
-    >>> result
-    <QueryErrorResult: mean 105.00%, median 105.00% over 2 queries on age and ill>
-    """
+    """The errors of one workload."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: str
