@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, merged_boxes
-from undercover.forms.bucket_table import BucketTable
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import Disclosure, disclosure_of
+from undercover.forms.distribution import BucketTable
 from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells, spread_of

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
-from undercover.forms.bucket_table import BucketTable
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.distribution import distribution_of
+from undercover.forms.distribution import BucketTable, distribution_of
 from undercover.forms.meaning import NOTHING, Values, leaf_values
 from undercover.forms.written import combine, first_rows
 from undercover.model.cells import EVERYTHING, CellForm

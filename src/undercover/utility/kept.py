@@ -29,9 +29,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms import read
 from undercover.forms.estimates import Estimates
-from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.utility.binned_tables import BinnedColumn, BinnedTables, tables_of
 
@@ -81,13 +79,8 @@ class Distances:
         return f"<Distances: columns {self.mean:.4f} on average{pairs}>"
 
 
-def distances(original: Table, release: Release) -> Distances:
-    """Compare what a release shows with the table it was made from."""
-    return distances_of(original, read(release).estimates(original))
-
-
 def distances_of(original: Table, shown: Estimates) -> Distances:
-    """The same where a release has been read before."""
+    """Compare what a release shows, as it was read, with the table it was made from."""
     return distances_between(tables_of(original, shown))
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.attacks import pictures
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
+from undercover.attacks.views import confidence_chart, growth_chart
 from undercover.errors import DataError, ParameterError
 from undercover.exact import Number, exact
 from undercover.forms import read
@@ -133,7 +133,7 @@ class CorruptionResult(Viewable):
                 ("shown for", say("{risk} of the others corrupted, prior: {plain}", most, PRIOR_WORDS[seen["prior"]])),
             ),
             table(("the attacker", "true values", "release", "prior"), "plain before risk baseline", compared),
-            partial(pictures.growth_chart, found),
+            partial(growth_chart, found),
             table(
                 (share, "he believes beforehand", "surer by, worst", "promised", "sure before", "sure after"),
                 "risk plain risk risk baseline risk",
@@ -142,7 +142,7 @@ class CorruptionResult(Viewable):
                 detail=1,
             ),
             f"{'No' if kept else 'A'} confidence rises by more than is promised. {_ORDINARY}",
-            partial(pictures.confidence_chart, found),
+            partial(confidence_chart, found),
             table(
                 (share, "sure of the true value, mean", "people whose value is certain"),
                 "risk risk count",

@@ -26,8 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks import pictures
-from undercover.attacks.views import NUMBERS
+from undercover.attacks.views import NUMBERS, ordinary_corruption_chart
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
@@ -79,7 +78,7 @@ class OrdinaryCorruptionResult(Viewable):
                 row += [values["mean"], values["max"], values["certain_rows"], guess]
             rows.append(row)
         people = facts(("people", say("{count}, each the victim once", found["targets"])))
-        parts = (people, partial(pictures.ordinary_corruption_chart, found), table(columns, senses, rows))
+        parts = (people, partial(ordinary_corruption_chart, found), table(columns, senses, rows))
         title = "Knowing other people's values"
         return View("ordinary-corruption", title, parts, story=found["story"], following=NUMBERS, private=True)
 

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError
-from undercover.forms.bucket_table import BucketTable
 from undercover.forms.classes import Classes, whole_numbers, with_suppressed
-from undercover.forms.distribution import Distribution, distribution_of
+from undercover.forms.distribution import BucketTable, Distribution, distribution_of
 from undercover.forms.reading import FormPlugin, Reading
 from undercover.forms.snippets import Snippet, counting, is_number, reading_tables, telling, with_undercover
 from undercover.forms.written import combine, first_rows, written
