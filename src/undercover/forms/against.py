@@ -19,7 +19,7 @@ from undercover.forms.coverage import Cover, covered
 from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import Written, combine, written
+from undercover.forms.written import Written, combine, first_rows, written
 from undercover.model.finding import Finding
 from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
@@ -115,8 +115,7 @@ def _all_covered(
     box, secret = pairs // n_secrets, pairs % n_secrets
     ours = [original[name] for name in classes.quasi_identifiers]
     labels, count = combine([*(_codes(c.codes.astype(np.int64), c.domain.size) for c in ours), _codes(own, n_secrets)])
-    first = np.empty(count, dtype=np.int64)
-    first[labels] = np.arange(len(labels))
+    first = first_rows(labels, count)
     points = [column.codes[first].astype(np.int64) for column in ours]
     if all(cover.is_exact for cover in boxes.covers):
         cells = [cover.low[cell][box] for cover, cell in zip(boxes.covers, boxes.cells, strict=True)]
@@ -173,9 +172,7 @@ def _bucket_secrets(classes: Classes, boxes: Classes, published: Array) -> tuple
     distribution = next(iter(classes.sensitive.values()))
     pairs = np.unique(boxes.labels * classes.count + classes.labels)
     box, bucket = pairs // classes.count, pairs % classes.count
-    times = distribution.distinct[bucket]
-    ends = np.cumsum(times)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(distribution.starts[bucket], times)
+    entry, times = distribution.entries_of(bucket)
     return np.repeat(box, times), published[entry]
 
 

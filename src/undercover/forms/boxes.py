@@ -229,9 +229,7 @@ def _merged(
     whole: int,
 ) -> Distribution:
     """The values of every box, in parts of ``1 / whole``."""
-    times = column.distinct[bucket_of]
-    ends = np.cumsum(times)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - times - column.starts[bucket_of], times)
+    entry, times = column.entries_of(bucket_of)
     keys = np.repeat(owner, times) * column.n_values + column.value_index[entry]
     parts = np.repeat(rows * (whole // column.sizes[bucket_of]), times) * column.counts[entry]
     order = np.argsort(keys, kind="stable")

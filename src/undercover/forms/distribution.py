@@ -62,6 +62,12 @@ class Distribution:
         """Distinct values of each class."""
         return np.diff(self.starts)
 
+    def entries_of(self, classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The entries of some classes one after the other, and how many each of these has."""
+        times = self.distinct[classes]
+        ends = np.cumsum(times)
+        return np.arange(int(times.sum())) - np.repeat(ends - times - self.starts[classes], times), times
+
     def sums(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum a whole number per entry over each class."""
         running = np.concatenate([[0], np.cumsum(entries)])

@@ -9,7 +9,7 @@ published may have any value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,10 +124,5 @@ def with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:
         return found
     nothing = np.zeros(found.n_boxes, dtype=np.int64)
     whole = {name: Coverage.of_ranges(np.array([0]), np.array([size - 1]), size) for name, size in sizes.items()}
-    return Estimates(
-        {**found.coverage, **whole},
-        {**found.cells, **dict.fromkeys(sizes, nothing)},
-        found.people,
-        found.draws,
-        found.sensitive,
-    )
+    cells = {**found.cells, **dict.fromkeys(sizes, nothing)}
+    return replace(found, coverage={**found.coverage, **whole}, cells=cells)

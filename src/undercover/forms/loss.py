@@ -17,7 +17,7 @@ all totals lie between 0 and 1 and do not grow with the table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,12 +50,7 @@ class Loss(Viewable):
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "arithmetic": self.arithmetic,
-            "weighted": self.weighted,
-            "geometric": self.geometric,
-            "per_column": dict(self.per_column),
-        }
+        return asdict(self)
 
     def view(self) -> View:
         """What it shows: altogether and by column."""

@@ -62,6 +62,15 @@ class Values:
         """The values on their scale, for numbers and dates; what is no number lies at infinity."""
         return np.array([_number(label, self.kind) for label in self.labels], dtype=np.float64)
 
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """Numbers and dates by value, everything else by rank; missing lies below."""
+        if self.kind not in ("numeric", "date"):
+            return np.arange(self.size, dtype=np.float64)
+        numbers = self.numbers.copy()
+        numbers[~np.isfinite(numbers)] = numbers[np.isfinite(numbers)].min(initial=0.0) - 1
+        return numbers
+
     @cached_property
     def nodes(self) -> dict[str, Meaning]:
         """What each label of the hierarchy covers; a label that occurs on several levels means the lowest."""

@@ -107,10 +107,8 @@ def _shared(
     """Every box with every value of its bucket, weighted by rows and the value's share."""
     listed_values = buckets.distribution(sensitive)
     codes = _value_codes(sensitive, listed_values.labels, labels)
-    per_box = np.diff(listed_values.starts)[bucket_of]
-    boxes = np.repeat(np.arange(len(bucket_of)), per_box)
-    ends = np.cumsum(per_box)
-    entry = np.arange(len(boxes)) - np.repeat(ends - per_box - listed_values.starts[bucket_of], per_box)
+    entry, times = listed_values.entries_of(bucket_of)
+    boxes = np.repeat(np.arange(len(bucket_of)), times)
     share = listed_values.counts / listed_values.sizes[listed_values.class_index]
     return boxes, codes[listed_values.value_index[entry]], rows[boxes] * share[entry]
 

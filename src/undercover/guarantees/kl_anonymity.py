@@ -167,9 +167,7 @@ def _entries(classes: Classes, boxes: Classes, column: Distribution) -> _Entries
     else:
         pairs, rows = np.unique(boxes.labels * classes.count + classes.labels, return_counts=True)
         box, bucket = pairs // classes.count, pairs % classes.count
-    times = column.distinct[bucket]
-    ends = np.cumsum(times)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(column.starts[bucket], times)
+    entry, times = column.entries_of(bucket)
     keys = np.repeat(box, times) * column.n_values + column.value_index[entry]
     order = np.argsort(keys, kind="stable")
     numerator = np.repeat(rows, times) * column.counts[entry]

@@ -219,7 +219,7 @@ class PerturbedFeatures:
                 features.append(_continuum(name, column.codes, column.labels))
                 continue
             covered = tuple(values.read(label, form) for label in column.labels)
-            numbers = _scale(values)
+            numbers = values.scale
             feature = _Feature(name, column.codes, values, numbers, covered, np.empty((0, 2)))
             if values.kind == "categorical":
                 numbers = _mean_class(feature, inverted, self._people)
@@ -236,15 +236,6 @@ def _nothing_told(name: str, cells: NDArray[np.int64]) -> _Feature:
     """A column of which no cell tells anything is the same for everybody."""
     everything = Values((EVERYTHING,), "categorical", False)
     return _Feature(name, cells, everything, np.zeros(1), (Meaning(0, 0),), np.empty((0, 2)))
-
-
-def _scale(values: Values) -> Floats:
-    """Numbers and dates by value, everything else by rank; missing lies below."""
-    if values.kind not in ("numeric", "date"):
-        return np.arange(values.size, dtype=np.float64)
-    numbers = values.numbers.copy()
-    numbers[~np.isfinite(numbers)] = numbers[np.isfinite(numbers)].min(initial=0.0) - 1
-    return numbers
 
 
 def _mean_class(feature: _Feature, inverted: Floats, people: Floats) -> Floats:

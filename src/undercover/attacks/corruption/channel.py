@@ -17,7 +17,6 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
@@ -27,9 +26,9 @@ from undercover.exact import Number, exact
 from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
 from undercover.forms.case import Case
+from undercover.forms.disclosure import distinct_rows
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import Written, combine
 from undercover.guarantees.breach.bounds import Bound, growth_bound
 from undercover.model.channel import Channel
 from undercover.model.protocols import Effort, Progress, no_progress
@@ -288,13 +287,7 @@ class _View:
             raise ParameterError(NO_CHANNEL)
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")
-        columns = [
-            Written(original[name].codes.astype(np.int64), pa.nulls(original[name].domain.size)) for name in names
-        ]
-        person, count = combine(columns)
-        first = np.empty(count, dtype=np.int64)
-        first[person] = np.arange(original.n_rows)
-        targets = np.stack([column.codes[first] for column in columns], axis=1)
+        person, targets = distinct_rows(np.stack([original[n].codes for n in names], axis=1).astype(np.int64))
         boxes = boxes_of(reading, original, names, (sensitive,))
         offsets, members = match(boxes, targets, threads)
         if (np.diff(offsets) != 1).any():

@@ -26,7 +26,7 @@ from undercover.errors import NotTold, listed
 from undercover.forms.against import read_boxes
 from undercover.forms.boxes import match
 from undercover.forms.classes import Classes, standing_for, with_suppressed
-from undercover.forms.coverage import Cover
+from undercover.forms.coverage import located
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
 from undercover.forms.meaning import Values
@@ -34,7 +34,7 @@ from undercover.forms.perturbed import words
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet
 from undercover.forms.spread import Spread
-from undercover.forms.written import combine, written
+from undercover.forms.written import combine, first_rows, written
 from undercover.model.channel import Channel
 from undercover.model.finding import Finding
 from undercover.model.form import Perturbed
@@ -45,7 +45,6 @@ Array = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22  # numbers held at a time
-_PAIRS = 1 << 15
 
 
 class PerturbedReading(Reading):
@@ -117,8 +116,7 @@ class PerturbedReading(Reading):
         boxes = read_boxes(table, classes, original)
         columns = [written(pa.array(original[name].codes)) for name in classes.quasi_identifiers]
         labels, count = combine(columns)
-        first = np.empty(count, dtype=np.int64)
-        first[labels] = np.arange(len(labels))
+        first = first_rows(labels, count)
         points = [original[name].codes[first].astype(np.int64) for name in classes.quasi_identifiers]
         box, times = located(points, boxes.cells, boxes.covers)
         alone = np.flatnonzero(times[labels] != 1)
@@ -240,43 +238,6 @@ def corrected_spreads(
         Spread.of_pairs(coverage, cells, (boxes, codes[boxes], people[boxes] / p), len(labels)),
         Spread.of_pairs(coverage, cells, (np.arange(len(people)), np.zeros(len(people), int), -people * u / p), 1),
     )
-
-
-def located(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> tuple[Array, Array]:
-    """The last box each point lies in (-1 for none), and in how many it lies.
-
-    >>> from undercover.forms.meaning import Meaning
-    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
-    >>> box, times = located([np.array([0, 3, 2])], [np.array([1])], [ages])
-    >>> box.tolist(), times.tolist()
-    ([-1, 0, 0], [0, 1, 1])
-    """
-    found = np.full(len(points[0]), -1, dtype=np.int64)
-    times = np.zeros(len(points[0]), dtype=np.int64)
-    pending = [(np.arange(len(points[0])), np.arange(len(boxes[0])))]
-    while pending:
-        rows, near = pending.pop()
-        if not len(rows) or not len(near):
-            continue
-        spans = [(int(codes[rows].min()), int(codes[rows].max())) for codes in points]
-        widths = [(last - first) / max(cover.size - 1, 1) for (first, last), cover in zip(spans, covers, strict=True)]
-        column = int(np.argmax(widths))
-        first, last = spans[column]
-        if len(rows) * len(near) <= _PAIRS or first == last:
-            row, box = np.repeat(rows, len(near)), np.tile(near, len(rows))
-            for codes, cells, cover in zip(points, boxes, covers, strict=True):
-                kept = cover.holds(cells[box], codes[row])
-                row, box = row[kept], box[kept]
-            found[row] = box
-            np.add.at(times, row, 1)
-            continue
-        codes = points[column][rows]
-        middle = int(np.partition(codes, len(codes) // 2)[len(codes) // 2])
-        middle -= middle == last
-        cells = boxes[column][near]
-        for part, start, end in ((codes <= middle, first, middle), (codes > middle, middle + 1, last)):
-            pending.append((rows[part], near[covers[column].reaches(cells, start, end)]))
-    return found, times
 
 
 PLUGIN = FormPlugin(form=Perturbed, reading=PerturbedReading)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms import read
-from undercover.forms.classes import Classes, classes_of_table
+from undercover.forms.classes import Classes, classes_of_table, whole_numbers
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.published import ClassCells, Published
 from undercover.model.release import Release
@@ -86,10 +86,7 @@ def foreign_table(
 
 def _people_of_buckets(data: pa.Table, name: str, sensitive: str) -> pa.Table:
     """A row per person of a table of buckets; buckets of different tables have nothing to do with each other."""
-    try:
-        counts = data.column(COUNT).cast(pa.int64()).to_numpy()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        counts = np.zeros(1)
+    counts = whole_numbers(data.column(COUNT))
     if counts.min() < 1:
         raise DataError(f"`{name}` has counts that are not whole numbers of at least 1.")
     people = data.take(pa.array(np.repeat(np.arange(data.num_rows), counts)))
