@@ -25,9 +25,9 @@ def test_the_cells_of_published_tables_are_read_in_few_rooms() -> None:
 )
 def test_a_room_that_reads_cells_is_found(leak: str, tmp_path: Path) -> None:
     found = cells_read(
-        planted(tmp_path, {"forms/answers/sums.py": leak, "forms/classes.py": leak, "io/plain.py": leak})
+        planted(tmp_path, {"analysis/sums.py": leak, "forms/classes.py": leak, "io/plain.py": leak})
     )
-    assert [line.split(":")[0] for line in found] == ["forms/answers/sums.py"]
+    assert [line.split(":")[0] for line in found] == ["analysis/sums.py"]
 
 
 def test_inputs_and_whoever_makes_tables_are_not_found(tmp_path: Path) -> None:

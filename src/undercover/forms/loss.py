@@ -100,6 +100,7 @@ def losses(original: Table, reading: Reading) -> dict[str, Loss]:
 def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: CellForm) -> CellLoss:
     """The losses of distinct cells of one column.
 
+    >>> import pyarrow as pa
     >>> from undercover.model.schema import Column
     >>> from undercover.model.table import encode
     >>> towns = encode("town", pa.array(["Bonn", "Lyon", "Rome"]), Column(), missing="error")
