@@ -16,7 +16,7 @@ from undercover.forms.answers.counts import answer as answer
 from undercover.forms.answers.sums import Sums as Sums
 from undercover.forms.answers.sums import answer_sum as answer_sum
 from undercover.guarantees.beta_likeness import BetaLikeness as BetaLikeness
-from undercover.guarantees.breach.growth import DeltaGrowth as DeltaGrowth
+from undercover.guarantees.breach.rho import DeltaGrowth as DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach as RhoBreach
 from undercover.guarantees.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from undercover.guarantees.delta_probability import DeltaProbability as DeltaProbability

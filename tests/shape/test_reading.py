@@ -24,9 +24,7 @@ def test_the_cells_of_published_tables_are_read_in_few_rooms() -> None:
     ],
 )
 def test_a_room_that_reads_cells_is_found(leak: str, tmp_path: Path) -> None:
-    found = cells_read(
-        planted(tmp_path, {"analysis/sums.py": leak, "forms/classes.py": leak, "io/plain.py": leak})
-    )
+    found = cells_read(planted(tmp_path, {"analysis/sums.py": leak, "forms/classes.py": leak, "io/plain.py": leak}))
     assert [line.split(":")[0] for line in found] == ["analysis/sums.py"]
 
 
