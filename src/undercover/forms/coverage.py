@@ -41,11 +41,7 @@ class Coverage:
 
     @classmethod
     def of_members(cls, cells: Positions, members: Positions, n_cells: int, n_positions: int) -> Coverage:
-        """Cells given member by member, sorted by cell and then by position, no member twice.
-
-        >>> Coverage.of_members(np.array([0, 0, 0, 1]), np.array([3, 4, 7, 8]), 2, 10).low.tolist()
-        [3, 7, 8]
-        """
+        """Cells given member by member, sorted by cell and then by position, no member twice."""
         first = np.append(True, (np.diff(members) != 1) | (np.diff(cells) != 0))
         last = np.append(first[1:], True)
         starts = np.searchsorted(cells[first], np.arange(n_cells + 1))

@@ -175,10 +175,6 @@ def verify_table(
     """Check a table nobody here made; a row whose every quasi-identifier is ``*`` counts as suppressed.
 
     Where a guarantee about drawn values is among them, a column ``G`` says how many people each row stands for.
-
-    >>> from undercover.guarantees.k_anonymity import KAnonymity
-    >>> verify_table(pa.table({"age": [34, 34, 35]}), ["age"], [], [KAnonymity(k=2)])
-    <Verification: 0 of 1 guarantees hold; .failures and .problems say what is wrong>
     """
     drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
     people = PEOPLE if drawn else None

@@ -106,11 +106,7 @@ class About:
 
 @cache
 def about_of(name: str) -> About:
-    """What is to be known of a method by its name, installed here or not.
-
-    >>> about_of("anatomy").title, about_of("my-own-method").title
-    ('Anatomy', 'My own method')
-    """
+    """What is to be known of a method by its name, installed here or not."""
     title = name.replace("-", " ").capitalize()
     words = f"The rows were grouped by the method {title}."
     try:

@@ -66,11 +66,7 @@ Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]
 
 
 def seen_groups(labels: Iterable[int], colours: NDArray[np.integer]) -> Seen:
-    """What is seen of a partition by somebody who knows everybody's quasi-identifiers and so everybody's group.
-
-    >>> sorted(sorted(rows) for rows, colours in seen_groups([0, 1, 0], np.array([5, 6, 7])))
-    [[0, 2], [1]]
-    """
+    """What is seen of a partition by somebody who knows everybody's quasi-identifiers and so everybody's group."""
     members: dict[int, list[int]] = {}
     for row, label in enumerate(labels):
         members.setdefault(int(label), []).append(row)

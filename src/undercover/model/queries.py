@@ -147,11 +147,7 @@ def _predicates(where: Mapping[str, Predicate | Scalar] | None) -> dict[str, Pre
 
 
 def label_of(value: Any) -> str:
-    """A value as a published cell would spell it; missing is empty.
-
-    >>> label_of(30.0), label_of(date(2020, 1, 31)), label_of(None), label_of(True), label_of("Bonn")
-    ('30', '2020-01-31', '', 'true', 'Bonn')
-    """
+    """A value as a published cell would spell it; missing is empty."""
     return "" if value is None else write_values(pa.array([value]))[0]
 
 

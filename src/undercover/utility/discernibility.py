@@ -34,9 +34,6 @@ def optimal_discernibility(n: int, l: int) -> int:  # noqa: E741
 
     There are at most g = n // l classes, and the sum of squares is least with g of them, as equal as can be: with
     (q, r) = divmod(n, g) it is (g - r) q² + r (q + 1)².
-
-    >>> optimal_discernibility(10, 5), optimal_discernibility(11, 5), optimal_discernibility(600_000, 8)
-    (50, 61, 4800000)
     """
     for name, value, least in (("l", l, 1), ("n", n, l)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -54,10 +51,6 @@ def smallest_class(release: Release) -> int | None:
 
     A class in which no value is more than 1/l of the rows has at least l of them; so has one of l different values, one
     of the entropy of l values, and a recursively l-diverse one.
-
-    >>> promised = ({"name": "k-anonymity", "k": 2}, {"name": "l-diversity", "l": "7/2", "form": "frequency"})
-    >>> smallest_class(Release("mondrian", {}, (), True, guarantees=promised))
-    4
     """
     asked = {"k-anonymity": "k", "l-diversity": "l"}
     sizes = [

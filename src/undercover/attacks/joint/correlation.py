@@ -115,11 +115,7 @@ def known_correlation(counts: Sequence[Sequence[int]], totals: Sequence[int], si
 
 
 def least_possible_values(counts: Sequence[Sequence[int]], totals: Sequence[int]) -> int:
-    """The stricter test: the fewest values that are possible in a combination, over every size it can have.
-
-    >>> least_possible_values([(2, 1), (2, 1)], (2, 2)), least_possible_values([(1, 1), (1, 1)], (2, 2))
-    (1, 2)
-    """
+    """The stricter test: the fewest values that are possible in a combination, over every size it can have."""
     least, most = bounds(counts, totals)
     if sum(most) == 0:
         return 0
