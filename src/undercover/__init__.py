@@ -20,13 +20,13 @@ __version__ = VERSION
 # Public names by where they are at home, loaded when they are used; `__init__.pyi` has them for type checkers. Built-in
 # methods, guarantees and attacks are looked up among the plug-ins.
 _HOMES = {
-    "undercover.analysis.answers": "Recipient answer",
-    "undercover.analysis.sums": "SumQuery Sums answer_sum",
+    "undercover.forms.answers.counts": "Recipient answer",
+    "undercover.forms.answers.sums": "Sums answer_sum",
     "undercover.attacks.joint.attack": "JointRelease",
-    "undercover.forms.perturbed.counts": "PerturbedCounts",
+    "undercover.forms.answers.channel": "PerturbedCounts",
     "undercover.model.distances": "Distances",
     "undercover.model.hierarchy": "Hierarchy",
-    "undercover.model.queries": "Between CountQuery NoneOf OneOf",
+    "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",
     "undercover.model.release": "Release",
     "undercover.model.run": "Run",
     "undercover.model.schema": "Column Schema",

@@ -1,13 +1,8 @@
 """The public names as type checkers see them; at run time each is loaded when it is used."""
 
 from undercover import datasets as datasets
-from undercover.analysis.answers import Recipient as Recipient
-from undercover.analysis.answers import answer as answer
 from undercover.analysis.learning.classifier import PerturbedClassifier as PerturbedClassifier
 from undercover.analysis.learning.classifier import fit_release as fit_release
-from undercover.analysis.sums import SumQuery as SumQuery
-from undercover.analysis.sums import Sums as Sums
-from undercover.analysis.sums import answer_sum as answer_sum
 from undercover.attacks.algorithm_aware import AlgorithmAware as AlgorithmAware
 from undercover.attacks.bucket_matching import BucketMatching as BucketMatching
 from undercover.attacks.corruption.channel import Corruption as Corruption
@@ -15,9 +10,13 @@ from undercover.attacks.corruption.true_values import OrdinaryCorruption as Ordi
 from undercover.attacks.joint.attack import JointRelease as JointRelease
 from undercover.attacks.linkage import Linkage as Linkage
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
-from undercover.forms.perturbed.counts import PerturbedCounts as PerturbedCounts
+from undercover.forms.answers.channel import PerturbedCounts as PerturbedCounts
+from undercover.forms.answers.counts import Recipient as Recipient
+from undercover.forms.answers.counts import answer as answer
+from undercover.forms.answers.sums import Sums as Sums
+from undercover.forms.answers.sums import answer_sum as answer_sum
 from undercover.guarantees.beta_likeness import BetaLikeness as BetaLikeness
-from undercover.guarantees.breach.growth import DeltaGrowth as DeltaGrowth
+from undercover.guarantees.breach.rho import DeltaGrowth as DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach as RhoBreach
 from undercover.guarantees.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from undercover.guarantees.delta_probability import DeltaProbability as DeltaProbability
@@ -43,6 +42,7 @@ from undercover.model.queries import Between as Between
 from undercover.model.queries import CountQuery as CountQuery
 from undercover.model.queries import NoneOf as NoneOf
 from undercover.model.queries import OneOf as OneOf
+from undercover.model.queries import SumQuery as SumQuery
 from undercover.model.release import Release as Release
 from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column

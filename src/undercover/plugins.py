@@ -42,7 +42,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "beta-likeness": "undercover.guarantees.beta_likeness:BetaLikeness",
         "delta-probability": "undercover.guarantees.delta_probability:DeltaProbability",
         "rho-breach": "undercover.guarantees.breach.rho:RhoBreach",
-        "delta-growth": "undercover.guarantees.breach.growth:DeltaGrowth",
+        "delta-growth": "undercover.guarantees.breach.rho:DeltaGrowth",
         "disjoint-cells": "undercover.guarantees.disjoint:DisjointCells",
         "joint-diversity": "undercover.guarantees.joint.diversity:JointDiversity",
     },

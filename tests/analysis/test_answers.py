@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.analysis import Answer
 from undercover.errors import DataError, NotTold, ParameterError
-from undercover.forms.predicates import ListedColumn
+from undercover.forms.answers.asking import ListedColumn
+from undercover.forms.answers.counts import Answer
 from undercover.model.form import Buckets, Drawn
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
-from undercover.utility import QueryError
+from undercover.utility.queries.counts import QueryError
 from undercover.utility.queries.workload import draw_workload
 
 TOWNS = uc.Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France"), ("Nice", "France")])

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
 
 import undercover as uc
 from undercover.errors import NotTold, ParameterError
-from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
+from undercover.forms.answers.channel import Estimate, PerturbedCounts
 from undercover.model.form import Perturbed
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

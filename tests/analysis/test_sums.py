@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import ParameterError
+from undercover.forms.answers.sums import SumAnswer, Sums
 from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

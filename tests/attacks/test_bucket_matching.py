@@ -10,9 +10,8 @@ import pytest
 import undercover as uc
 from undercover.errors import ParameterError
 from undercover.forms import read
-from undercover.forms.boxes import boxes_of
+from undercover.forms.boxes import boxes_of, merged_boxes
 from undercover.forms.disclosure import disclosure_of, distinct_rows
-from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.cells import read_interval, read_set
 
 EIGHT = uc.datasets.hospital("cross-bucket")

@@ -7,11 +7,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.forms import disclosure, read
-from undercover.forms.boxes import boxes_of, match
-from undercover.forms.disclosure import distinct_rows
+from undercover.forms.boxes import boxes_of, match, merged_boxes
+from undercover.forms.disclosure import Weights, can_be_counted, counted_matches, distinct_rows, pairs_expected
 from undercover.forms.kernels import bit_planes, weigh_covering
-from undercover.forms.matching import Weights, can_be_counted, counted_matches, pairs_expected
-from undercover.forms.merged_boxes import merged_boxes
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
 METHODS = {

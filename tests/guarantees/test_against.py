@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from undercover.forms.against import verify_against
+from undercover.forms import read
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.meaning import NOTHING, Meaning, domain_values, leaf_values
 from undercover.model.form import Buckets
@@ -41,7 +41,7 @@ def release(data, suppressed=0, forms=FORMS):
 
 
 def verdicts(made, original=ORIGINAL):
-    return {finding.name: finding.holds for finding in verify_against(made, original)}
+    return {finding.name: finding.holds for finding in read(made).against(original)}
 
 
 ALL_WELL = {"rows-preserved": True, "sensitive-values-preserved": True, "rows-covered": True}
@@ -59,7 +59,7 @@ def test_a_removed_row():
 
 def test_an_invented_value():
     made = release({**PUBLISHED, "ill": ["gout", "cold", "flu", "plague"]})
-    findings = {finding.name: finding for finding in verify_against(made, ORIGINAL)}
+    findings = {finding.name: finding for finding in read(made).against(ORIGINAL)}
     assert findings["sensitive-values-preserved"].actual == 2  # one plague too many, one flu too few
     covered_rows = findings["rows-covered"]
     assert (covered_rows.actual, covered_rows.required, covered_rows.holds) == (3, 4, False)
@@ -88,12 +88,12 @@ def test_cells_that_leave_somebody_out(column, cells):
 
 def test_cells_nobody_can_read_are_named():
     made = release({**PUBLISHED, "town": ["*", "Prussia", "*", "Prussia"]})
-    assert "`Prussia`" in verify_against(made, ORIGINAL)[-1].note
+    assert "`Prussia`" in read(made).against(ORIGINAL)[-1].note
 
 
 def test_a_column_the_original_does_not_have():
     other = Table.from_arrow(pa.table({"age": [1], "ill": ["flu"]}), Schema(quasi_identifiers=["age"], sensitive="ill"))
-    finding = verify_against(release(PUBLISHED), other)[-1]
+    finding = read(release(PUBLISHED)).against(other)[-1]
     assert finding.holds is False
     assert "`town`" in finding.note
 

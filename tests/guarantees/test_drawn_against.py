@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.forms.against import verify_against
+from undercover.forms import read
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
 
@@ -19,7 +19,7 @@ def published(columns: str = "observed") -> uc.Run:
 def judged(run: uc.Run, data: pa.Table) -> dict[str, bool | None]:
     assert run.original is not None
     table = replace(run.release.tables[0], data=data)
-    found = verify_against(replace(run.release, tables=(table,)), run.original)
+    found = read(replace(run.release, tables=(table,))).against(run.original)
     return {finding.name: finding.holds for finding in found}
 
 
@@ -50,6 +50,6 @@ def test_a_column_the_original_does_not_have() -> None:
     run = published()
     people = uc.datasets.census(300, seed=4).select(["age", "income"])
     other = uc.Table.from_arrow(people, uc.Schema(quasi_identifiers=["age"], sensitive="income"))
-    found = verify_against(run.release, other)
+    found = read(run.release).against(other)
     assert found[-1].holds is False
     assert "`sex`" in found[-1].note

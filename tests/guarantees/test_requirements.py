@@ -10,8 +10,7 @@ import pytest
 import undercover as uc
 from undercover.errors import ParameterError
 from undercover.guarantees.breach.bounds import growth_bound, rho2_bound
-from undercover.guarantees.breach.growth import DeltaGrowth
-from undercover.guarantees.breach.rho import RhoBreach
+from undercover.guarantees.breach.rho import DeltaGrowth, RhoBreach
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements, requirement_keys
 from undercover.guarantees.verify import verify_table
 from undercover.model.hierarchy import Hierarchy

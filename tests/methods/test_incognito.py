@@ -10,7 +10,7 @@ import pytest
 import undercover as uc
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
-from undercover.forms.against import verify_against
+from undercover.forms import read
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.t_closeness import TCloseness
 from undercover.methods.incognito import Incognito
@@ -119,7 +119,7 @@ def test_what_is_published_is_verified(parameters: dict[str, Any], promised: lis
     allowed = int(method.suppression * people.num_rows)
     assert run.release.suppressed_rows <= allowed
     assert run.release.published().rows == people.num_rows - run.release.suppressed_rows == len(run.rows)
-    assert all(finding.holds for finding in verify_against(run.release, Table.from_arrow(people, schema)))
+    assert all(finding.holds for finding in read(run.release).against(Table.from_arrow(people, schema)))
     assert run.release.algorithm_safe == (not promised)
 
 

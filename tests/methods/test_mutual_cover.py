@@ -2,10 +2,12 @@
 
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,6 +119,19 @@ def test_whole_numbers_nobody_has_on_request() -> None:
         ages |= set(run.release.table()["age"].to_pylist())
     assert ages <= set(range(20, 31))
     assert ages - set(data["age"].to_pylist())
+
+
+def test_whole_numbers_nobody_has_are_saved_and_measured(tmp_path: Path) -> None:
+    data = uc.datasets.census(1200, seed=1).select(["age", "sex", "income"])
+    data = data.filter(pc.equal(pc.bit_wise_and(data["age"].cast(pa.int64()), 1), 0))  # nobody is of an odd age
+    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    run = uc.publish(data, schema, uc.MutualCover(delta="1/4", l=4, columns="integer_range"), seed=1)
+    assert set(run.release.table()["age"].to_pylist()) - set(data["age"].to_pylist())
+    uc.save(run, tmp_path / "run")
+    measured = uc.measure(run, query_error=uc.QueryError(queries=50))
+    assert len(measured.query_errors) == 1
+    assert np.isfinite(measured.query_errors[0].errors).all()
+    assert measured.displacement is not None
 
 
 def test_k_and_t_are_conditions_on_groups() -> None:

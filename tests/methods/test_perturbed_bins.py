@@ -10,10 +10,10 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError
-from undercover.forms.perturbed.counts import PerturbedCounts
+from undercover.forms.answers.channel import PerturbedCounts
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.model.bins import Bins
-from undercover.utility import QueryError
+from undercover.utility.queries.counts import QueryError
 
 EDGES = (0, 20_000, 40_000, 60_000, 100_000, 400_000)
 BINS = Bins(EDGES)

@@ -12,7 +12,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, InternalError
-from undercover.guarantees.joint.cells import CellReader
+from undercover.guarantees.joint.diversity import CellReader
 from undercover.guarantees.joint.sets import is_acyclic, least_intersection
 from undercover.guarantees.joint.shared import shared_cells
 from undercover.guarantees.joint.tables import foreign_table, together

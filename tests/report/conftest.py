@@ -23,7 +23,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.view import View, Viewable
-from undercover.utility import measure
+from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
 
 ROWS = 400

@@ -4,10 +4,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from undercover.attacks.pictures import attribute_chart, match_size_chart
+from undercover.attacks.views import attribute_chart, match_size_chart
 from undercover.pages.charts.bars import class_size_chart, comparison_chart
 from undercover.pages.svg import svg
-from undercover.utility.pictures import loss_chart
+from undercover.utility.views import loss_chart
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import undercover as uc
-from undercover.attacks.pictures import confidence_chart, growth_chart, ordinary_corruption_chart, p_match_chart
+from undercover.attacks.views import confidence_chart, growth_chart, ordinary_corruption_chart, p_match_chart
 from undercover.pages import report_html
 from undercover.pages.charts.sweeps import sweep_chart
 from undercover.pages.svg import svg

@@ -1,7 +1,7 @@
 import pytest
 
 from undercover.pages.svg import svg
-from undercover.utility.pictures import (
+from undercover.utility.views import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_PAIRS,

@@ -24,7 +24,7 @@ LEAKS = {
     ),
     "form by name": ("attacks/linkage.py", "def f(release):\n    return release.form.name == 'drawn'\n"),
     "predicate": ("utility/measures.py", "def f(release):\n    return is_perturbed(release)\n"),
-    "slice of a form": ("verbs/measure.py", "from undercover.forms.drawn.displacement import displacement\n"),
+    "slice of a form": ("verbs/measure.py", "from undercover.forms.drawn.reading import DrawnReading\n"),
     "form of another": ("forms/buckets/reading.py", "from undercover.forms.drawn.reading import DrawnReading\n"),
 }
 

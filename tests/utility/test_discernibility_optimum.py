@@ -13,8 +13,8 @@ from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.pages.render import report_html
-from undercover.utility import measure, optimal_discernibility
-from undercover.utility.discernibility import smallest_class
+from undercover.utility.discernibility import optimal_discernibility, smallest_class
+from undercover.utility.measures import measure
 from undercover.verbs.report import summarize
 
 

@@ -9,7 +9,7 @@ import pytest
 import undercover as uc
 from undercover.errors import DataError, NotTold
 from undercover.forms import read
-from undercover.forms.drawn.displacement import displacement, papers_iloss
+from undercover.forms.displacement import displacement, papers_iloss
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

@@ -6,12 +6,13 @@ import pytest
 from plain_marginals import plain_distances
 
 import undercover as uc
+from undercover.forms import read
 from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
 from undercover.utility import binned_tables
 from undercover.utility.binned_tables import bins_of
-from undercover.utility.kept import distances
+from undercover.utility.kept import Distances, distances_of
 
 AGE, SEX = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("sex", "quasi-identifier", "set")
 ILL = PublishedColumn("ill", "sensitive", "value")
@@ -27,6 +28,10 @@ FORMS = {
     "perturbed": uc.PerturbedGeneralization(k=4, p=0.5),
     "cross-bucket": uc.CrossBucket(k=2, l=2),
 }
+
+
+def distances(original: Table, release: Release) -> Distances:
+    return distances_of(original, read(release).estimates(original))
 
 
 def small_table(rows=60, seed=3):

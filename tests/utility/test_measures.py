@@ -7,12 +7,14 @@ from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.forms.classes import classes_of_table
+from undercover.forms.loss import losses
 from undercover.model.form import Buckets
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.utility import average_class_size, discernibility, losses, measure
+from undercover.utility.discernibility import average_class_size, discernibility
+from undercover.utility.measures import measure
 
 TOWNS = Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France"), ("Nice", "France"), ("Rome", "Italy")])
 AGES = [20, 25, 30, 40]

@@ -5,10 +5,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.forms.answers.channel import PerturbedCounts
 from undercover.forms.meaning import leaf_values
-from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.randomness import Randomness
-from undercover.utility import QueryError, SumError
+from undercover.utility.queries.counts import QueryError
+from undercover.utility.queries.sums import SumError
 from undercover.utility.queries.workload import draw_workload
 
 

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spreads import spread_of_groups, spread_of_rows
+from undercover.forms.spread import spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
-from undercover.utility import QueryError, QueryErrorResult, measure, query_errors
+from undercover.utility.measures import measure
+from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
 from undercover.utility.queries.evaluation import evaluate
 from undercover.utility.queries.workload import Workload, draw_workload
 

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.analysis.sums import Sums
 from undercover.errors import DataError, ParameterError, SchemaError
+from undercover.forms.answers.sums import Sums
 from undercover.model.form import Drawn
 from undercover.model.queries import Between, NoneOf, OneOf
 from undercover.model.release import PublishedColumn, PublishedTable, Release

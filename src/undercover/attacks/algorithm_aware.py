@@ -186,12 +186,8 @@ class AlgorithmAware:
     ) -> AlgorithmAwareResult:
         """Attack ``method`` on the people and values of ``table``.
 
-        Parameters
-        ----------
-        randomness
-            For sampling; the operating system's by default.
-        sample
-            Sample the method even if it lists its outcomes.
+        ``randomness`` is for sampling, the operating system's by default; ``sample`` the method even if it lists its
+        outcomes.
         """
         refused = self._refused(table, method)
         if refused is not None:

@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
-from undercover.forms.boxes import match
+from undercover.forms.boxes import match, merged_boxes
 from undercover.forms.case import Case
-from undercover.forms.merged_boxes import merged_boxes
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
 

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from undercover.attacks import AlgorithmAware, BucketMatching, Corruption, Linkage
-from undercover.attacks.algorithm_aware import MOST_PEOPLE
+from undercover.attacks.algorithm_aware import MOST_PEOPLE, AlgorithmAware
+from undercover.attacks.bucket_matching import BucketMatching
+from undercover.attacks.corruption.channel import Corruption
+from undercover.attacks.linkage import Linkage
 from undercover.cli.corruption import run_victim
 from undercover.cli.options import Json, Known, Original, names, settings_from_text
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from undercover.attacks import Corruption
+from undercover.attacks.corruption.channel import Corruption
 from undercover.cli.output import print_json, print_view, progress_on_stderr
 from undercover.errors import ParameterError
 from undercover.model.view import View, say

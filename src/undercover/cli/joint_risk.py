@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from undercover.attacks import JointRelease, JointRisk
+from undercover.attacks.joint.attack import JointRelease, JointRisk
 from undercover.cli.options import Json, Known, names
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr
 from undercover.errors import ParameterError

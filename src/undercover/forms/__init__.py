@@ -34,13 +34,5 @@ def read(release: Release) -> Reading:
 
 
 def classes_of(release: Release) -> Classes:
-    """The rows of a release that nobody can tell apart, from its published tables alone.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["*", "*"], "ill": ["flu", "cold"]}))
-    >>> classes_of(Release("mondrian", {}, (table,), True, suppressed_rows=3))
-    <Classes: 1 of 2 rows, 3 suppressed; hand them to a guarantee's check()>
-    """
+    """The rows of a release that nobody can tell apart, from its published tables alone."""
     return read(release).classes

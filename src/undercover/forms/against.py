@@ -14,40 +14,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import listed
-from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover, covered
 from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import Written, combine, written
+from undercover.forms.written import Written, combine, first_rows, written
 from undercover.model.finding import Finding
-from undercover.model.release import PublishedTable, Release
+from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
 
 Array = NDArray[np.int64]
 
 
-def verify_against(release: Release, original: Table) -> tuple[Finding, ...]:
-    """Compare a release with the original; rows it says it suppressed may be missing.
-
-    Examples
-    --------
-    >>> from undercover.model.release import PublishedColumn
-    >>> from undercover.model.schema import Schema
-    >>> schema = Schema(quasi_identifiers=["age"], sensitive="ill")
-    >>> original = Table.from_arrow(pa.table({"age": [28, 35], "ill": ["flu", "cold"]}), schema)
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value"))
-    >>> data = pa.table({"age": ["[28, 35]", "[28, 35]"], "ill": ["cold", "flu"]})
-    >>> release = Release("mondrian", {}, (PublishedTable("table", columns, data),), True)
-    >>> [(finding.name, finding.holds) for finding in verify_against(release, original)]
-    [('rows-preserved', True), ('sensitive-values-preserved', True), ('rows-covered', True)]
-    """
-    return read(release).against(original)
-
-
 def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
-    """The same where cells cover the truth and values are true."""
+    """Compare a release whose cells cover the truth with the original; rows it says it suppressed may be missing."""
     classes, table, suppressed = reading.classes, reading.main, reading.release.suppressed_rows
     expected = original.n_rows - suppressed
     findings = [Finding("rows-preserved", {}, expected, table.rows, table.rows == expected)]
@@ -58,7 +39,7 @@ def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
         note = f"The original has no column {listed(absent)}."
         return (*findings, Finding("rows-covered", {}, expected, 0, False, note=note))
     findings += [_same_values(column, original, suppressed) for column in classes.sensitive.values()]
-    boxes = _boxes(table, classes, original)
+    boxes = read_boxes(table, classes, original)
     if classes.boxes is not None and all(cover.is_exact for cover in boxes.covers):
         findings.append(_same_people(classes.boxes, boxes, original, suppressed))
     findings.append(_all_covered(table, classes, boxes, original, suppressed))
@@ -66,7 +47,7 @@ def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
 
 
 @dataclass(frozen=True)
-class _Boxes:
+class ReadBoxes:
     """Distinct published combinations of quasi-identifier cells, read against the original's domains."""
 
     cells: tuple[Array, ...]  # per column: (n_boxes,) cell
@@ -74,19 +55,19 @@ class _Boxes:
     unread: tuple[str, ...]
 
 
-def _boxes(table: PublishedTable, classes: Classes, original: Table) -> _Boxes:
-    rows = (classes.boxes or classes).representatives
+def read_boxes(table: PublishedTable, classes: Classes, original: Table) -> ReadBoxes:
+    """The boxes of a release, and which of their cells stand for nothing the original has."""
+    rows = classes.boxes or classes
     cells, covers, unread = [], [], []
     for name in classes.quasi_identifiers:
-        column = written(table.data.column(name).take(pa.array(rows)))
-        values = domain_values(original[name])
-        meanings = [values.read(label, table.form(name)) for label in column.labels]
+        column, values = rows.cells(name), domain_values(original[name])
+        meanings = values.read_all(column.labels, table.form(name))
         wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
         if wrong:
             unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
         cells.append(column.codes)
         covers.append(Cover.of(meanings, values.size))
-    return _Boxes(tuple(cells), tuple(covers), tuple(unread))
+    return ReadBoxes(tuple(cells), tuple(covers), tuple(unread))
 
 
 def _same_values(column: Distribution, original: Table, suppressed: int) -> Finding:
@@ -106,7 +87,7 @@ def _by_label(labels: tuple[str, ...], counts: Array) -> dict[str, int]:
     return total
 
 
-def _same_people(boxes: Classes, read: _Boxes, original: Table, suppressed: int) -> Finding:
+def _same_people(boxes: Classes, read: ReadBoxes, original: Table, suppressed: int) -> Finding:
     """Quasi-identifiers that are published as they are must be those of the original, as often."""
     ours = [original[name] for name in boxes.quasi_identifiers]
     joint = [
@@ -121,7 +102,9 @@ def _same_people(boxes: Classes, read: _Boxes, original: Table, suppressed: int)
     return Finding("quasi-identifiers-preserved", {}, 0, wrong, wrong == 0, sense="at most")
 
 
-def _all_covered(table: PublishedTable, classes: Classes, boxes: _Boxes, original: Table, suppressed: int) -> Finding:
+def _all_covered(
+    table: PublishedTable, classes: Classes, boxes: ReadBoxes, original: Table, suppressed: int
+) -> Finding:
     own, published, n_secrets = _secrets(table, classes, original)
     if classes.boxes is None:
         box, secret = classes.labels, published
@@ -132,8 +115,7 @@ def _all_covered(table: PublishedTable, classes: Classes, boxes: _Boxes, origina
     box, secret = pairs // n_secrets, pairs % n_secrets
     ours = [original[name] for name in classes.quasi_identifiers]
     labels, count = combine([*(_codes(c.codes.astype(np.int64), c.domain.size) for c in ours), _codes(own, n_secrets)])
-    first = np.empty(count, dtype=np.int64)
-    first[labels] = np.arange(len(labels))
+    first = first_rows(labels, count)
     points = [column.codes[first].astype(np.int64) for column in ours]
     if all(cover.is_exact for cover in boxes.covers):
         cells = [cover.low[cell][box] for cover, cell in zip(boxes.covers, boxes.cells, strict=True)]
@@ -190,9 +172,7 @@ def _bucket_secrets(classes: Classes, boxes: Classes, published: Array) -> tuple
     distribution = next(iter(classes.sensitive.values()))
     pairs = np.unique(boxes.labels * classes.count + classes.labels)
     box, bucket = pairs // classes.count, pairs % classes.count
-    times = distribution.distinct[bucket]
-    ends = np.cumsum(times)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(distribution.starts[bucket], times)
+    entry, times = distribution.entries_of(bucket)
     return np.repeat(box, times), published[entry]
 
 

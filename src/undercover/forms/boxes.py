@@ -2,13 +2,23 @@
 
 A generalised table is the case where every box is its own bucket. In a release of two tables (QIT and SAT) rows of one
 box can lie in several buckets; each (box, bucket) pair is then an entry of its own.
+
+Where the cells of the QIT are generalised, a box covers many people and its rows lie in several buckets. Whoever
+matches a person with boxes need not match him with every pair of a box and a bucket: what a box says of a value, summed
+over its buckets, is the same for everybody who fits it. So each box becomes a bucket of its own in which a value s
+occurs
+
+    sum over B of Num(E, B) Num(s, B) / |B|
+
+times, counted in parts of a common denominator so that it stays a whole number.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +38,7 @@ if TYPE_CHECKING:
     from undercover.forms.reading import Reading
 
 _BITMAP_BYTES = 1 << 27
+_LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -164,3 +175,70 @@ def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDAr
     place = {label: code for code, label in enumerate(column.domain.labels)}
     codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
     return codes, len(place)
+
+
+@dataclass(frozen=True)
+class MergedBoxes:
+    """Boxes, and the buckets the rows of each lie in: ``buckets[starts[i]:starts[i + 1]]``."""
+
+    boxes: Boxes
+    starts: NDArray[np.int64]  # (n_boxes + 1,)
+    buckets: NDArray[np.int64]
+    n_buckets: int
+
+
+def merged_boxes(reading: Reading, original: Table, known: Sequence[str], sensitive: Sequence[str]) -> MergedBoxes:
+    """The boxes of a release as :func:`undercover.forms.boxes.boxes_of` reads them, one for all its buckets."""
+    boxes = boxes_of(reading, original, known, sensitive)
+    count = len(boxes.weights)
+    n_buckets = int(boxes.bucket_of.max(initial=-1)) + 1
+    separate = MergedBoxes(boxes, np.arange(count + 1), boxes.bucket_of, n_buckets)
+    if reading.buckets is None or boxes.exact is not None:
+        return separate
+    whole = math.lcm(*(size for column in boxes.sensitive.values() for size in np.unique(column.sizes).tolist()))
+    if whole * int(boxes.weights.sum()) >= _LARGEST:
+        return separate  # no whole number would hold the counts
+    columns = [reading.column(name) for name in known]
+    entry_of, _ = combine([*columns, reading.buckets.rows])
+    box_of, n_boxes = combine(columns)
+    owner = np.empty(count, dtype=np.int64)  # the box of each pair of a box and a bucket
+    owner[entry_of] = box_of
+    first = first_rows(owner, n_boxes)
+    order = np.argsort(owner, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n_boxes))])
+    weights = np.bincount(owner, weights=boxes.weights, minlength=n_boxes).astype(np.int64)
+    merged = replace(
+        boxes,
+        weights=weights,
+        bucket_of=np.arange(n_boxes),
+        masks=np.ascontiguousarray(boxes.masks[first]),
+        sensitive={
+            name: _merged(column, owner, boxes.bucket_of, boxes.weights, n_boxes, whole)
+            for name, column in boxes.sensitive.items()
+        },
+    )
+    return MergedBoxes(merged, starts, boxes.bucket_of[order], n_buckets)
+
+
+def _merged(
+    column: Distribution,
+    owner: NDArray[np.int64],
+    bucket_of: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    n_boxes: int,
+    whole: int,
+) -> Distribution:
+    """The values of every box, in parts of ``1 / whole``."""
+    entry, times = column.entries_of(bucket_of)
+    keys = np.repeat(owner, times) * column.n_values + column.value_index[entry]
+    parts = np.repeat(rows * (whole // column.sizes[bucket_of]), times) * column.counts[entry]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    return replace(
+        column,
+        class_index=keys[first] // column.n_values,
+        value_index=keys[first] % column.n_values,
+        counts=np.add.reduceat(parts[order], first),
+        n_classes=n_boxes,
+    )

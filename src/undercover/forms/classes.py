@@ -29,15 +29,6 @@ class Classes:
 
     Where a release is a quasi-identifier table and a sensitive table, the classes are its buckets and ``boxes`` are
     the rows of the former that are written alike. ``problems`` says where the two tables contradict each other.
-
-    Examples
-    --------
-    >>> data = pa.table({"age": ["[20, 30]", "[20, 30]", "*"], "disease": ["flu", "cold", "flu"]})
-    >>> classes = classes_of_table(data, ["age"], ["disease"], suppressed_is_star=True)
-    >>> classes
-    <Classes: 1 of 2 rows, 1 suppressed; hand them to a guarantee's check()>
-    >>> classes.labels.tolist(), classes.sizes.tolist(), classes.describe(0)
-    ([0, 0, -1], [2], {'age': '[20, 30]'})
     """
 
     quasi_identifiers: tuple[str, ...]
@@ -62,6 +53,14 @@ class Classes:
         """Rows that lie in a class."""
         return int(self.sizes.sum())
 
+    def column(self, name: str) -> Written:
+        """The cells of a column, of every published row."""
+        return written(self.data.column(name))
+
+    def cells(self, name: str) -> Written:
+        """The cells of a column, of every class."""
+        return written(self.data.column(name).take(pa.array(self.representatives)))
+
     def describe(self, index: int) -> dict[str, str]:
         """The cells of one class as text."""
         row = self.data.select(list(self.described_by or self.quasi_identifiers))
@@ -85,22 +84,9 @@ def classes_of_table(
 ) -> Classes:
     """The classes of any table.
 
-    Parameters
-    ----------
-    data
-        The published rows.
-    quasi_identifiers, sensitive
-        Names of its columns.
-    suppressed_is_star
-        Whether a row whose every quasi-identifier is ``*`` is a suppressed row, not a member of a class.
-    people
-        The column that says how many people a row stands for, where each is one of several; then no row is suppressed.
-
-    Examples
-    --------
-    >>> ages = pa.table({"age": [34, 34, None]})
-    >>> classes_of_table(ages, ["age"], suppressed_is_star=True).sizes.tolist()
-    [2, 1]
+    With ``suppressed_is_star`` a row whose every quasi-identifier is ``*`` is a suppressed row, not a member of a
+    class. ``people`` is the column that says how many people a row stands for, where each is one of several; then no
+    row is suppressed.
     """
     quasi, secret = tuple(quasi_identifiers), tuple(sensitive)
     names = data.column_names

@@ -13,7 +13,7 @@ to compare them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -27,17 +27,7 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """The runs of every cell, one behind the other; each cell has at least one.
-
-    Examples
-    --------
-    >>> cells = Coverage.of_meanings([Meaning(2, 5), Meaning(0, 9, (0, 1, 9))], n_positions=10)
-    >>> cells.low.tolist(), cells.high.tolist(), cells.sizes.tolist()
-    ([2, 0, 9], [5, 1, 9], [4, 3])
-    >>> asked = np.array([0, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=bool)  # positions 1 to 3
-    >>> cells.covered(asked).tolist()
-    [2, 1]
-    """
+    """The runs of every cell, one behind the other; each cell has at least one."""
 
     starts: Positions  # (n_cells + 1,) into low and high
     low: Positions  # (n_runs,)
@@ -51,11 +41,7 @@ class Coverage:
 
     @classmethod
     def of_members(cls, cells: Positions, members: Positions, n_cells: int, n_positions: int) -> Coverage:
-        """Cells given member by member, sorted by cell and then by position, no member twice.
-
-        >>> Coverage.of_members(np.array([0, 0, 0, 1]), np.array([3, 4, 7, 8]), 2, 10).low.tolist()
-        [3, 7, 8]
-        """
+        """Cells given member by member, sorted by cell and then by position, no member twice."""
         first = np.append(True, (np.diff(members) != 1) | (np.diff(cells) != 0))
         last = np.append(first[1:], True)
         starts = np.searchsorted(cells[first], np.arange(n_cells + 1))
@@ -99,14 +85,7 @@ Array = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cover:
-    """The distinct cells of one column as ranges of codes; scattered cells list their codes too.
-
-    Examples
-    --------
-    >>> cover = Cover.of([Meaning(0, 1), Meaning(0, 3, (0, 3))], size=4)
-    >>> cover.reaches(np.array([0, 1]), 1, 2).tolist(), cover.holds(np.array([1, 1]), np.array([2, 3])).tolist()
-    ([True, False], [False, True])
-    """
+    """The distinct cells of one column as ranges of codes; scattered cells list their codes too."""
 
     low: Array  # (n_cells,)
     high: Array
@@ -158,43 +137,49 @@ class Cover:
 
 
 def covered(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> NDArray[np.bool_]:
-    """Whether each point lies in a box.
-
-    Parameters
-    ----------
-    points
-        Codes of the points, one array per column.
-    boxes
-        Cells of the boxes, one array per column: numbers into that column's cover.
-    covers
-        What the cells of each column stand for.
-
-    Examples
-    --------
-    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
-    >>> covered([np.array([0, 3, 2])], [np.array([1])], [ages]).tolist()
-    [False, True, True]
-    """
+    """Whether each point lies in a box; see :func:`meetings`."""
     found = np.zeros(len(points[0]), dtype=bool)
+    for rows, _ in meetings(points, boxes, covers):
+        found[rows] = True
+    return found
+
+
+def located(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> tuple[Array, Array]:
+    """The last box each point lies in (-1 for none), and in how many it lies.
+
+    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
+    >>> box, times = located([np.array([0, 3, 2])], [np.array([1])], [ages])
+    >>> box.tolist(), times.tolist()
+    ([-1, 0, 0], [0, 1, 1])
+    """
+    found, times = np.full(len(points[0]), -1, dtype=np.int64), np.zeros(len(points[0]), dtype=np.int64)
+    for rows, near in meetings(points, boxes, covers):
+        found[rows] = near
+        np.add.at(times, rows, 1)
+    return found, times
+
+
+def meetings(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> Iterator[tuple[Array, Array]]:
+    """The pairs of a point and a box it lies in, part by part.
+
+    ``points`` are codes and ``boxes`` cells, one array per column; a cell is a number into that column's cover. Both
+    are halved along the column in which the points are widest, until few pairs are left to compare.
+    """
     pending = [(np.arange(len(points[0])), np.arange(len(boxes[0])))]
     while pending:
         rows, near = pending.pop()
         if not len(rows) or not len(near):
             continue
-        if len(rows) * len(near) <= _PAIRS:
-            found[rows] = _compare_all(points, boxes, covers, rows, near)
-            continue
         column, first, last = _widest(points, covers, rows)
+        if len(rows) * len(near) <= _PAIRS or first == last:
+            yield _compare_all(points, boxes, covers, rows, near)
+            continue
         codes = points[column][rows]
         middle = int(np.partition(codes, len(codes) // 2)[len(codes) // 2])
         middle -= middle == last
-        if first == last:
-            found[rows] = _compare_one(points, boxes, covers, int(rows[0]), near)  # all the same point
-            continue
         cells = boxes[column][near]
         for part, start, end in ((codes <= middle, first, middle), (codes > middle, middle + 1, last)):
             pending.append((rows[part], near[covers[column].reaches(cells, start, end)]))
-    return found
 
 
 def _widest(points: Sequence[Array], covers: Sequence[Cover], rows: Array) -> tuple[int, int, int]:
@@ -206,7 +191,7 @@ def _widest(points: Sequence[Array], covers: Sequence[Cover], rows: Array) -> tu
 
 def _compare_all(
     points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], rows: Array, near: Array
-) -> NDArray[np.bool_]:
+) -> tuple[Array, Array]:
     # Two columns weed out most pairs as a whole; the rest are followed one by one.
     telling = sorted(range(len(covers)), key=lambda column: -covers[column].size)
     fits = np.ones((len(rows), len(near)), dtype=bool)
@@ -217,14 +202,4 @@ def _compare_all(
     for column in telling[2:] + telling[:2]:
         kept = covers[column].holds(boxes[column][near[box]], points[column][rows[row]])
         row, box = row[kept], box[kept]
-    found = np.zeros(len(rows), dtype=bool)
-    found[row] = True
-    return found
-
-
-def _compare_one(
-    points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover], row: int, near: Array
-) -> bool:
-    for codes, cells, cover in zip(points, boxes, covers, strict=True):
-        near = near[cover.holds(cells[near], np.full(len(near), codes[row]))]
-    return bool(len(near))
+    return rows[row], near[box]

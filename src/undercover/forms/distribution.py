@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.forms.written import Written, labels_of
+from undercover.forms.written import Written, labels_of, positions_among, written
+from undercover.model.release import PublishedTable
 
 
 @dataclass(frozen=True)
@@ -21,15 +22,6 @@ class Distribution:
     ``value_index[i]``. Entries are sorted by class, then by value. Every class has at least one.
 
     ``overall`` counts each value over all published rows: the reference that t-closeness and its kin compare with.
-
-    Examples
-    --------
-    >>> from undercover.forms.written import written
-    >>> column = distribution_of("disease", written(pa.array(["flu", "cold", "flu"])), np.array([0, 0, 1]), 2)
-    >>> column.labels, column.class_index.tolist(), column.value_index.tolist(), column.counts.tolist()
-    (('cold', 'flu'), [0, 0, 1], [0, 1, 1], [1, 1, 1])
-    >>> column.overall.tolist(), column.sizes.tolist(), column.largest.tolist()
-    ([1, 2], [2, 1], [1, 1])
     """
 
     name: str
@@ -69,6 +61,12 @@ class Distribution:
     def distinct(self) -> NDArray[np.int64]:
         """Distinct values of each class."""
         return np.diff(self.starts)
+
+    def entries_of(self, classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The entries of some classes one after the other, and how many each of these has."""
+        times = self.distinct[classes]
+        ends = np.cumsum(times)
+        return np.arange(int(times.sum())) - np.repeat(ends - times - self.starts[classes], times), times
 
     def sums(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
         """Sum a whole number per entry over each class."""
@@ -138,3 +136,29 @@ def _count(
         return distinct, np.bincount(inverse, weights=weights).astype(np.int64)
     distinct, times = np.unique(keys, return_counts=True)
     return distinct, times.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class BucketTable:
+    """Buckets, numbered as they occur among the rows, and the lines that list their values."""
+
+    table: PublishedTable  # one line for each value of a bucket
+    rows: Written  # (n_rows,) bucket of each row
+    of_line: NDArray[np.int64]  # (n_lines,) bucket of each line
+    people: NDArray[np.int64]  # (n_lines,) how often the value occurs in the bucket
+
+    @classmethod
+    def of(cls, rows: Written, table: PublishedTable, bucket: str, count: str) -> BucketTable:
+        """Tie rows to the lines of a table by the number of the bucket."""
+        named = written(table.data.column(bucket))
+        people = np.asarray(table.data.column(count).to_numpy(), dtype=np.int64)
+        return cls(table, rows, positions_among(named, rows)[named.codes], people)
+
+    @property
+    def count(self) -> int:
+        """Number of buckets."""
+        return len(self.rows.values)
+
+    def distribution(self, name: str) -> Distribution:
+        """How often each value of a sensitive column occurs in each bucket."""
+        return distribution_of(name, written(self.table.data.column(name)), self.of_line, self.count, self.people)

@@ -36,15 +36,6 @@ LONGEST_LIST = 1_000_000
 def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains | None) -> Values | None:
     """The values of one published column, in order; ``None`` for a continuum.
 
-    Parameters
-    ----------
-    name, form
-        The column and how its cells are written.
-    cells
-        Its distinct cells.
-    domains
-        What the recipient knows: an encoded table, or for some columns a hierarchy or a list of values.
-
     Examples
     --------
     >>> domain_of("age", ["[20, 23]", "25", "*"], "interval", None).labels

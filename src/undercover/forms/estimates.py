@@ -9,7 +9,7 @@ published may have any value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.meaning import Values
-from undercover.forms.spread import Spread
-from undercover.forms.spreads import spread_of_rows
+from undercover.forms.spread import Spread, spread_of_rows
 from undercover.forms.written import Written, combine, first_rows
 from undercover.model.table import Table
 
@@ -66,18 +65,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The boxes of a release.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.forms import read
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4))
-    >>> found = read(run.release).estimates(run.original)
-    >>> float(found.people.sum()), sorted(found.coverage), sorted(found.sensitive)
-    (1000.0, ['age', 'sex'], ['income'])
-    """
+    """The boxes of a release."""
 
     coverage: Mapping[str, Coverage]  # what the distinct cells of a quasi-identifier cover, in leaves
     cells: Mapping[str, Positions]  # (n_boxes,) cell of each box
@@ -136,10 +124,5 @@ def with_unpublished(found: Estimates, sizes: Mapping[str, int]) -> Estimates:
         return found
     nothing = np.zeros(found.n_boxes, dtype=np.int64)
     whole = {name: Coverage.of_ranges(np.array([0]), np.array([size - 1]), size) for name, size in sizes.items()}
-    return Estimates(
-        {**found.coverage, **whole},
-        {**found.cells, **dict.fromkeys(sizes, nothing)},
-        found.people,
-        found.draws,
-        found.sensitive,
-    )
+    cells = {**found.cells, **dict.fromkeys(sizes, nothing)}
+    return replace(found, coverage={**found.coverage, **whole}, cells=cells)

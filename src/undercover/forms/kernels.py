@@ -167,7 +167,7 @@ def weigh_covering(
     ``bitmaps`` (n_values, n_words) as :func:`undercover.forms.kernels.index_boxes` makes them. Targets that begin
     alike share the intersection of these columns with the one before, so they should be sorted. The rows of target t
     are ``row_starts[t]:row_starts[t + 1]`` of ``truth``; equal values stand together. The ``weights`` are
-    :class:`undercover.forms.matching.Weights`.
+    :class:`undercover.forms.disclosure.Weights`.
     """
     planes, plane_starts, list_starts, listed, listed_weights = weights
     n, d = targets.shape

@@ -17,16 +17,14 @@ all totals lie between 0 and 1 and do not grow with the table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
-from undercover.forms.written import written
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.view import View, Viewable, table
@@ -52,12 +50,7 @@ class Loss(Viewable):
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "arithmetic": self.arithmetic,
-            "weighted": self.weighted,
-            "geometric": self.geometric,
-            "per_column": dict(self.per_column),
-        }
+        return asdict(self)
 
     def view(self) -> View:
         """What it shows: altogether and by column."""
@@ -78,22 +71,7 @@ class CellLoss:
 
 
 def losses(original: Table, reading: Reading) -> dict[str, Loss]:
-    """The three measures of a release, by name: ``arx``, ``iloss`` and ``ncp``.
-
-    Examples
-    --------
-    >>> from undercover.forms import read
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> from undercover.model.schema import Schema
-    >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30, 40]}), Schema(quasi_identifiers=["age"]))
-    >>> data = pa.table({"age": ["[20, 25]", "[20, 25]", "30", "40"]})
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> found = losses(original, read(Release("mondrian", {}, (PublishedTable("table", columns, data),), True)))
-    >>> found["arx"].arithmetic  # two cells of (2 - 1)/(4 - 1), two of 0
-    0.16666666666666666
-    >>> found["ncp"].arithmetic, found["iloss"].arithmetic  # (25 - 20)/(40 - 20) and (2 - 1)/4, for half of the rows
-    (0.125, 0.125)
-    """
+    """The three measures of a release, by name: ``arx``, ``iloss`` and ``ncp``."""
     classes, table = reading.classes, reading.main
     boxes = classes.boxes or classes
     names = classes.quasi_identifiers
@@ -103,7 +81,7 @@ def losses(original: Table, reading: Reading) -> dict[str, Loss]:
     per_box: dict[str, list[Losses]] = {"arx": [], "iloss": [], "ncp": []}
     problems: list[str] = []
     for name in names:
-        column = written(table.data.column(name).take(pa.array(boxes.representatives)))
+        column = boxes.cells(name)
         try:
             cells = cell_losses(original[name], column.labels, table.form(name))
         except DataError as error:
@@ -122,6 +100,7 @@ def losses(original: Table, reading: Reading) -> dict[str, Loss]:
 def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: CellForm) -> CellLoss:
     """The losses of distinct cells of one column.
 
+    >>> import pyarrow as pa
     >>> from undercover.model.schema import Column
     >>> from undercover.model.table import encode
     >>> towns = encode("town", pa.array(["Bonn", "Lyon", "Rome"]), Column(), missing="error")

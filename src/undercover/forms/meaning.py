@@ -40,19 +40,7 @@ _COLUMNS_KEPT = 32
 
 @dataclass(frozen=True)
 class Values:
-    """The values cells are read against, in order; missing, where there is such a value, is the last.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Column
-    >>> from undercover.model.table import encode
-    >>> ages = domain_values(encode("age", pa.array([28, 30, 35, 41]), Column(), missing="error"))
-    >>> ages.read("[28, 35]", "interval").size, ages.read("{28, 41}", "set").members, ages.read("*", "set").size
-    (3, (0, 3), 4)
-    >>> ages.read("99", "interval") == NOTHING
-    True
-    """
+    """The values cells are read against, in order; missing, where there is such a value, is the last."""
 
     labels: tuple[str, ...]
     kind: Kind
@@ -73,6 +61,15 @@ class Values:
     def numbers(self) -> NDArray[np.float64]:
         """The values on their scale, for numbers and dates; what is no number lies at infinity."""
         return np.array([_number(label, self.kind) for label in self.labels], dtype=np.float64)
+
+    @property
+    def scale(self) -> NDArray[np.float64]:
+        """Numbers and dates by value, everything else by rank; missing lies below."""
+        if self.kind not in ("numeric", "date"):
+            return np.arange(self.size, dtype=np.float64)
+        numbers = self.numbers.copy()
+        numbers[~np.isfinite(numbers)] = numbers[np.isfinite(numbers)].min(initial=0.0) - 1
+        return numbers
 
     @cached_property
     def nodes(self) -> dict[str, Meaning]:

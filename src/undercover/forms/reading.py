@@ -11,27 +11,26 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
-from undercover.forms.boxes import Boxes
-from undercover.forms.bucket_table import BucketTable
+from undercover.forms.boxes import Boxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import Disclosure, disclosure_of
+from undercover.forms.distribution import BucketTable
 from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.merged_boxes import merged_boxes
 from undercover.forms.spread import Spread, read_cells, spread_of
 from undercover.forms.written import Written, written
 from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 if TYPE_CHECKING:
-    from undercover.forms.drawn.displacement import Displacement
+    from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
@@ -39,6 +38,20 @@ if TYPE_CHECKING:
     from undercover.model.table import Table
 
 Rows = NDArray[np.int64]
+
+_CELLS: Final[Mapping[str, str]] = {
+    "value": "The value itself.",
+    "interval": "[low, high] stands for a value from low to high, both included; a value alone for itself; * for any.",
+    "set": '{a, b} stands for one of its members (one that contains a comma is quoted: {a, "b, c"}); a value alone '
+    "for itself; * for any.",
+    "node": "A node of the column's hierarchy stands for any value below it; a value alone for itself; * for any.",
+}
+_ROLES: Final[Mapping[str, str]] = {
+    "quasi-identifier": "What others may know of a person.",
+    "sensitive": "What others must not learn of a person.",
+    "insensitive": "Published unchanged; no promise covers it.",
+    "structure": "Holds the tables together; it says nothing about a person.",
+}
 
 
 class Reading:
@@ -59,9 +72,12 @@ class Reading:
     """What else there is to say of an attacker who meets this form."""
     channel: Channel | None = None
     """What sensitive values went through, where they are not true."""
+    form: Any
+    """Of the release; every form's own reading knows its class."""
 
     def __init__(self, release: Release) -> None:
         self.release = release
+        self.form = release.form
         self._written: dict[tuple[str, str, bool], Written] = {}
 
     def of(self, release: Release) -> Self:
@@ -94,6 +110,13 @@ class Reading:
     def people(self) -> Rows | None:
         """How many people each row stands for, where that is not one."""
         return None
+
+    @cached_property
+    def seen(self) -> Rows:
+        """(n_rows,) the published value, by its place in the domain of the channel it went through."""
+        assert self.channel is not None
+        values = self.column(self.main.names("sensitive")[0])
+        return np.array([self.channel.code[label] for label in values.labels], dtype=np.int64)[values.codes]
 
     def column(self, name: str, *, nan_is_missing: bool = False) -> Written:
         """A column of the main table, as codes."""
@@ -198,20 +221,18 @@ class Reading:
 
     # Words, from public facts alone.
 
-    order: str = "carries no information"
-    """What the order of the rows says."""
+    @property
+    def order(self) -> str:
+        """What the order of the rows says."""
+        return "carries no information"
 
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
-        from undercover.forms.words import STRUCTURE, role_words
-
-        return STRUCTURE if column.role == "structure" else role_words(column.role)
+        return _ROLES.get(column.role, "")
 
     def cell_words(self) -> Mapping[str, str]:
         """How each way of writing a cell is read."""
-        from undercover.forms.words import CELLS
-
-        return CELLS
+        return _CELLS
 
     def limits(self) -> list[str] | None:
         """What the form leaves open; ``None`` where promises and methods say all there is to say."""

@@ -65,12 +65,7 @@ def written(column: pa.Array | pa.ChunkedArray, *, nan_is_missing: bool = False)
 
 
 def combine(columns: Sequence[Written]) -> tuple[NDArray[np.int64], int]:
-    """Number the distinct rows of several columns in order of appearance.
-
-    >>> labels, count = combine([written(pa.array(["a", "a", "b"])), written(pa.array([1, 2, 1]))])
-    >>> labels.tolist(), count
-    ([0, 1, 2], 3)
-    """
+    """Number the distinct rows of several columns in order of appearance."""
     key = columns[0].codes
     span = max(len(columns[0].values), 1)
     for column in columns[1:]:

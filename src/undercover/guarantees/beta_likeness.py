@@ -10,26 +10,25 @@ no β is enough. Deviation: the table is the published one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Outcome, Promise, assess, conclude, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
-from undercover.parameters import Above, check
+from undercover.parameters import Above
 
 _TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class BetaLikeness:
+class BetaLikeness(Promise):
     """No value's share grows by more than ``beta`` times itself.
 
     Examples
@@ -46,19 +45,12 @@ class BetaLikeness:
 
     name: ClassVar[str] = "beta-likeness"
     sense: ClassVar[Sense] = "at most"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute", "distribution"})
     short: ClassVar[Short] = {"beta": {}, "enhanced-beta": {"enhanced": True}}
 
     beta: Annotated[int | float | Fraction, Above(0)]
     enhanced: bool = False
     column: str | None = None
-
-    def __post_init__(self) -> None:
-        check(self)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        asked: dict[str, Any] = {"beta": plain(self.beta), "enhanced": self.enhanced}
-        return asked if self.column is None else {**asked, "column": self.column}
 
     def title(self) -> str:
         """Its name and numbers."""
@@ -71,10 +63,6 @@ class BetaLikeness:
             f"No {value_of(self.column)} is more frequent in a class than in the whole table by more than "
             f"{plain(self.beta)} times its share there."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
 
     def check(self, classes: Classes) -> Finding:
         """Find the class in which a value gains most."""

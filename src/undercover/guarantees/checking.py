@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, unknown
+from undercover.exact import plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.model.finding import Finding, Sense
-from undercover.model.protocols import Guarantee
+from undercover.model.protocols import Cover, Guarantee
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.parameters import check
 
 Topic = Literal["unchanged", "others"]
 
@@ -29,7 +31,6 @@ class Checkable(Guarantee, Protocol):
 
     def check(self, classes: Classes) -> Finding:
         """Compute what the table has and compare."""
-        ...
 
 
 @runtime_checkable
@@ -38,7 +39,6 @@ class PrivatelyCheckable(Checkable, Protocol):
 
     def check_run(self, run: Run) -> Finding:
         """Compute what the run has and compare."""
-        ...
 
 
 @runtime_checkable
@@ -47,7 +47,6 @@ class Stated(Checkable, Protocol):
 
     def of_release(self, release: Release) -> Checkable:
         """The same, with what the release states filled in."""
-        ...
 
 
 @runtime_checkable
@@ -56,7 +55,25 @@ class Limited(Checkable, Protocol):
 
     def limits(self, about: Topic) -> list[str]:
         """What it does not cover: with columns that are published unchanged, or next to tables of others."""
-        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What most guarantees have in common: their fields are checked, and written in a spec as they are."""
+
+    about: ClassVar[frozenset[Cover]] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def parameters(self) -> Mapping[str, Any]:
+        """What was asked for, as written in a spec."""
+        asked = {parameter.name: getattr(self, parameter.name) for parameter in fields(self)}
+        return {name: plain(value) for name, value in asked.items() if value is not None}
+
+    def covers(self) -> frozenset[Cover]:
+        """What it is about."""
+        return self.about
 
 
 class Given(NamedTuple):

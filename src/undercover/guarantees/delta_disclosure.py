@@ -10,24 +10,23 @@ the published one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Outcome, Promise, assess, conclude, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
-from undercover.parameters import Above, check
+from undercover.parameters import Above
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Promise):
     """|log(p/q)| stays below ``delta`` for every value in every class.
 
     Examples
@@ -41,18 +40,11 @@ class DeltaDisclosure:
 
     name: ClassVar[str] = "delta-disclosure"
     sense: ClassVar[Sense] = "at most"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute", "distribution"})
     short: ClassVar[Short] = {"delta": {}}
 
     delta: Annotated[int | float | Fraction, Above(0)]
     column: str | None = None
-
-    def __post_init__(self) -> None:
-        check(self)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        asked: dict[str, Any] = {"delta": plain(self.delta)}
-        return asked if self.column is None else {**asked, "column": self.column}
 
     def title(self) -> str:
         """Its name and numbers."""
@@ -64,10 +56,6 @@ class DeltaDisclosure:
             f"No class makes any {value_of(self.column)} more or less likely than the whole table does, beyond a "
             f"factor of e to the power of {plain(self.delta)}."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
 
     def check(self, classes: Classes) -> Finding:
         """Find the class that differs most."""

@@ -20,17 +20,18 @@ from numpy.typing import NDArray
 
 from undercover.exact import Number, exact, plain
 from undercover.forms.classes import Classes
+from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense
-from undercover.model.protocols import Cover, Short
+from undercover.model.protocols import Short
 from undercover.model.run import Run
-from undercover.parameters import EXACT, Within, check
+from undercover.parameters import EXACT, Within
 
 FRAME = "output_tables"
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeltaProbability:
+class DeltaProbability(Promise):
     """No record has more than the share ``delta`` of any output value.
 
     Examples
@@ -44,9 +45,6 @@ class DeltaProbability:
     short: ClassVar[Short] = {}
 
     delta: Annotated[Number, Within(0, 1, "(]"), EXACT]
-
-    def __post_init__(self) -> None:
-        check(self)
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
@@ -62,10 +60,6 @@ class DeltaProbability:
             "Of every value that may be released in a group, no person has more than this share of the probability. It "
             "bounds a share, not the probability of being found, and it speaks of the output tables, which are private."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset()
 
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""
@@ -95,15 +89,7 @@ class DeltaProbability:
 
 
 def largest_share(frame: pa.Table, n_groups: int, sizes: NDArray[np.int64]) -> tuple[float, list[str]]:
-    """The largest share of a record in an output value, and what is wrong with the tables.
-
-    >>> frame = pa.table({
-    ...     "group": [0, 0, 0], "attribute": ["age"] * 3, "original": ["1", "1", "2"], "output": ["1", "2", "2"],
-    ...     "probability": [0.5, 0.5, 1.0], "records": [1, 1, 1],
-    ... })
-    >>> largest_share(frame, 1, np.array([2]))
-    (1.0, [])
-    """
+    """The largest share of a record in an output value, and what is wrong with the tables."""
     attribute, n_attributes = _codes(frame["attribute"])
     original, n_originals = _codes(frame["original"])
     output, n_outputs = _codes(frame["output"])

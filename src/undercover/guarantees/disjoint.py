@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, HierarchyError
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
-from undercover.forms.written import written
+from undercover.guarantees.checking import Promise
 from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.protocols import Cover, Short
+from undercover.model.protocols import Short
 from undercover.model.schema import Kind
 
 Array = NDArray[np.int64]
@@ -38,7 +38,7 @@ _EXAMPLES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class DisjointCells:
+class DisjointCells(Promise):
     """No two published rows have cells that could hold the same person.
 
     Parameters
@@ -87,17 +87,13 @@ class DisjointCells:
         """What it means for the people in the table."""
         return "Nobody's quasi-identifiers fit two published rows."
 
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset()
-
     def check(self, classes: Classes) -> Finding:
         """Count the rows whose cells overlap those of another row."""
         columns: list[_Column] = []
         boxes: list[Array] = []
         problems: list[str] = []
         for name in classes.quasi_identifiers:
-            column = written(classes.data.column(name))
+            column = classes.column(name)
             try:
                 columns.append(_Column.of(self._meanings(name, column.labels)))
             except (DataError, HierarchyError) as error:

@@ -9,19 +9,18 @@ combination is found in it, whatever the size of his bucket.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from undercover.forms.classes import Classes
-from undercover.guarantees.checking import Outcome, conclude
+from undercover.guarantees.checking import Outcome, Promise, conclude
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
-from undercover.parameters import AtLeast, check
+from undercover.parameters import AtLeast
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity:
+class KAnonymity(Promise):
     """Every class has at least ``k`` rows.
 
     Examples
@@ -35,16 +34,10 @@ class KAnonymity:
 
     name: ClassVar[str] = "k-anonymity"
     sense: ClassVar[Sense] = "at least"
+    about: ClassVar[frozenset[Cover]] = frozenset({"identity"})
     short: ClassVar[Short] = {"k": {}}
 
     k: Annotated[int, AtLeast(1)]
-
-    def __post_init__(self) -> None:
-        check(self)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        return {"k": self.k}
 
     def title(self) -> str:
         """Its name and numbers."""
@@ -53,10 +46,6 @@ class KAnonymity:
     def meaning(self) -> str:
         """What it means for the people in the table."""
         return f"Everybody shares all published quasi-identifier cells with at least {self.k - 1:,} other rows."
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"identity"})
 
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""

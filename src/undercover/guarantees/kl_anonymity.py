@@ -19,10 +19,9 @@ their boxes coincide, so the definition itself is checked. Comparisons are exact
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ from numpy.typing import NDArray
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, Topic, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import AtLeast, check
@@ -40,7 +39,7 @@ _LARGEST = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
-class KLAnonymity:
+class KLAnonymity(Promise):
     """Every box has at least ``k`` rows and no sensitive value with more than 1/``l``.
 
     Parameters
@@ -72,6 +71,7 @@ class KLAnonymity:
 
     name: ClassVar[str] = "kl-anonymity"
     sense: ClassVar[Sense] = "at least"
+    about: ClassVar[frozenset[Cover]] = frozenset({"identity", "attribute"})
     short: ClassVar[Short] = {}
 
     k: Annotated[int, AtLeast(1)]
@@ -81,13 +81,6 @@ class KLAnonymity:
     def __post_init__(self) -> None:
         check(self)
         object.__setattr__(self, "l", int(self.l) if self.l == int(self.l) else self.l)
-
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        written: dict[str, Any] = {"k": self.k, "l": plain(self.l)}
-        if self.column is not None:
-            written["column"] = self.column
-        return written
 
     def title(self) -> str:
         """Its name and numbers."""
@@ -100,10 +93,6 @@ class KLAnonymity:
             f"{value_of(self.column)} more than 1/{plain(self.l)}: every row that fits counts with the values of its "
             "bucket."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"identity", "attribute"})
 
     def limits(self, about: Topic) -> list[str]:
         """Buckets are small where rows cannot be told apart."""
@@ -178,9 +167,7 @@ def _entries(classes: Classes, boxes: Classes, column: Distribution) -> _Entries
     else:
         pairs, rows = np.unique(boxes.labels * classes.count + classes.labels, return_counts=True)
         box, bucket = pairs // classes.count, pairs % classes.count
-    times = column.distinct[bucket]
-    ends = np.cumsum(times)
-    entry = np.arange(int(ends[-1])) - np.repeat(ends - times, times) + np.repeat(column.starts[bucket], times)
+    entry, times = column.entries_of(bucket)
     keys = np.repeat(box, times) * column.n_values + column.value_index[entry]
     order = np.argsort(keys, kind="stable")
     numerator = np.repeat(rows, times) * column.counts[entry]

@@ -15,7 +15,7 @@ and counts are compared as whole numbers; only the entropy needs a tolerance (1e
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Given, Outcome, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Given, Outcome, Promise, assess, conclude, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above, AtLeast, check
@@ -37,7 +37,7 @@ _TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
-class LDiversity:
+class LDiversity(Promise):
     """Every class is ``l``-diverse.
 
     Parameters
@@ -65,6 +65,7 @@ class LDiversity:
 
     name: ClassVar[str] = "l-diversity"
     sense: ClassVar[Sense] = "at least"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {
         "l": {"form": "frequency"},
         "distinct-l": {"form": "distinct"},
@@ -93,15 +94,6 @@ class LDiversity:
         if self.form != "recursive" and self.c is not None:
             yield f"The 'c' parameter of LDiversity belongs to form = \"recursive\". Got {self.c!r} instead."
 
-    def parameters(self) -> Mapping[str, Any]:
-        """What was asked for, as written in a spec."""
-        written: dict[str, Any] = {"l": plain(self.l), "form": self.form}
-        if self.c is not None:
-            written["c"] = plain(self.c)
-        if self.column is not None:
-            written["column"] = self.column
-        return written
-
     def title(self) -> str:
         """Its name and numbers."""
         constant = "" if self.c is None else f", c = {plain(self.c)}"
@@ -123,10 +115,6 @@ class LDiversity:
             f"In every class the most frequent value occurs less than {plain(self.c or 0)} times as often as the "
             f"{number}-th most frequent and all rarer values together."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute"})
 
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""

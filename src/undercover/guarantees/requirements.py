@@ -23,27 +23,14 @@ FOUND = ("required", "actual", "holds", "needs", "note")
 
 
 def guarantee_from_mapping(mapping: Mapping[str, Any]) -> Checkable:
-    """Build a guarantee from its name and parameters, as in a spec or a manifest.
-
-    >>> guarantee_from_mapping({"name": "k-anonymity", "k": 5})
-    KAnonymity(k=5)
-    >>> guarantee_from_mapping({"name": "k-anonymity", "kk": 5})
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: 2 problems:
-    - Parameter of k-anonymity `kk` is not known. Did you mean `k`? There are: `k`.
-    - k-anonymity needs `k`.
-    """
+    """Build a guarantee from its name and parameters, as in a spec or a manifest."""
     given = {key: value for key, value in mapping.items() if key != "name"}
     guarantee: Checkable = make("guarantees", str(mapping.get("name")), given)
     return guarantee
 
 
 def requirement_keys() -> tuple[str, ...]:
-    """The keys of :func:`guarantees_from_requirements`: those of guarantees, then those given beside them.
-
-    >>> requirement_keys()[:3]
-    ('k', 'l', 'distinct-l')
-    """
+    """The keys of :func:`guarantees_from_requirements`: those of guarantees, then those given beside them."""
     known = _short_forms()
     return tuple(dict.fromkeys([*known, *_beside(known)]))
 
@@ -53,22 +40,8 @@ def guarantees_from_requirements(
 ) -> tuple[Checkable, ...]:
     """The requirements of the command line as guarantees; all problems are reported together.
 
-    Parameters
-    ----------
-    requirements
-        ``key=number`` each, several joined by commas if you like. ``c`` belongs to ``recursive-l``, ``rho1`` to
-        ``rho2``, ``skew``, ``p`` and ``domain`` to ``rho2`` and ``growth``. Numbers may be written as fractions.
-    columns
-        What is known of the sensitive columns, where a tree or an order is to be taken from.
-
-    Examples
-    --------
-    >>> guarantees_from_requirements(["k=5", "t=1/5"])[0]
-    KAnonymity(k=5)
-    >>> guarantees_from_requirements(["recursive-l=3", "c=2"])
-    (LDiversity(l=3, form='recursive', c=2, column=None),)
-    >>> guarantees_from_requirements(["rho1=0.2,rho2=0.5"])[0].parameters()
-    {'rho2': 0.5, 'rho1': 0.2, 'skew': 1, 'bound': 'tight'}
+    Each is ``key=number``, several joined by commas if you like; numbers may be written as fractions. ``columns`` is
+    what is known of the sensitive columns, where a tree or an order is to be taken from.
     """
     known = _short_forms()
     beside = _beside(known)
@@ -104,15 +77,7 @@ def guarantees_from_requirements(
 def guarantees_from_entries(
     entries: Iterable[Mapping[str, Any]], columns: Mapping[str, Column] | None = None
 ) -> tuple[Checkable, ...]:
-    """The ``[[require]]`` entries of a spec as guarantees; all problems are reported together.
-
-    Examples
-    --------
-    >>> income = Column(kind="ordinal", domain=("low", "middle", "high"))
-    >>> entry = {"name": "t-closeness", "t": 0.2, "distance": "ordered"}
-    >>> guarantees_from_entries([entry], {"income": income})[0].order
-    ('low', 'middle', 'high')
-    """
+    """The ``[[require]]`` entries of a spec as guarantees; all problems are reported together."""
     return _built(entries, columns or {}, [])
 
 

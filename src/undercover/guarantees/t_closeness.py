@@ -33,7 +33,7 @@ from undercover.errors import InputError, ParameterError, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, assess, conclude, failed, of_column
+from undercover.guarantees.checking import Outcome, Promise, assess, conclude, failed, of_column
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
@@ -44,7 +44,7 @@ Distance = Literal["equal", "ordered", "hierarchical"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TCloseness:
+class TCloseness(Promise):
     """No class is farther than ``t`` from the whole table.
 
     Parameters
@@ -73,6 +73,7 @@ class TCloseness:
 
     name: ClassVar[str] = "t-closeness"
     sense: ClassVar[Sense] = "at most"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute", "distribution"})
     short: ClassVar[Short] = {
         "t": {"distance": "equal"},
         "ordered-t": {"distance": "ordered"},
@@ -137,10 +138,6 @@ class TCloseness:
             "The sensitive values of every class are spread almost as in the whole table: the two distributions are "
             f"at most {plain(self.t)} apart (0: alike, 1: nothing in common)."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
 
     @classmethod
     def completed(cls, entry: Mapping[str, Any], columns: Mapping[str, Column]) -> list[Mapping[str, Any]]:

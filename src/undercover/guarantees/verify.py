@@ -35,15 +35,7 @@ NOT_OFFERED = "a package that offers this guarantee"
 
 @dataclass(frozen=True)
 class Verification(Viewable):
-    """All findings about one release or table; ``problems`` are faults beyond single guarantees.
-
-    Examples
-    --------
-    >>> Verification((Finding("k-anonymity", {"k": 2}, 2, 3, True),))
-    <Verification: 1 of 1 guarantees hold; .to_dict() has the numbers>
-    >>> Verification((), problems=("table.csv: hash differs from the manifest",)).holds
-    False
-    """
+    """All findings about one release or table; ``problems`` are faults beyond single guarantees."""
 
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
@@ -145,24 +137,8 @@ def _number(value: float | None, sense: Sense) -> Figure | str:
 def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequence[str] = ()) -> Verification:
     """Check every claim of a release anew.
 
-    Parameters
-    ----------
-    release
-        Its published tables are all that is looked at.
-    also
-        Guarantees to check beyond those it claims.
-    problems
-        Faults found elsewhere, such as a file whose hash differs; they make the verification fail.
-
-    Examples
-    --------
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": [34, 34, 35]}))
-    >>> claim = {"name": "k-anonymity", "k": 2, "required": 2, "actual": 2, "holds": True}
-    >>> checked = verify(Release("mondrian", {}, (table,), True, guarantees=(claim,)))
-    >>> checked.holds, checked.findings[0].actual, checked.problems[0]
-    (False, 1, 'k-anonymity: the manifest says actual = 2, the published tables give 1.')
+    Its published tables are all that is looked at. ``also`` are guarantees to check beyond those it claims,
+    ``problems`` faults found elsewhere, such as a file whose hash differs; they make the verification fail.
     """
     classes = classes_of(release)
     findings: list[Finding] = []
@@ -199,10 +175,6 @@ def verify_table(
     """Check a table nobody here made; a row whose every quasi-identifier is ``*`` counts as suppressed.
 
     Where a guarantee about drawn values is among them, a column ``G`` says how many people each row stands for.
-
-    >>> from undercover.guarantees.k_anonymity import KAnonymity
-    >>> verify_table(pa.table({"age": [34, 34, 35]}), ["age"], [], [KAnonymity(k=2)])
-    <Verification: 0 of 1 guarantees hold; .failures and .problems say what is wrong>
     """
     drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
     people = PEOPLE if drawn else None

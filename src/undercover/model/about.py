@@ -21,55 +21,29 @@ from undercover.model.run import Run
 
 @dataclass(frozen=True)
 class Sweep:
-    """A method along one parameter, for a comparison.
+    """A method along one parameter, for a comparison."""
 
-    Parameters
-    ----------
-    label
-        What the releases are called on the page.
-    parameter, values
-        What changes.
-    fixed
-        What stays.
-    distinct
-        Whether its l counts different values, instead of bounding the share of the most frequent one.
-    """
-
-    label: str
+    label: str  # what the releases are called on the page
     parameter: str
     values: tuple[Any, ...]
     fixed: Mapping[str, Any] = field(default_factory=dict)
-    distinct: bool = False
+    distinct: bool = False  # whether its l counts different values, instead of bounding the share of the most frequent
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A release of the tour; the title is a column of a terminal, so it is short.
-
-    Parameters
-    ----------
-    folder, title, parameters
-        Where it is written, what it is called, and what the method is given.
-    hierarchies
-        Whether the columns of the census are cut along their hierarchies.
-    quasi_identifiers
-        Where the holder has some columns only.
-    beside
-        The release of another holder that this one is joined with; a method that reads others' tables is given it.
-    place
-        Stops with a higher one come later; of those with the same one the order is that of the methods.
-    ahead
-        Whether it has large kernels of its own: made last, and compiled by a second process in the meantime.
-    """
+    """A release of the tour; the title is a column of a terminal, so it is short."""
 
     folder: str
     title: str
     parameters: Mapping[str, Any]
-    hierarchies: bool = False
-    quasi_identifiers: tuple[str, ...] | None = None
-    beside: str | None = None
-    place: int = 0
-    ahead: bool = False
+    hierarchies: bool = False  # whether the columns of the census are cut along their hierarchies
+    quasi_identifiers: tuple[str, ...] | None = None  # where the holder has some columns only
+    beside: str | None = (
+        None  # the release of another holder that this one is joined with, handed to a method that reads it
+    )
+    place: int = 0  # later ones are higher; of those with the same the order is that of the methods
+    ahead: bool = False  # has large kernels of its own: made last, compiled by a second process in the meantime
 
 
 @dataclass(frozen=True)
@@ -109,27 +83,6 @@ _MAIN = asked("delta", "k", "l", "t", "p")
 class About:
     """What is to be known of a method.
 
-    Parameters
-    ----------
-    title
-        As a heading.
-    did
-        What was done, from public facts.
-    main
-        The parameters that stand in a title.
-    stages
-        What it has to say of a run beyond its groups: a title and a text each.
-    beside
-        Figures that are not promised: ``title``, ``mean``, ``max`` and ``words`` each.
-    limits
-        What a release does not protect, beyond what form and guarantees say.
-    pictures
-        How a release came about, drawn.
-    attacks
-        Attacks of its own, by their plug-in name.
-    sweeps, tour, examples
-        For comparisons, for the tour, and to be tried on tiny tables.
-
     Examples
     --------
     >>> about = About(title="Swap", did=lambda release: "Values were swapped.")
@@ -138,25 +91,22 @@ class About:
     """
 
     title: str
-    did: Callable[[Release], str]
-    main: Callable[[Release], Mapping[str, Any]] = _MAIN
-    stages: Callable[[Run], Sequence[tuple[str, str]]] = lambda run: ()
+    did: Callable[[Release], str]  # what was done, from public facts
+    main: Callable[[Release], Mapping[str, Any]] = _MAIN  # the parameters that stand in a title
+    stages: Callable[[Run], Sequence[tuple[str, str]]] = lambda run: ()  # beyond its groups: a title and a text each
+    # Figures that are not promised: ``title``, ``mean``, ``max`` and ``words`` each.
     beside: Callable[[Run], Sequence[Mapping[str, Any]]] = lambda run: ()
-    limits: Callable[[Release], Sequence[str]] = lambda release: ()
-    pictures: tuple[Drawing, ...] = ()
-    attacks: tuple[str, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
+    limits: Callable[[Release], Sequence[str]] = lambda release: ()  # beyond what form and guarantees say
+    pictures: tuple[Drawing, ...] = ()  # how a release came about
+    attacks: tuple[str, ...] = ()  # of its own, by their plug-in name
+    sweeps: tuple[Sweep, ...] = ()  # for comparisons
     tour: tuple[Stop, ...] = ()
-    examples: tuple[Example, ...] = ()
+    examples: tuple[Example, ...] = ()  # to be tried on tiny tables
 
 
 @cache
 def about_of(name: str) -> About:
-    """What is to be known of a method by its name, installed here or not.
-
-    >>> about_of("anatomy").title, about_of("my-own-method").title
-    ('Anatomy', 'My own method')
-    """
+    """What is to be known of a method by its name, installed here or not."""
     title = name.replace("-", " ").capitalize()
     words = f"The rows were grouped by the method {title}."
     try:

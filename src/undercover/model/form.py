@@ -29,7 +29,6 @@ class Form(Protocol):
 
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """What the form needs and the tables lack, one sentence each."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,16 +16,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Groups:
-    """A partition of rows into numbered groups.
-
-    Examples
-    --------
-    >>> groups = Groups(np.array([1, 0, 1], dtype=np.int32), 2)
-    >>> groups.sizes.tolist(), groups.rows_of(1).tolist()
-    ([1, 2], [0, 2])
-    >>> Groups.from_order(np.array([1, 0, 2]), np.array([0, 1, 3])).labels.tolist()
-    [1, 0, 1]
-    """
+    """A partition of rows into numbered groups."""
 
     labels: NDArray[np.int32]  # (n_rows,) group of each row
     count: int
@@ -75,11 +66,7 @@ Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]
 
 
 def seen_groups(labels: Iterable[int], colours: NDArray[np.integer]) -> Seen:
-    """What is seen of a partition by somebody who knows everybody's quasi-identifiers and so everybody's group.
-
-    >>> sorted(sorted(rows) for rows, colours in seen_groups([0, 1, 0], np.array([5, 6, 7])))
-    [[0, 2], [1]]
-    """
+    """What is seen of a partition by somebody who knows everybody's quasi-identifiers and so everybody's group."""
     members: dict[int, list[int]] = {}
     for row, label in enumerate(labels):
         members.setdefault(int(label), []).append(row)

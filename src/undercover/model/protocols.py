@@ -50,15 +50,12 @@ class Engine(Protocol):
     @property
     def threads(self) -> int:
         """Threads a kernel may use."""
-        ...
 
     def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
         """Rows of each code of ``column``, over the whole table."""
-        ...
 
     def map_parts(self, table: Table, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
         """Call ``work`` on parts of the table that are cut by quasi-identifiers alone: (rows of the part, result)."""
-        ...
 
 
 @runtime_checkable
@@ -70,17 +67,14 @@ class Method(Protocol):
     @property
     def algorithm_safe(self) -> bool:
         """Whether knowing the algorithm tells an adversary nothing beyond the release (docs/theory)."""
-        ...
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """What the release will promise."""
-        ...
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Make the published tables."""
-        ...
 
 
 @runtime_checkable
@@ -89,7 +83,6 @@ class Enumerable(Protocol):
 
     def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | DrawnCells]]:
         """Every output, as an adversary sees it, with its exact probability; the same output may come several times."""
-        ...
 
 
 @runtime_checkable
@@ -98,7 +91,6 @@ class Weighing(Protocol):
 
     def likelihood(self, table: Table, seen: Any) -> Fraction:
         """The probability of what is seen, had the cells it shows been fixed beforehand."""
-        ...
 
 
 class Attack(Protocol[R_co]):
@@ -110,11 +102,9 @@ class Attack(Protocol[R_co]):
 
     def applies(self, case: Case) -> str | None:
         """Why it cannot be run on this case; ``None`` where it can."""
-        ...
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> R_co:
         """What the attacker achieves."""
-        ...
 
 
 @runtime_checkable
@@ -125,7 +115,6 @@ class Resolving(Protocol):
 
     def resolve(self, read: Callable[[Any], Any]) -> Method:
         """The same method with every table it names ``read``."""
-        ...
 
 
 @runtime_checkable
@@ -134,11 +123,9 @@ class Recorded(Protocol):
 
     def public(self) -> Mapping[str, Any]:
         """The parameters as they are published."""
-        ...
 
     def private(self) -> Mapping[str, Any]:
         """The parameters as they must be given to make the method again, for the holder alone."""
-        ...
 
 
 def public_parameters(method: Method) -> dict[str, Any]:
@@ -167,7 +154,6 @@ class Continuing(Protocol):
 
     def continue_from(self, before: Run, people: SamePeople) -> Method:
         """The method for the new table; an ``InputError`` where its promise would not survive a second release."""
-        ...
 
 
 class Guarantee(Protocol):
@@ -185,16 +171,12 @@ class Guarantee(Protocol):
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
-        ...
 
     def title(self) -> str:
         """Its name in the field and its numbers, as a heading."""
-        ...
 
     def meaning(self) -> str:
         """What it means for the people in the table."""
-        ...
 
     def covers(self) -> frozenset[Cover]:
         """What it is about; the rest is said to be left open."""
-        ...

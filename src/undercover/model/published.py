@@ -25,17 +25,7 @@ class ClassCells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """One published table: its classes and their sensitive values.
-
-    Examples
-    --------
-    >>> cells = {"age": ClassCells(np.array([0, 1]), ("old", "young"))}
-    >>> table = Published(
-    ...     "revenue", "salary", ("age",), ("high", "low"), np.array([1, 2]), np.array([[1, 1], [0, 1]]), cells
-    ... )
-    >>> table, table.n_classes, table.rows
-    (<Published revenue: 2 classes of 3 rows by `age`; hand it to a joint attack>, 2, 3)
-    """
+    """One published table: its classes and their sensitive values."""
 
     name: str
     column: str  # the sensitive one

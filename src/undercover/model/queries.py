@@ -113,19 +113,41 @@ class CountQuery:
     where: Mapping[str, Predicate] = field(default_factory=dict)
 
     def __init__(self, *, where: Mapping[str, Predicate | Scalar] | None = None) -> None:
-        predicates = {
-            name: asked if isinstance(asked, Between | OneOf | NoneOf) else OneOf(asked)
-            for name, asked in (where or {}).items()
-        }
-        object.__setattr__(self, "where", predicates)
+        object.__setattr__(self, "where", _predicates(where))
+
+
+@dataclass(frozen=True)
+class SumQuery:
+    """The sum of a column over the rows that satisfy every predicate.
+
+    Parameters
+    ----------
+    column
+        What to add up: a sensitive or insensitive column of numbers.
+    where
+        A predicate for each column asked about; a plain value means that value.
+
+    Examples
+    --------
+    >>> SumQuery("salary", where={"age": Between(30, 40)})
+    SumQuery(column='salary', where={'age': Between(low=30, high=40, closed='both')})
+    """
+
+    column: str
+    where: Mapping[str, Predicate] = field(default_factory=dict)
+
+    def __init__(self, column: str, *, where: Mapping[str, Predicate | Scalar] | None = None) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "where", _predicates(where))
+
+
+def _predicates(where: Mapping[str, Predicate | Scalar] | None) -> dict[str, Predicate]:
+    asked = (where or {}).items()
+    return {name: one if isinstance(one, Between | OneOf | NoneOf) else OneOf(one) for name, one in asked}
 
 
 def label_of(value: Any) -> str:
-    """A value as a published cell would spell it; missing is empty.
-
-    >>> label_of(30.0), label_of(date(2020, 1, 31)), label_of(None), label_of(True), label_of("Bonn")
-    ('30', '2020-01-31', '', 'true', 'Bonn')
-    """
+    """A value as a published cell would spell it; missing is empty."""
     return "" if value is None else write_values(pa.array([value]))[0]
 
 

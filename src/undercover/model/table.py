@@ -222,11 +222,7 @@ def cell_kind(column: EncodedColumn) -> CellKind:
 
 
 def code_type(size: int) -> type[np.unsignedinteger[Any]]:
-    """The narrowest code that tells ``size`` values apart.
-
-    >>> code_type(256), code_type(257)
-    (<class 'numpy.uint8'>, <class 'numpy.uint16'>)
-    """
+    """The narrowest code that tells ``size`` values apart."""
     return np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.uint32
 
 
@@ -246,11 +242,7 @@ def _single_values(arrow: pa.DataType) -> bool:
 
 
 def write_values(values: pa.Array) -> list[str]:
-    """Values as text: whole numbers without a fraction, dates in ISO form, a time only where there is one.
-
-    >>> write_values(pa.array([1.0, 2.5]))
-    ['1', '2.5']
-    """
+    """Values as text: whole numbers without a fraction, dates in ISO form, a time only where there is one."""
     if pa.types.is_floating(values.type):
         return [repr(int(v)) if v == int(v) and abs(v) < 1e16 else repr(v) for v in values.to_pylist()]
     if pa.types.is_timestamp(values.type):

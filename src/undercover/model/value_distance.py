@@ -36,18 +36,7 @@ _NO_MATRIX: NDArray[np.float64] = np.zeros((0, 0))
 
 @dataclass(frozen=True)
 class ValueDistance:
-    """The distance of one column in the form the kernel reads.
-
-    Examples
-    --------
-    >>> from undercover.model.schema import Column
-    >>> from undercover.model.table import encode
-    >>> age = encode("age", pa.array([28, 35, 33]), Column(), missing="error")
-    >>> ValueDistance.of(age).between(0, 2), ValueDistance.of(age).widest
-    (7.0, 7.0)
-    >>> ValueDistance.of(age, columns="integer_range").outputs.labels
-    ('28', '29', '30', '31', '32', '33', '34', '35')
-    """
+    """The distance of one column in the form the kernel reads."""
 
     name: str
     kind: int

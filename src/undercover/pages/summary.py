@@ -12,7 +12,6 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.drawn.words import FROM_RUN
 from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
 from undercover.model.about import about_of
@@ -34,7 +33,7 @@ from undercover.pages.words import (
     promise_words,
     release_title,
 )
-from undercover.utility import Measures
+from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
@@ -258,7 +257,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     unit = "classes" if classes.boxes is None else "buckets"
     if finding.needs == "private" and finding.holds is not None:
-        how = FROM_RUN
+        how = "Recomputed from the private output tables; published tables cannot show it."
     elif finding.needs:
         how = f"Published tables cannot show it; it needs: {finding.needs}."
     elif finding.name in _FROM_ORIGINAL:

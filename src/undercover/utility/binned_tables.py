@@ -21,7 +21,7 @@ from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.spread import positions_of_codes
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.release import Release
@@ -54,20 +54,7 @@ class BinnedColumn:
 
 @dataclass(frozen=True, eq=False)
 class BinnedTables:
-    """Columns by name, and tables of two columns, before and after.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=1)
-    >>> found = binned_tables(run.original, run.release)
-    >>> sex = found.columns["sex"]
-    >>> sex.labels, sex.before.tolist(), sex.after.round().tolist()
-    (('Female', 'Male'), [482, 518], [482.0, 518.0])
-    >>> [before.shape for before, _ in found.pairs.values()]
-    [(20, 2), (20, 20), (2, 20)]
-    """
+    """Columns by name, and tables of two columns, before and after."""
 
     columns: Mapping[str, BinnedColumn]
     pairs: Mapping[tuple[str, str], tuple[Counts, Floats]]  # (n_bins_a, n_bins_b) each
@@ -243,25 +230,8 @@ def bins_of(kind: Kind, counts: NDArray[np.int64], *, ranges: int, categories: i
     column are cut into ranges of about equally many people, and of a categorical one all but the most frequent are put
     together. Values nobody has do not change the bins of the others. Missing, the last value, is a bin of its own.
 
-    Parameters
-    ----------
-    kind
-        Categories have no order; all other values are given in theirs.
-    counts
-        (n_values,) people with each value.
-    ranges, categories
-        The most bins of an ordered and of a categorical column, beside that of missing.
-    missing
-        Whether the last value is "missing".
-
-    Examples
-    --------
-    >>> bins_of("numeric", np.array([1, 1, 1, 1, 0, 4]), ranges=2, categories=2).tolist()
-    [0, 0, 0, 0, 1, 1]
-    >>> bins_of("categorical", np.array([5, 1, 7, 2]), ranges=2, categories=3).tolist()
-    [1, 2, 0, 2]
-    >>> bins_of("categorical", np.array([5, 1]), ranges=2, categories=3).tolist()
-    [0, 1]
+    Values are given in their order, but for categories, which have none; ``counts`` (n_values,) are people with each
+    value, ``ranges`` and ``categories`` the most bins of an ordered and of a categorical column beside that of missing.
     """
     if missing:
         present = bins_of(kind, counts[:-1], ranges=ranges, categories=categories)

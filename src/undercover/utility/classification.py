@@ -18,7 +18,7 @@ original itself most of all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ from undercover.errors import DataError, MissingExtraError, ParameterError
 from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.estimates import Estimates, estimates_of_rows
-from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.meaning import leaf_values
+from undercover.forms.spread import positions_of_codes
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness
@@ -61,13 +61,7 @@ class ClassificationResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "sensitive": self.sensitive,
-            "classes": self.classes,
-            "error": self.error,
-            "majority": self.majority,
-            "original": self.original,
-        }
+        return asdict(self)
 
     def __repr__(self) -> str:
         return (
@@ -188,7 +182,7 @@ def _features(original: Table, shown: Estimates, task: Task) -> dict[str, Floats
     for name, coverage in shown.coverage.items():
         values = leaf_values(original[name])
         if values.kind != "categorical":
-            found[name] = _scale(values)[:, None]
+            found[name] = values.scale[:, None]
             continue
         people = _spread(coverage, shown.cells[name], shown.people)
         mixed = _DRAWN_TO_ALL * per_draw
@@ -201,15 +195,6 @@ def _features(original: Table, shown: Estimates, task: Task) -> dict[str, Floats
             axis=1,
         )
     return found
-
-
-def _scale(values: Values) -> Floats:
-    """Numbers and dates by value, ordinal values by rank; missing lies below."""
-    if values.kind not in ("numeric", "date"):
-        return np.arange(values.size, dtype=np.float64)
-    numbers = values.numbers.copy()
-    numbers[~np.isfinite(numbers)] = numbers[np.isfinite(numbers)].min(initial=0.0) - 1
-    return numbers
 
 
 def _spread(coverage: Coverage, cells: Positions, weights: Floats) -> Floats:

@@ -23,14 +23,7 @@ from undercover.model.release import Release
 
 
 def discernibility(source: Classes | Release) -> int:
-    """Sum of the squared class sizes, and the whole table for every suppressed row.
-
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> data = pa.table({"age": ["1", "1", "2", "2", "2", "*"]})
-    >>> discernibility(classes_of_table(data, ["age"], suppressed_is_star=True))  # 2·2 + 3·3 + 1·6
-    19
-    """
+    """Sum of the squared class sizes, and the whole table for every suppressed row."""
     classes = _classes(source)
     squared = int(np.dot(classes.sizes, classes.sizes))
     return squared + classes.suppressed * (classes.rows + classes.suppressed)
@@ -41,9 +34,6 @@ def optimal_discernibility(n: int, l: int) -> int:  # noqa: E741
 
     There are at most g = n // l classes, and the sum of squares is least with g of them, as equal as can be: with
     (q, r) = divmod(n, g) it is (g - r) q² + r (q + 1)².
-
-    >>> optimal_discernibility(10, 5), optimal_discernibility(11, 5), optimal_discernibility(600_000, 8)
-    (50, 61, 4800000)
     """
     for name, value, least in (("l", l, 1), ("n", n, l)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -61,10 +51,6 @@ def smallest_class(release: Release) -> int | None:
 
     A class in which no value is more than 1/l of the rows has at least l of them; so has one of l different values, one
     of the entropy of l values, and a recursively l-diverse one.
-
-    >>> promised = ({"name": "k-anonymity", "k": 2}, {"name": "l-diversity", "l": "7/2", "form": "frequency"})
-    >>> smallest_class(Release("mondrian", {}, (), True, guarantees=promised))
-    4
     """
     asked = {"k-anonymity": "k", "l-diversity": "l"}
     sizes = [
@@ -76,14 +62,7 @@ def smallest_class(release: Release) -> int | None:
 
 
 def average_class_size(source: Classes | Release, k: int | None = None) -> float:
-    """Rows per class; with ``k`` the normalised form that is 1 where every class has exactly k rows.
-
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> classes = classes_of_table(pa.table({"age": [1, 1, 1, 2]}), ["age"], suppressed_is_star=True)
-    >>> average_class_size(classes), average_class_size(classes, k=2)
-    (2.0, 1.0)
-    """
+    """Rows per class; with ``k`` the normalised form that is 1 where every class has exactly k rows."""
     if k is not None and k < 1:
         raise ParameterError(f"The 'k' parameter of average_class_size must be an int in [1, inf). Got {k!r} instead.")
     classes = _classes(source)

@@ -29,9 +29,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms import read
 from undercover.forms.estimates import Estimates
-from undercover.model.release import Release
 from undercover.model.table import Table
 from undercover.utility.binned_tables import BinnedColumn, BinnedTables, tables_of
 
@@ -81,34 +79,8 @@ class Distances:
         return f"<Distances: columns {self.mean:.4f} on average{pairs}>"
 
 
-def distances(original: Table, release: Release) -> Distances:
-    """Compare what a release shows with the table it was made from.
-
-    Parameters
-    ----------
-    original
-        The original table.
-    release
-        What was published of it, in any form.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 20, 20, 30], "ill": ["flu", "flu", "cold", "cold"]})
-    >>> original = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> age, ill = PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("ill", "sensitive", "value")
-    >>> data = pa.table({"age": ["[20, 30]"] * 4, "ill": ["flu", "flu", "cold", "cold"]})
-    >>> found = distances(original, Release("mondrian", {}, (PublishedTable("table", (age, ill), data),), True))
-    >>> found.columns["age"], found.columns["ill"]  # half instead of three quarters are taken to be 20
-    (0.25, 0.0)
-    """
-    return distances_of(original, read(release).estimates(original))
-
-
 def distances_of(original: Table, shown: Estimates) -> Distances:
-    """The same where a release has been read before."""
+    """Compare what a release shows, as it was read, with the table it was made from."""
     return distances_between(tables_of(original, shown))
 
 
@@ -160,18 +132,7 @@ class Association:
 
 
 def associations(tables: BinnedTables) -> tuple[Association, ...]:
-    """Every pair that was counted.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.utility.binned_tables import binned_tables
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Anatomy(l=4), seed=1)
-    >>> age_and_sex, age_and_income, _ = associations(binned_tables(run.original, run.release))
-    >>> age_and_sex.change, age_and_income.kind, 0 < age_and_income.after < age_and_income.before
-    (0.0, 'rank correlation', True)
-    """
+    """Every pair that was counted."""
     found = []
     for (a, b), (before, after) in tables.pairs.items():
         first, second = tables.columns[a], tables.columns[b]
@@ -184,11 +145,7 @@ def associations(tables: BinnedTables) -> tuple[Association, ...]:
 
 
 def cramers_v(counts: NDArray[Any]) -> float | None:
-    """Cramér's V of a table of counts, over the rows and columns in which there is anybody.
-
-    >>> cramers_v(np.array([[5, 0], [0, 5]])), cramers_v(np.array([[5, 5], [5, 5]])), cramers_v(np.array([[5, 5]]))
-    (1.0, 0.0, None)
-    """
+    """Cramér's V of a table of counts, over the rows and columns in which there is anybody."""
     kept: Floats = np.clip(counts, 0.0, None)
     kept = kept[kept.sum(axis=1) > 0][:, kept.sum(axis=0) > 0]
     least = min(kept.shape) - 1
@@ -201,11 +158,7 @@ def cramers_v(counts: NDArray[Any]) -> float | None:
 
 
 def rank_correlation(counts: NDArray[Any]) -> float | None:
-    """Spearman's rank correlation of two ordered columns, given as a table of counts; people of a bin share a rank.
-
-    >>> rank_correlation(np.array([[0, 5], [5, 0]])), rank_correlation(np.array([[1, 1], [1, 1]]))
-    (-1.0, 0.0)
-    """
+    """Spearman's rank correlation of two ordered columns, given as a table of counts; people of a bin share a rank."""
     kept: Floats = np.clip(counts, 0.0, None)
     if not kept.sum():
         return None

@@ -8,16 +8,11 @@ from typing import Any
 
 from undercover.errors import NotTold
 from undercover.forms.case import Case
-from undercover.forms.drawn.displacement import Displacement
+from undercover.forms.displacement import Displacement
 from undercover.forms.loss import Loss
 from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables
-from undercover.utility.discernibility import (
-    average_class_size,
-    discernibility,
-    optimal_discernibility,
-    smallest_class,
-)
+from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility, smallest_class
 from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult
 from undercover.utility.views import measures_view
@@ -109,24 +104,7 @@ class Measures(Viewable):
 def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) -> Measures:
     """Measure a release against the table it was made from.
 
-    Parameters
-    ----------
-    case
-        The release beside its original.
-    query_error
-        Which queries to ask besides, if any: one workload or several.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> from undercover.model.schema import Schema
-    >>> from undercover.model.table import Table
-    >>> original = Table.from_arrow(pa.table({"age": [20, 25, 30]}), Schema(quasi_identifiers=["age"]))
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["[20, 25]", "[20, 25]"]}))
-    >>> measure(Case(original, Release("mondrian", {}, (table,), True, suppressed_rows=1)))
-    <Measures: 1 classes of 2 rows on average, loss 0.6667; .to_dict() has the numbers>
+    Beside it whatever queries are asked for: one workload or several.
     """
     original, release, reading = case.original, case.release, case.reading
     classes, charged, least = reading.classes, reading.charged, smallest_class(release)

@@ -6,8 +6,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from undercover.model.view import FigureTable, Part, View, facts, listed, say, table
-from undercover.utility import pictures
+from undercover.model.figures import cost, risk
+from undercover.model.view import (
+    AFTER,
+    BEFORE,
+    GUESS,
+    FigureTable,
+    Part,
+    Picture,
+    View,
+    facts,
+    listed,
+    room,
+    say,
+    table,
+)
 
 _ERRORS = ("queries", "median", "mean", "p90")
 _NUMBERS = "`.to_dict()` has the numbers."
@@ -37,7 +50,7 @@ _DISTANCE = (
 def measures_view(found: Mapping[str, Any]) -> View:
     """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured.
 
-    >>> from undercover.utility import Measures
+    >>> from undercover.utility.measures import Measures
     >>> costs = Measures(discernibility=8, average_class_size=2.0, classes=2, rows=4, loss={}, suppressed_rows=0)
     >>> str(measures_view(costs.to_dict()).parts[0].rows[1][1])
     '2, of 2 rows on average'
@@ -61,7 +74,7 @@ def measures_view(found: Mapping[str, Any]) -> View:
     if found.get("note"):
         parts += [_OLD_SHAPE, say("Not measured: {plain}", found["note"])]
     if found["loss"]:
-        parts += [_MOVED if found["classes"] is None else _CLASSES, partial(pictures.loss_chart, by_column(found))]
+        parts += [_MOVED if found["classes"] is None else _CLASSES, partial(loss_chart, by_column(found))]
         parts.append(_losses(found))
     if "distances" in found:
         parts.append(_kept(found))
@@ -117,7 +130,7 @@ def _kept(found: Mapping[str, Any]) -> View:
             for bin_ in column["bins"]
         ]
         columns, title = ("column", "value", "people", "estimated"), "The figures of every column"
-        shares.insert(0, partial(pictures.distribution_chart, found["distributions"], each))
+        shares.insert(0, partial(distribution_chart, found["distributions"], each))
         shares.append(table(columns, "plain plain count count", bins, title, detail=2))
     parts: list[Part] = [_KEPT, View("distributions", "Distributions", tuple(shares))]
     if found["associations"]:
@@ -134,7 +147,7 @@ def _associations(pairs: Sequence[Mapping[str, Any]]) -> View:
     columns = ("columns", "measure", "before", "after", "change")
     parts: list[Part] = [table(columns, "plain plain signed signed signed", rows, f"The figures of {len(rows)} pairs")]
     if any(pair["change"] is not None for pair in pairs):
-        parts.insert(0, partial(pictures.association_chart, pairs))
+        parts.insert(0, partial(association_chart, pairs))
     return View("associations", "How columns go together", tuple(parts))
 
 
@@ -149,7 +162,7 @@ def _errors(results: Sequence[Mapping[str, Any]]) -> View:
         for one in results
     ]
     columns = ("asked about", "queries", "median error", "mean", "9 of 10 below")
-    drawn = partial(pictures.query_error_chart, results)
+    drawn = partial(query_error_chart, results)
     return View("query-errors", "Answers to queries", (text, drawn, table(columns, "plain count risk risk risk", rows)))
 
 
@@ -165,3 +178,174 @@ def error_view(found: Mapping[str, Any]) -> View:
         ("half of them by", say("{risk} at most", found["median"])),
     )
     return View("query-error", title, (lines,), following=_NUMBERS, private=True)
+
+
+MOST_COLUMNS = 16  # drawn; the rest is in the table
+MOST_CATEGORIES = 10
+MOST_PAIRS = 24
+_SIDES = ("before", "after")
+_PANEL = 300
+
+
+def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
+    """Loss per column, largest first; takes ``summary["cost"]["columns"]``."""
+    import altair as alt
+
+    moved = "shift" in columns[0]
+    measures = {"shift": "moved", "iloss": "ILoss"} if moved else {"arx": "ARX loss", "ncp": "NCP"}
+    first = next(iter(measures))
+    ordered = sorted(columns, key=lambda column: -float(column[first]))
+    rows = [
+        {"column": column["name"], "measure": label, "loss": column[key]}
+        for column in ordered
+        for key, label in measures.items()
+    ]
+    names, labels = [str(column["name"]) for column in ordered], list(measures.values())
+    axis_title = "share of the scale, mean" if moved else "loss (0: as it was, 1: nothing left)"
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=640, height=alt.Step(13))
+        .mark_bar()
+        .encode(
+            y=alt.Y("column:N", sort=names, title=None, axis=alt.Axis(minExtent=room(names))),
+            yOffset=alt.YOffset("measure:N", sort=labels),
+            x=alt.X("loss:Q", title=axis_title, axis=alt.Axis(tickCount=6)),
+            color=alt.Color("measure:N", scale=alt.Scale(domain=labels, range=[AFTER, GUESS]), sort=labels),
+        )
+    )
+    worst = ", ".join(f"{column['name']} {cost(column[first])}" for column in ordered[:3])
+    return Picture.of("loss", chart, rows, f"{measures[first]} per column, largest first: {worst}.")
+
+
+def distribution_chart(distributions: Sequence[Mapping[str, Any]], distances: Mapping[str, float]) -> Picture:
+    """Every column before and after, farthest first; takes ``cost["distributions"]`` and the distance of each."""
+    import altair as alt
+
+    drawn = sorted(distributions, key=lambda column: -distances[column["name"]])[:MOST_COLUMNS]
+    rows: list[dict[str, Any]] = []
+    panels = []
+    for column in drawn:
+        bins = column["bins"] if column["ordered"] else _most_frequent(column["bins"])
+        totals = {side: sum(max(0.0, bin_[side]) for bin_ in bins) for side in _SIDES}
+        rows += [
+            {
+                "column": column["name"],
+                "bin": bin_["label"],
+                "release": side,
+                "share": max(0.0, bin_[side]) / totals[side] if totals[side] else 0.0,
+            }
+            for bin_ in bins
+            for side in _SIDES
+        ]
+        panels.append(_distribution(column, [bin_["label"] for bin_ in bins]))
+    chart = alt.concat(*panels, columns=2, data=alt.NamedData("rows"), spacing=24)
+    apart = "; ".join(f"{column['name']}, {cost(distances[column['name']])} apart" for column in drawn)
+    caption = "Shares of the people, column by column, the farthest apart first."
+    return Picture.of("distributions", chart, rows, f"Shares before and after: {apart}.", caption)
+
+
+def _distribution(column: Mapping[str, Any], order: list[str]) -> Any:
+    import altair as alt
+
+    base = alt.Chart(title=column["name"], width=_PANEL).transform_filter(
+        alt.FieldEqualPredicate(field="column", equal=column["name"])
+    )
+    colour = alt.Color("release:N", scale=alt.Scale(domain=list(_SIDES), range=[BEFORE, AFTER]), sort=list(_SIDES))
+    share = alt.Axis(format=".2~%", tickCount=4)
+    if column["ordered"]:
+        step = -(-len(order) // 5)
+        axis = alt.Axis(labelAngle=0, values=order[::step], labelLimit=90, labelOverlap=True)
+        return (
+            base.mark_bar()
+            .properties(height=120)
+            .encode(
+                x=alt.X("bin:O", sort=order, title=None, axis=axis),
+                xOffset=alt.XOffset("release:N", sort=list(_SIDES)),
+                y=alt.Y("share:Q", title=None, axis=share),
+                color=colour,
+            )
+        )
+    return (
+        base.mark_bar()
+        .properties(height=alt.Step(7))
+        .encode(
+            y=alt.Y("bin:N", sort=order, title=None, axis=alt.Axis(labelLimit=130)),
+            yOffset=alt.YOffset("release:N", sort=list(_SIDES)),
+            x=alt.X("share:Q", title=None, axis=share),
+            color=colour,
+        )
+    )
+
+
+def _most_frequent(bins: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The categories most people have; the others together."""
+    ordered = sorted(bins, key=lambda bin_: -bin_["before"])
+    if len(ordered) <= MOST_CATEGORIES:
+        return ordered
+    rest = ordered[MOST_CATEGORIES - 1 :]
+    together = {side: sum(bin_[side] for bin_ in rest) for side in _SIDES}
+    return [*ordered[: MOST_CATEGORIES - 1], {"label": "all others", **together}]
+
+
+def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
+    """How strongly columns go together, before and after, strongest first; takes ``cost["associations"]``."""
+    import altair as alt
+
+    known = [entry for entry in associations if entry["change"] is not None]
+    ordered = sorted(known, key=lambda entry: -max(abs(entry["before"]), abs(entry["after"])))[:MOST_PAIRS]
+    rows = [
+        {"pair": " × ".join(entry["columns"]), "before": entry["before"], "after": entry["after"]} for entry in ordered
+    ]
+    pairs = [row["pair"] for row in rows]
+    base = alt.Chart(alt.NamedData("rows"), width=560, height=alt.Step(20))
+    y = alt.Y("pair:N", sort=pairs, title=None)
+    title = "rank correlation, or Cramér's V (0: independent)"
+    lines = base.mark_rule(color=GUESS, strokeWidth=2).encode(y=y, x=alt.X("before:Q", title=title), x2="after:Q")
+    folded = base.transform_fold(list(_SIDES), as_=["release", "strength"])
+    dots = folded.mark_circle(size=70, opacity=1).encode(
+        y=y,
+        x=alt.X("strength:Q", title=title),
+        color=alt.Color("release:N", scale=alt.Scale(domain=list(_SIDES), range=[BEFORE, AFTER]), sort=list(_SIDES)),
+    )
+    most = max((abs(row["after"] - row["before"]) for row in rows), default=0.0)
+    described = (
+        f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
+    )
+    caption = "Before and after, the strongest first. A short line is a connection that can still be seen."
+    return Picture.of("associations", lines + dots, rows, described, caption)
+
+
+def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
+    """Errors of COUNT answers by how many people they count; takes the entries of ``cost["query_errors"]``.
+
+    Only the workload about all columns together is drawn.
+    """
+    import altair as alt
+
+    result = max(results, key=lambda entry: len(entry["quasi_identifiers"]))
+    labels = {"median": "half of the answers are closer", "p90": "9 of 10 answers are closer"}
+    rows = [
+        {"answer": _share(entry), "error": entry[key], "which": label}
+        for entry in result["by_answer"]
+        for key, label in labels.items()
+    ]
+    order, which = list(dict.fromkeys(row["answer"] for row in rows)), list(labels.values())
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=640, height=160)
+        .mark_bar()
+        .encode(
+            x=alt.X("answer:O", sort=order, title="people counted, of all", axis=alt.Axis(labelAngle=0)),
+            xOffset=alt.XOffset("which:N", sort=which),
+            y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".2~%", tickCount=5)),
+            color=alt.Color("which:N", scale=alt.Scale(domain=which, range=[AFTER, GUESS]), sort=which),
+        )
+    )
+    described = (
+        f"Relative error of COUNT answers by how many people they count; over all of them the median is "
+        f"{risk(result['median'])}."
+    )
+    caption = "Questions about all columns together, by how many people the true answer counts."
+    return Picture.of("query-error", chart, rows, described, caption)
+
+
+def _share(entry: Mapping[str, Any]) -> str:
+    return f"{100 * entry['from']:g}% to {100 * entry['to']:g}%"

@@ -9,8 +9,9 @@ from undercover.forms.case import Case
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
-from undercover.utility import Measures, QueryError
-from undercover.utility import measure as measure_case
+from undercover.utility.measures import Measures
+from undercover.utility.measures import measure as measure_case
+from undercover.utility.queries.counts import QueryError
 from undercover.verbs.store import original_of, table_of
 
 

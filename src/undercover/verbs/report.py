@@ -17,7 +17,7 @@ from undercover.guarantees.verify import verify_private
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.run import Run
 from undercover.model.view import Viewable
-from undercover.utility import measure
+from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from undercover.forms.against import verify_against
+from undercover.forms import read
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
@@ -61,5 +61,5 @@ def verify(
     if original is None:
         return verification
     if run is not None and schema is None:
-        return verification.extended(verify_against(release, original_of(run, original)))
-    return verification.extended(verify_against(release, table_of(original, schema, release)))
+        return verification.extended(read(release).against(original_of(run, original)))
+    return verification.extended(read(release).against(table_of(original, schema, release)))

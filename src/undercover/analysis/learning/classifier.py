@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from undercover.analysis.learning.features import Classes, PerturbedFeatures
 from undercover.errors import MissingExtraError
-from undercover.forms.perturbed.counts import Estimate
+from undercover.forms.answers.channel import Estimate
 from undercover.model.release import Release
 
 try:
@@ -179,12 +179,7 @@ class PerturbedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def fit_release(
-    release: Release,
-    classes: Classes,
-    *,
-    points: int = 1,
-    domains: Any = None,
-    **options: Any,
+    release: Release, classes: Classes, *, points: int = 1, domains: Any = None, **options: Any
 ) -> PerturbedClassifier:
     """Fit a classifier to a release.
 

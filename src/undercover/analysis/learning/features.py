@@ -2,7 +2,7 @@
 
 A cell is the mean of the values it covers: the midpoint of a range, the mean rank of an ordinal column. Categories have
 no order, so they get one from the release: by the estimated mean class of the people who have them, inverted as in
-:mod:`undercover.forms.perturbed.counts` and drawn towards the overall mean where few people have them. A split of
+:mod:`undercover.forms.answers.channel` and drawn towards the overall mean where few people have them. A split of
 this order is the best there is for two classes (Breiman et al. 1984, Section 4.2).
 """
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.forms import read
+from undercover.forms.answers.channel import PerturbedCounts
 from undercover.forms.domains import Domains, domain_of, stated_domains
 from undercover.forms.meaning import NOTHING, Meaning, Values
-from undercover.forms.perturbed.counts import PerturbedCounts
 from undercover.forms.written import written
 from undercover.model.bins import Bins, bin_ends
 from undercover.model.cells import EVERYTHING, read_interval
@@ -116,18 +116,6 @@ class PerturbedFeatures:
         ``Between(0, 24)``). Every value of the domain belongs to one.
     domains
         Which values quasi-identifiers can have, where the release does not tell.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(3000, seed=1), uc.datasets.census_schema(["age", "sex"])
-    >>> release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1).release
-    >>> features = PerturbedFeatures(release, {"low": uc.Between(0, 24), "high": uc.Between(25, 49)})
-    >>> X, y, people_of = features.cells()
-    >>> X.shape == (release.table().num_rows, 2), people_of.sum()
-    (True, np.float64(3000.0))
-    >>> features.rows(people.slice(0, 2)).shape
-    (2, 2)
     """
 
     release: Release
@@ -155,14 +143,9 @@ class PerturbedFeatures:
     def cells(self, *, points: int = 1, seed: int = 0) -> tuple[Floats, NDArray[Any], Floats]:
         """``(X, y, weights)``: cells as numbers, published values, people each row stands for.
 
-        Parameters
-        ----------
-        points
-            1 takes the midpoint of a cell; more take so many random points of it, each for its share of the people.
-        seed
-            Of the random points.
+        One point is the midpoint of a cell; more are random points of it, each for its share of the people.
         """
-        values = np.array(self.noise.domain, dtype=object)[self._seen]
+        values = np.array(self.noise.domain, dtype=object)[read(self.release).seen]
         if points == 1:
             return np.stack([feature.midpoints() for feature in self._features], axis=1), values, self._people
         randomness = Randomness(seed)
@@ -202,12 +185,6 @@ class PerturbedFeatures:
         assert people is not None
         return people.astype(np.float64)
 
-    @property
-    def _seen(self) -> NDArray[np.int64]:
-        (sensitive,) = self.release.published().names("sensitive")
-        values = written(self.release.published().data.column(sensitive))
-        return np.array([self.noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
     def _class_of(self) -> dict[str, Any]:
         asked = PerturbedCounts(self.release)
         found: dict[str, Any] = {}
@@ -224,16 +201,16 @@ class PerturbedFeatures:
         return found
 
     def _numbered(self) -> tuple[_Feature, ...]:
-        table = self.release.published()
+        reading = read(self.release)
+        table = reading.main
         domains = stated_domains(self.release, self.domains)
         rank = {name: place for place, name in enumerate(self.classes)}
         worth = np.array([rank[self.class_of[label]] for label in self.noise.domain], dtype=np.float64)
         p = float(self.noise.p)
-        inverted = (worth[self._seen] - (1 - p) * worth.mean()) / p
+        inverted = (worth[reading.seen] - (1 - p) * worth.mean()) / p
         features = []
         for name in table.names("quasi-identifier"):
-            column = written(table.data.column(name))
-            form = table.form(name)
+            column, form = reading.column(name), table.form(name)
             if column.labels == (EVERYTHING,) and not _is_stated(name, domains):
                 features.append(_nothing_told(name, column.codes))
                 continue
@@ -242,7 +219,7 @@ class PerturbedFeatures:
                 features.append(_continuum(name, column.codes, column.labels))
                 continue
             covered = tuple(values.read(label, form) for label in column.labels)
-            numbers = _scale(values)
+            numbers = values.scale
             feature = _Feature(name, column.codes, values, numbers, covered, np.empty((0, 2)))
             if values.kind == "categorical":
                 numbers = _mean_class(feature, inverted, self._people)
@@ -259,15 +236,6 @@ def _nothing_told(name: str, cells: NDArray[np.int64]) -> _Feature:
     """A column of which no cell tells anything is the same for everybody."""
     everything = Values((EVERYTHING,), "categorical", False)
     return _Feature(name, cells, everything, np.zeros(1), (Meaning(0, 0),), np.empty((0, 2)))
-
-
-def _scale(values: Values) -> Floats:
-    """Numbers and dates by value, everything else by rank; missing lies below."""
-    if values.kind not in ("numeric", "date"):
-        return np.arange(values.size, dtype=np.float64)
-    numbers = values.numbers.copy()
-    numbers[~np.isfinite(numbers)] = numbers[np.isfinite(numbers)].min(initial=0.0) - 1
-    return numbers
 
 
 def _mean_class(feature: _Feature, inverted: Floats, people: Floats) -> Floats:

@@ -82,28 +82,9 @@ def perturbed_belief(
 ) -> Belief:
     """What somebody who knows other people's values believes after seeing the one row of the victim's cell.
 
-    Parameters
-    ----------
-    noise
-        How values were drawn.
-    size, seen
-        G and the sensitive value of the row.
-    prior
-        What he believed of the victim beforehand; uniform where it is left out.
-    corrupted
-        The values of the people of that cell he has corrupted; :data:`EXTRANEOUS` for those who are not in the table.
-    undecided
-        For everybody else who may be in the cell: what he believes of them, or ``None`` for uniform.
-
-    Examples
-    --------
-    Example 1 of the paper: Ellie may have a respiratory disease; Debbie has pneumonia, Emily is not in the table.
-
-    >>> diseases = "bronchitis, pneumonia, breast cancer, ovarian cancer, hypertension, Alzheimer, dementia"
-    >>> noise = Channel(Fraction(1, 4), tuple(diseases.split(", ")))
-    >>> belief = perturbed_belief(noise, size=2, seen="breast cancer", corrupted=["pneumonia", EXTRANEOUS])
-    >>> belief.ownership, belief.confidence(["bronchitis", "pneumonia"])
-    (Fraction(4, 7), (Fraction(2, 7), Fraction(12, 49)))
+    The row shows ``size`` people and the value ``seen``. Of the victim and of everybody else who may be in the cell
+    (``undecided``) he believes what is given beforehand, ``None`` for uniform; ``corrupted`` are the values of the
+    people of that cell he has corrupted, :data:`EXTRANEOUS` for those who are not in the table.
     """
     before = _checked_prior(prior, noise.domain)
     problems = [
@@ -139,21 +120,8 @@ def generalized_belief(
 ) -> Belief:
     """The same against a generalised table, of which he sees every sensitive value of the victim's class.
 
-    Parameters
-    ----------
-    values
-        The sensitive values of the class.
-    domain
-        All values there are.
-    prior
-        What he believed of the victim beforehand; of the others he believes nothing in particular.
-    corrupted
-        Values of people of the class he has corrupted: he strikes them out.
-
-    Examples
-    --------
-    >>> generalized_belief(["flu", "cold"], domain=["flu", "cold", "gout"], corrupted=["flu"]).after["cold"]
-    Fraction(1, 1)
+    Of the ``values`` of the class he strikes out those he has ``corrupted``; of the others he believes nothing in
+    particular.
     """
     before = _checked_prior(prior, domain)
     left = Counter(values)

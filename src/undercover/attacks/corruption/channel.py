@@ -17,19 +17,18 @@ from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.attacks import pictures
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
+from undercover.attacks.views import confidence_chart, growth_chart
 from undercover.errors import DataError, ParameterError
 from undercover.exact import Number, exact
 from undercover.forms import read
 from undercover.forms.boxes import boxes_of, match
 from undercover.forms.case import Case
+from undercover.forms.disclosure import distinct_rows
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import Written, combine
 from undercover.guarantees.breach.bounds import Bound, growth_bound
 from undercover.model.channel import Channel
 from undercover.model.protocols import Effort, Progress, no_progress
@@ -133,7 +132,7 @@ class CorruptionResult(Viewable):
                 ("shown for", say("{risk} of the others corrupted, prior: {plain}", most, PRIOR_WORDS[seen["prior"]])),
             ),
             table(("the attacker", "true values", "release", "prior"), "plain before risk baseline", compared),
-            partial(pictures.growth_chart, found),
+            partial(growth_chart, found),
             table(
                 (share, "he believes beforehand", "surer by, worst", "promised", "sure before", "sure after"),
                 "risk plain risk risk baseline risk",
@@ -142,7 +141,7 @@ class CorruptionResult(Viewable):
                 detail=1,
             ),
             f"{'No' if kept else 'A'} confidence rises by more than is promised. {_ORDINARY}",
-            partial(pictures.confidence_chart, found),
+            partial(confidence_chart, found),
             table(
                 (share, "sure of the true value, mean", "people whose value is certain"),
                 "risk risk count",
@@ -239,18 +238,10 @@ class Corruption:
     ) -> tuple[Belief, Belief]:
         """Attack one person exactly: through the release, and through the same cells with everybody's true value.
 
-        Parameters
-        ----------
-        row
-            The victim, by position in ``original``.
-        corrupted
-            The people whose value he knows, by position; by default everybody else.
-        prior
-            What he believes of the victim; uniform by default.
-        external
-            People beyond the table whom he knows to exist, with the same quasi-identifiers.
-        exposed
-            Those of them he knows not to be in the table, by position; by default all.
+        ``row`` and ``corrupted`` are places in ``original``: the victim, and the people whose value he knows, by
+        default everybody else. ``external`` are people beyond the table whom he knows to exist, with the same quasi-
+        identifiers, and ``exposed`` those of them he knows not to be in it, by default all. His ``prior`` about the
+        victim is uniform by default.
         """
         if not 0 <= row < original.n_rows:
             raise ParameterError(f"There is no row {row:,}: the table has {original.n_rows:,}.")
@@ -296,19 +287,11 @@ class _View:
             raise ParameterError(NO_CHANNEL)
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")
-        columns = [
-            Written(original[name].codes.astype(np.int64), pa.nulls(original[name].domain.size)) for name in names
-        ]
-        person, count = combine(columns)
-        first = np.empty(count, dtype=np.int64)
-        first[person] = np.arange(original.n_rows)
-        targets = np.stack([column.codes[first] for column in columns], axis=1)
+        person, targets = distinct_rows(np.stack([original[n].codes for n in names], axis=1).astype(np.int64))
         boxes = boxes_of(reading, original, names, (sensitive,))
         offsets, members = match(boxes, targets, threads)
         if (np.diff(offsets) != 1).any():
             raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
-        values = reading.column(sensitive)
-        codes = np.array([noise.code[label] for label in values.labels], dtype=np.int64)
         labels = original[sensitive].domain.labels
         strange = [label for label in labels if label not in noise.code]
         if strange:
@@ -318,7 +301,7 @@ class _View:
         if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
             raise DataError("Cells have another number of people than G says: is this the original table?")
         counted = 1 if reading.release.parameters.get("labels") == "driven" else int(sizes.min())
-        return cls(noise, cell, own, codes[values.codes], sizes, counted)
+        return cls(noise, cell, own, reading.seen, sizes, counted)
 
     def attacked(self, prior: PriorName, corrupted: NDArray[np.bool_], skew: float, bound: Bound) -> dict[str, Any]:
         """What is believed of everybody with this prior."""

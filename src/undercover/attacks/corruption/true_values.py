@@ -26,8 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks import pictures
-from undercover.attacks.views import NUMBERS
+from undercover.attacks.views import NUMBERS, ordinary_corruption_chart
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
@@ -79,7 +78,7 @@ class OrdinaryCorruptionResult(Viewable):
                 row += [values["mean"], values["max"], values["certain_rows"], guess]
             rows.append(row)
         people = facts(("people", say("{count}, each the victim once", found["targets"])))
-        parts = (people, partial(pictures.ordinary_corruption_chart, found), table(columns, senses, rows))
+        parts = (people, partial(ordinary_corruption_chart, found), table(columns, senses, rows))
         title = "Knowing other people's values"
         return View("ordinary-corruption", title, parts, story=found["story"], following=NUMBERS, private=True)
 
@@ -164,25 +163,8 @@ def full_corruption(
 ) -> dict[str, NDArray[np.float64]]:
     """How sure of everybody's true value somebody is who knows the values of all others.
 
-    Parameters
-    ----------
-    original, reading
-        The people, and what is published of them.
-    published
-        (n_rows,) whose row is in the release; everybody's by default. Of others the attacker learns nothing from it.
-
-    Returns
-    -------
-    For every sensitive column (n_rows,) the probability given to the true value.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> from undercover.forms import read
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=100, l=4))
-    >>> float(full_corruption(run.original, read(run.release))["income"].min())
-    1.0
+    For every sensitive column (n_rows,) the probability given to the true value. ``published`` (n_rows,) says whose row
+    is in the release, everybody's by default; of others the attacker learns nothing from it.
     """
     if not reading.true_values:
         raise ParameterError("Values that went through a channel are not the true ones. Use Corruption.")

@@ -290,11 +290,8 @@ class JointRelease:
         names = joined.tables[table].quasi_identifiers
         if self.known is None or set(names) <= set(self.known):
             return _View(counts, np.arange(len(counts)), None)
-        problems = [
-            unknown("Quasi-identifier", name, _all_names(joined))
-            for name in self.known
-            if name not in _all_names(joined)
-        ]
+        every = list(dict.fromkeys(name for each in joined.tables for name in each.quasi_identifiers))
+        problems = [unknown("Quasi-identifier", name, every) for name in self.known if name not in every]
         if problems:
             raise ParameterError(problems)
         kept = tuple(name for name in names if name in self.known)
@@ -396,7 +393,3 @@ def _combination(joined: Together, views: Sequence[_View], chosen: tuple[int, ..
         cells.append(described if view.names is None else {name: described[name] for name in view.names})
     left = {label: weight / whole for label, weight in zip(joined.values, weights, strict=True) if weight}
     return Combination(tuple(cells), left, tuple(tuple(counts) for counts in rows))
-
-
-def _all_names(joined: Together) -> list[str]:
-    return list(dict.fromkeys(name for table in joined.tables for name in table.quasi_identifiers))

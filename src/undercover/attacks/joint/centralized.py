@@ -44,19 +44,8 @@ class CentralizedJoin:
 def centralized_join(classes: Sequence[NDArray[np.integer]], values: NDArray[np.integer]) -> CentralizedJoin:
     """Join by person.
 
-    Parameters
-    ----------
-    classes
-        Per table (n_people,) the class of every person, numbered from 0.
-    values
-        (n_people,) the sensitive value of every person, numbered from 0.
-
-    Examples
-    --------
-    >>> age, town = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    >>> found = centralized_join([age, town], np.array([0, 1, 1, 2]))
-    >>> found.combinations, found.l, found.given_away
-    (4, 1, 2)
+    ``classes`` are per table (n_people,) the class of every person, ``values`` (n_people,) the sensitive value,
+    numbered from 0.
     """
     n, n_values = len(values), int(values.max()) + 1
     if any(len(labels) != n for labels in classes):

@@ -86,26 +86,7 @@ def bounds(counts: Sequence[Sequence[int]], totals: Sequence[int]) -> tuple[tupl
 def known_correlation(counts: Sequence[Sequence[int]], totals: Sequence[int], size: int) -> CorrelationResult:
     """Count the ways in which ``size`` people of a combination of classes may have the values.
 
-    Parameters
-    ----------
-    counts
-        Per table the rows of each value in the class.
-    totals
-        The people of each value.
-    size
-        The people who are in all of the classes.
-
-    Examples
-    --------
-    The paper's Table 6, and a combination in which the first value is certain although the sets have two in common:
-
-    >>> found = known_correlation([(3, 3, 4), (4, 3, 2)], (7, 7, 7), 4)
-    >>> found.instances, [str(share) for share in found.by_instances]
-    (10, ['3/8', '3/8', '1/4'])
-    >>> [str(share) for share in found.by_assignments]
-    ['237/568', '87/284', '157/568']
-    >>> known_correlation([(2, 1), (2, 1)], (2, 2), 2).by_instances[0]
-    Fraction(1, 1)
+    ``counts`` are per table the rows of each value in the class, ``totals`` the people of each value.
     """
     least, most = bounds(counts, totals)
     if not max(1, sum(least)) <= size <= sum(most):
@@ -134,11 +115,7 @@ def known_correlation(counts: Sequence[Sequence[int]], totals: Sequence[int], si
 
 
 def least_possible_values(counts: Sequence[Sequence[int]], totals: Sequence[int]) -> int:
-    """The stricter test: the fewest values that are possible in a combination, over every size it can have.
-
-    >>> least_possible_values([(2, 1), (2, 1)], (2, 2)), least_possible_values([(1, 1), (1, 1)], (2, 2))
-    (1, 2)
-    """
+    """The stricter test: the fewest values that are possible in a combination, over every size it can have."""
     least, most = bounds(counts, totals)
     if sum(most) == 0:
         return 0

@@ -37,13 +37,9 @@ class Covered(NamedTuple):
 def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: Any) -> Any:
     """Chance of the person's own row and of the true value, summed over the subsets of each size.
 
-    Parameters
-    ----------
-    people, own, truth
-        (m, d) values, the columns in which a person's own row fits as bits, and the sensitive value, in ascending order
-        so that people with one value stand together.
-    entries
-        :class:`undercover.attacks.partial.attack.Entries`.
+    ``people`` (m, d) are values, ``own`` the columns in which a person's own row fits, as bits, and ``truth`` the
+    sensitive value, in ascending order so that people with one value stand together; the entries are
+    :class:`undercover.attacks.partial.attack.Entries`.
     """
     cells, masks, word_starts, exact, weights, bucket_of = covered
     m, d = people.shape
@@ -101,18 +97,10 @@ def covering_posteriors(
 ) -> Any:  # fmt: skip
     """Matching rows, probability of the true value and of a right guess, for every row.
 
-    Parameters
-    ----------
-    bitmaps, value_starts
-        Of :func:`undercover.forms.kernels.index_boxes`, all boxes at once.
-    columns
-        The columns that are matched on; none: everything fits.
-    codes
-        (n_rows, d) the people's values.
-    buckets, shares
-        As in :func:`undercover.forms.kernels.posteriors`, and the share of the bucket's rows that each entry has.
-    order, target_of
-        Rows so that those alike in ``columns`` stand together, and a number they have in common.
+    The ``bitmaps`` are those of :func:`undercover.forms.kernels.index_boxes`, all boxes at once; ``buckets`` as in its
+    ``posteriors``, with the ``shares`` of the bucket's rows that each entry has. ``codes`` (n_rows, d) are the people's
+    values, matched on in ``columns``; ``order`` puts rows side by side that are alike in these, with a number in
+    common.
     """
     weights, bucket_of, bucket_starts, bucket_values, _, _, n_values = buckets
     n, n_boxes = len(order), len(weights)

@@ -87,36 +87,12 @@ class Profile:
 
 
 def profile(
-    reading: Reading,
-    original: Table,
-    known: Sequence[str],
-    *,
-    own: NDArray[np.int64] | None = None,
-    threads: int = 1,
+    reading: Reading, original: Table, known: Sequence[str], *, own: NDArray[np.int64] | None = None, threads: int = 1
 ) -> Profile:
     """Go through all subsets of the known columns.
 
-    Parameters
-    ----------
-    reading, original
-        What is published, and of whom.
-    known
-        The columns he may match on.
-    own
-        Where values were drawn: the published row of every row of ``original``.
-    threads
-        Sizes of subsets that are worked on at a time; the result does not depend on it.
-
-    Examples
-    --------
-    >>> from undercover.forms import read
-    >>> from undercover.forms.case import as_release
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [28, 28, 35], "ill": ["flu", "cold", "flu"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> found = profile(read(as_release(table)), table, ["age"])
-    >>> found.at(1.0)[0].tolist(), found.at(0.0)[2]["ill"].round(3).tolist()
-    ([0.5, 0.5, 1.0], [0.667, 0.333, 0.667])
+    ``own`` is the published row of every row of ``original``, where values were drawn. The result does not depend on
+    the number of threads.
     """
     if not reading.one_each:
         raise ParameterError(ONE_EACH)

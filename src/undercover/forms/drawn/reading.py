@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import DataError
+from undercover.errors import DataError, listed
 from undercover.forms.coverage import Coverage
 from undercover.forms.drawn import words
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet
+from undercover.model.finding import Finding
 from undercover.model.form import Drawn
-from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Run
-from undercover.model.table import Table
+from undercover.model.table import EncodedColumn, Table
 
 if TYPE_CHECKING:
-    from undercover.forms.drawn.displacement import Displacement
+    from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
-    from undercover.model.finding import Finding
 
 FRAME = "published_rows"
 """The private frame that says whose row is whose."""
@@ -39,10 +40,7 @@ class DrawnReading(Reading):
         "is wrong. He cannot tell whether they do."
     )
 
-    def __init__(self, release: Release) -> None:
-        assert isinstance(release.form, Drawn)
-        super().__init__(release)
-        self.form = release.form
+    form: Drawn
 
     @property
     def charged(self) -> None:
@@ -85,10 +83,40 @@ class DrawnReading(Reading):
         return Estimates(coverage, cells, np.ones(n_rows), np.ones(n_rows, dtype=np.int64), shown)
 
     def against(self, original: Table) -> tuple[Finding, ...]:
-        """As many rows, every sensitive value as often, no value that its column does not have."""
-        from undercover.forms.drawn.against import verify_drawn
+        """What can be compared without knowing whose row is whose.
 
-        return verify_drawn(self, original)
+        There are as many rows, every sensitive value is there as often, and no quasi-identifier was released that its
+        column does not have (numbers may lie between those that occur: every whole number of a group's range may be
+        released).
+        """
+        table = self.main
+        findings = [Finding("rows-preserved", {}, original.n_rows, table.rows, table.rows == original.n_rows)]
+        names = (*table.names("sensitive"), *table.names("quasi-identifier"))
+        absent = [name for name in names if name not in original.columns]
+        if absent:
+            note = f"The original has no column {listed(absent)}."
+            return (*findings, Finding("values-of-the-original", {}, 0, None, False, note=note, sense="at most"))
+        for name in table.names("sensitive"):
+            before = np.bincount(original[name].codes, minlength=original[name].domain.size)
+            column = self.column(name, nan_is_missing=True)
+            after = Counter(dict(zip(column.labels, np.bincount(column.codes).tolist(), strict=True)))
+            after.subtract(dict(zip(original[name].domain.labels, before.tolist(), strict=True)))
+            wrong = max(sum(count for count in after.values() if count > 0), -sum(c for c in after.values() if c < 0))
+            findings.append(
+                Finding("sensitive-values-preserved", {"column": name}, 0, wrong, wrong == 0, sense="at most")
+            )
+        strange, notes = 0, []
+        for name in table.names("quasi-identifier"):
+            column = self.column(name)
+            outside = [not _belongs(original[name], label) for label in column.labels]
+            if any(outside):
+                strange += int(np.array(outside)[column.codes].sum())
+                labels = [label for label, out in zip(column.labels, outside, strict=True) if out]
+                notes.append(f"`{name}` was released as {listed(labels, limit=5)}, which its column does not have.")
+        findings.append(
+            Finding("values-of-the-original", {}, 0, strange, strange == 0, note=" ".join(notes), sense="at most")
+        )
+        return tuple(findings)
 
     def losses(self, original: Table, own: Rows | None) -> Mapping[str, Loss]:
         """How far values were moved, as a share of their scale."""
@@ -96,7 +124,7 @@ class DrawnReading(Reading):
 
     def moved(self, original: Table, own: Rows | None) -> Displacement:
         """How far values were moved."""
-        from undercover.forms.drawn.displacement import displacement
+        from undercover.forms.displacement import displacement
 
         return displacement(original, self, own)
 
@@ -111,9 +139,9 @@ class DrawnReading(Reading):
         return published
 
     @property
-    def order(self) -> str:  # type: ignore[override]
+    def order(self) -> str:
         """What the order of the rows says."""
-        return words.ORDER_KEPT if self.form.order == "input" else Reading.order
+        return words.ORDER_KEPT if self.form.order == "input" else super().order
 
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
@@ -141,6 +169,20 @@ def _nearest(name: str, label: str, values: Values) -> int:
     present = values.numbers[: values.size - values.has_missing]
     number = Values((label,), values.kind, False).numbers[0]
     return int(np.abs(present - number).argmin())
+
+
+def _belongs(column: EncodedColumn, label: str) -> bool:
+    values = domain_values(column)
+    if label in values.position:
+        return True
+    if values.kind != "numeric":
+        return False
+    try:
+        number = float(label)
+    except ValueError:
+        return False
+    present = values.numbers[: len(column.domain.values)]
+    return bool(len(present) and present[0] <= number <= present[-1] and number.is_integer())
 
 
 PLUGIN = FormPlugin(form=Drawn, reading=DrawnReading)

@@ -6,7 +6,6 @@ from undercover.forms.snippets import Snippet, again_with_undercover, cells_of, 
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedTable, Release
 
-FROM_RUN = "Recomputed from the private output tables; published tables cannot show it."
 QUASI_IDENTIFIER = "Drawn at random from the values of similar people: near the person's own, and often equal to it."
 VALUE = "A single value."
 ORDER_KEPT = "is that of the input: whoever knows it knows which row is whose"
@@ -136,11 +135,7 @@ def _beside_sensitive(table: PublishedTable, sensitive: str, by: str | None) -> 
             "the wider the groups. Read its sign and order of size, not its digits."
         )
         found.append(
-            {
-                "title": f"Regression on {by}",
-                "text": text,
-                "code": _SLOPE.format(outcome=outcome, by=repr(by)),
-            }
+            {"title": f"Regression on {by}", "text": text, "code": _SLOPE.format(outcome=outcome, by=repr(by))}
         )
     return found
 

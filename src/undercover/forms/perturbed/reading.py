@@ -1,32 +1,50 @@
-"""One row for several people, its value through a public channel."""
+"""One row for several people, its value through a public channel.
+
+The attacker of :mod:`undercover.attacks.linkage`, who has corrupted nobody, believes of a person what is overall in the
+table, except for the chance of 1/G that the row is the person's own (Tao, Xiao, Li & Zhang, equations 9 to 15, with
+everybody undecided). Where he knows some columns only, several cells fit, and each counts by its people.
+
+A row of G people that shows the value y stands for G ([y = v] - (1 - p) / |U|) / p people of every value v of the
+domain U (Tao, Xiao, Li & Zhang, equation 11, inverted as in :mod:`undercover.forms.answers.channel`). The second
+part is the same for all values, so it is kept apart, once for each box, and the estimate of a query is the sum of both.
+
+Sensitive values are drawn and cannot be compared, but the cells can: every original row must lie in exactly one of
+them, G must be the number of rows in it, and every published value must be one the schema declares.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
 
-from undercover.errors import NotTold
+from undercover.errors import NotTold, listed
+from undercover.forms.against import read_boxes
 from undercover.forms.boxes import match
 from undercover.forms.classes import Classes, standing_for, with_suppressed
+from undercover.forms.coverage import located
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, Shown, without_sensitive
 from undercover.forms.meaning import Values
 from undercover.forms.perturbed import words
-from undercover.forms.perturbed.corrected import corrected_spreads
-from undercover.forms.perturbed.posteriors import perturbed_posteriors
 from undercover.forms.reading import FormPlugin, Reading, Rows
 from undercover.forms.snippets import Snippet
 from undercover.forms.spread import Spread
+from undercover.forms.written import combine, first_rows, written
 from undercover.model.channel import Channel
+from undercover.model.finding import Finding
 from undercover.model.form import Perturbed
 from undercover.model.release import PublishedColumn, PublishedTable, Release
-from undercover.model.table import Table
+from undercover.model.table import EncodedColumn, Table
 
-if TYPE_CHECKING:
-    from undercover.model.finding import Finding
+Array = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_BLOCK = 1 << 22  # numbers held at a time
 
 
 class PerturbedReading(Reading):
@@ -41,27 +59,16 @@ class PerturbedReading(Reading):
 
     channel: Channel
 
+    form: Perturbed
+
     def __init__(self, release: Release) -> None:
-        assert isinstance(release.form, Perturbed)
         super().__init__(release)
-        self.form = release.form
-        self.channel = release.form.channel
+        self.channel = self.form.channel
 
     @cached_property
     def people(self) -> Rows:
         """(n_rows,) people of each cell."""
         return np.asarray(self.main.data.column(self.form.people).to_numpy(), dtype=np.int64)
-
-    @cached_property
-    def seen(self) -> Rows:
-        """(n_rows,) the published value, by its place in the domain of the channel."""
-        values = self.column(self.sensitive)
-        return np.array([self.channel.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
-    @property
-    def sensitive(self) -> str:
-        """The column whose values went through the channel."""
-        return self.main.names("sensitive")[0]
 
     @cached_property
     def classes(self) -> Classes:
@@ -103,9 +110,44 @@ class PerturbedReading(Reading):
 
     def against(self, original: Table) -> tuple[Finding, ...]:
         """Everybody in one cell, cells of their size, values that were declared."""
-        from undercover.forms.perturbed.against import verify_sampled
-
-        return verify_sampled(self, original)
+        table, classes, suppressed = self.main, self.classes, self.release.suppressed_rows
+        expected = original.n_rows - suppressed
+        findings = [Finding("rows-preserved", {}, expected, classes.rows, classes.rows == expected)]
+        boxes = read_boxes(table, classes, original)
+        columns = [written(pa.array(original[name].codes)) for name in classes.quasi_identifiers]
+        labels, count = combine(columns)
+        first = first_rows(labels, count)
+        points = [original[name].codes[first].astype(np.int64) for name in classes.quasi_identifiers]
+        box, times = located(points, boxes.cells, boxes.covers)
+        alone = np.flatnonzero(times[labels] != 1)
+        notes = list(boxes.unread)
+        if len(alone) > suppressed:
+            notes.append(
+                f"In no cell or in several, by row of the input: {', '.join(map(str, original.rows[alone[:10]]))}."
+            )
+        findings.append(
+            Finding(
+                "rows-covered",
+                {},
+                expected,
+                original.n_rows - len(alone),
+                len(alone) <= suppressed,
+                note=" ".join(notes),
+            )
+        )
+        inside = box[labels]
+        people = np.bincount(inside[inside >= 0], minlength=classes.count)
+        wrong_size = int((people != classes.sizes).sum())
+        findings.append(Finding("cell-sizes", {}, 0, wrong_size, wrong_size == 0, sense="at most"))
+        for name in classes.sensitive:
+            declared = original[name].settings.domain if name in original.columns else None
+            published = classes.sensitive[name].labels
+            strange = [label for label in published if label not in set(declared or published)]
+            note = f"Outside the declared domain: {listed(strange, limit=5)}." if strange else ""
+            findings.append(
+                Finding("values-declared", {"column": name}, 0, len(strange), not strange, sense="at most", note=note)
+            )
+        return tuple(findings)
 
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
@@ -118,6 +160,84 @@ class PerturbedReading(Reading):
     def snippets(self, file_format: str) -> list[Snippet]:
         """Worked code: unbiased counts, shares, means and sums."""
         return words.snippets(self, file_format)
+
+
+def perturbed_posteriors(
+    reading: PerturbedReading,
+    column: EncodedColumn,
+    known: Sequence[str],
+    offsets: Array,
+    members: Array,
+    target_of: Array,
+) -> tuple[Array, Floats, Floats]:
+    """For every person: people of the cells that fit, probability given to the true value, and of a right guess.
+
+    The boxes that cover target t of the ``known`` columns are ``members[offsets[t]:offsets[t + 1]]``; a box is the
+    published rows that are written alike in them. ``target_of`` is the target of each person, ``column`` the sensitive
+    column of the original.
+    """
+    noise, seen, people = reading.channel, reading.seen, reading.people
+    p, u = float(noise.p), float(noise.u)
+    own = np.array([noise.code[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
+    prior = np.bincount(own, minlength=noise.size) / len(own)
+    box, n_boxes = combine([reading.column(name) for name in known])
+    order = np.argsort(box, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(box, minlength=n_boxes))])
+    weight = np.divide(1.0, p * prior[seen] + u, out=np.zeros(len(seen)), where=p * prior[seen] + u > 0)
+
+    n_targets = len(offsets) - 1
+    matches = np.zeros(n_targets, dtype=np.int64)
+    by_target = np.argsort(target_of, kind="stable")
+    ends = np.concatenate([[0], np.cumsum(np.bincount(target_of, minlength=n_targets))])
+    chance, hits = np.empty(len(own)), np.empty(len(own))
+    step = max(1, _BLOCK // noise.size)
+    for first in range(0, n_targets, step):
+        last = min(first + step, n_targets)
+        boxes = members[offsets[first] : offsets[last]]
+        counts = starts[boxes + 1] - starts[boxes]
+        of_box = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        target = np.repeat(of_box - first, counts)
+        inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = order[np.repeat(starts[boxes], counts) + inside]
+        size = last - first
+        matches[first:last] = np.bincount(target, weights=people[rows], minlength=size).astype(np.int64)
+        everywhere = np.bincount(target, weights=people[rows] - 1 + u * weight[rows], minlength=size)
+        extra = np.bincount(target * noise.size + seen[rows], weights=p * weight[rows], minlength=size * noise.size)
+        belief = prior * (everywhere[:, None] + extra.reshape(size, noise.size))
+        total = belief.sum(axis=1, keepdims=True)
+        belief = np.divide(belief, total, out=np.zeros_like(belief), where=total > 0)
+        best = belief >= belief.max(axis=1, keepdims=True) * (1 - 1e-12)
+        guess = best / best.sum(axis=1, keepdims=True)
+        persons = by_target[ends[first] : ends[last]]
+        at = (target_of[persons] - first, own[persons])
+        chance[persons], hits[persons] = belief[at], guess[at] * (belief[at] > 0)
+    return matches[target_of], chance, hits
+
+
+def corrected_spreads(
+    reading: PerturbedReading, values: Mapping[str, Values], sensitive: str, labels: Sequence[str]
+) -> tuple[Spread, Spread]:
+    """The boxes of a release with the values seen, and with what is taken off every value alike.
+
+    ``labels`` are the sensitive values whose counts are asked for, in order; others of the domain may be seen. What is
+    taken off is a spread of a single value that stands for every one of them; its weights are negative.
+    """
+    noise = reading.channel
+    if not noise.p:
+        raise NotTold("p = 0: no value was kept, so nothing can be estimated of them.")
+    columns = {name: reading.column(name) for name in values}
+    coverage = {name: reading.coverage(name, values[name]) for name in values}
+    cells = {name: column.codes for name, column in columns.items()}
+    people = reading.people.astype(np.float64)
+    shown = reading.column(sensitive)
+    place = {label: code for code, label in enumerate(labels)}
+    codes = np.array([place.get(label, -1) for label in shown.labels], dtype=np.int64)[shown.codes]
+    boxes = np.flatnonzero(codes >= 0)
+    p, u = float(noise.p), float(noise.u)
+    return (
+        Spread.of_pairs(coverage, cells, (boxes, codes[boxes], people[boxes] / p), len(labels)),
+        Spread.of_pairs(coverage, cells, (np.arange(len(people)), np.zeros(len(people), int), -people * u / p), 1),
+    )
 
 
 PLUGIN = FormPlugin(form=Perturbed, reading=PerturbedReading)

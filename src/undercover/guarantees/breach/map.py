@@ -22,11 +22,7 @@ TITLES = {"rho2": "ρ2: highest confidence afterwards", "growth": "Δ: largest r
 
 
 def guarantee_facts(release: Release) -> dict[str, Any] | None:
-    """What other k and p would have promised, and where a release stands; ``None`` of any other method.
-
-    >>> guarantee_facts(Release("mondrian", {}, (), True)) is None
-    True
-    """
+    """What other k and p would have promised, and where a release stands; ``None`` of any other method."""
     noise = read(release).channel
     if noise is None:
         return None
@@ -49,11 +45,6 @@ def guarantee_chart(
     """The heat map of ``rho2`` or ``growth``; takes what ``guarantee_grid`` gives.
 
     ``chosen`` is the k and the p of a release, which get a frame.
-
-    >>> grid = [{"k": k, "p": 0.3, "rho2": 0.5 - k / 100, "growth": 0.3} for k in (2, 4)]
-    >>> chart = guarantee_chart(grid, "rho2")
-    >>> [field["text"] for field in chart.values], chart.sentence
-    (['0.48', '0.46'], 'ρ2: highest confidence afterwards, from 0.46 to 0.48.')
     """
     import altair as alt
 

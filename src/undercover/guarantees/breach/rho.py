@@ -8,20 +8,25 @@ sure. A Δ-growth of ρ2 - ρ1 implies ρ1-to-ρ2, not conversely.
 
 What is recomputed: the smallest cell, from the published column G, and with it the bound. That values were kept with
 probability p and drawn from a domain of the stated size otherwise is how the release was made; no table shows it.
+
+Δ-growth (Definition 3 and Theorem 3): nobody's confidence in anything about a person's value rises by more than Δ.
+
+It implies ρ1-to-(ρ1 + Δ) for every ρ1; a ρ1-to-ρ2 promise does not imply it, for it says nothing of whoever rises from
+far below ρ1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.guarantees.breach.bounds import Bound, checked_rho, rho2_bound
-from undercover.guarantees.checking import Given
+from undercover.guarantees.breach.bounds import Bound, checked_rho, growth_bound, rho2_bound
+from undercover.guarantees.checking import Given, Promise
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
@@ -32,11 +37,41 @@ NOISE = {
     "p": Given("growth=0.25,p=0.3,domain=50"),
     "domain": Given("growth=0.25,p=0.3,domain=50"),
 }
-NOT_SAMPLED = "The table has no column `G`: it was not made by perturbed generalization."
+NOT_SAMPLED = "The table has no column `G`: no row of it stands for several people."
+
+
+class _Bounded(Promise):
+    """A promise about values that went through a channel: what the smallest cell lets anybody conclude, at most."""
+
+    sense: ClassVar[Sense] = "at most"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute", "distribution"})
+    name: ClassVar[str]
+    p: Number | None
+    domain: int | None
+    k: int | None
+
+    def of_release(self, release: Release) -> Self:
+        """The same, with p, the domain and whom it counts as the release states them."""
+        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
+
+    def check(self, classes: Classes) -> Finding:
+        """Compute the bound for the smallest cell."""
+        people, problem = smallest_cell(classes, self.k, self.domain)
+        actual = None if problem else self._reached(people)
+        required = float(exact(self._promised))
+        holds = actual is not None and actual <= required
+        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
+
+    @property
+    def _promised(self) -> Number:
+        raise NotImplementedError
+
+    def _reached(self, k: int) -> float:
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
-class RhoBreach:
+class RhoBreach(_Bounded):
     """No confidence rises from ``rho1`` to more than ``rho2``.
 
     Parameters
@@ -63,7 +98,6 @@ class RhoBreach:
     """
 
     name: ClassVar[str] = "rho-breach"
-    sense: ClassVar[Sense] = "at most"
     short: ClassVar[Short] = {"rho2": {"rho1": Given("rho1=0.2,rho2=0.5", needed=True), **NOISE}}
 
     rho1: Number
@@ -98,21 +132,9 @@ class RhoBreach:
             f"{shown(float(1 - exact(self.rho2)), 'at least')} sure){conditions(self.skew, self.bound, self.k)}"
         )
 
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute", "distribution"})
-
-    def of_release(self, release: Release) -> RhoBreach:
-        """The same, with p, the domain and whom it counts as the release states them."""
-        return replace(self, **stated_noise(release, self.p, self.domain, self.k))
-
-    def check(self, classes: Classes) -> Finding:
-        """Compute ρ2 for the smallest cell."""
-        people, problem = smallest_cell(classes, self.k, self.domain)
-        actual = None if problem else self._reached(people)
-        required = float(exact(self.rho2))
-        holds = actual is not None and actual <= required
-        return Finding(self.name, self.parameters(), required, actual, holds, note=problem, sense=self.sense)
+    @property
+    def _promised(self) -> Number:
+        return self.rho2
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018
@@ -180,3 +202,58 @@ def smallest_cell(classes: Classes, at_most: int | None, domain: int | None) -> 
         return 0, f"{len(values.labels)} different values are published; the declared domain has {domain}."
     smallest = int(classes.sizes.min())
     return (smallest if at_most is None else min(smallest, at_most)), ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeltaGrowth(_Bounded):
+    """No confidence rises by more than ``growth``.
+
+    Parameters
+    ----------
+    growth
+        The largest rise.
+    p, domain, skew, bound, k
+        As in :class:`~undercover.guarantees.breach.rho.RhoBreach`.
+
+    Examples
+    --------
+    >>> DeltaGrowth(growth=0.24, p=0.3, domain=50, skew=0.1).parameters()["growth"]
+    0.24
+    >>> DeltaGrowth(growth=2, p=0.3, domain=50)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'growth' parameter of DeltaGrowth must be a number in [0, 1]. Got 2 ...
+    """
+
+    name: ClassVar[str] = "delta-growth"
+    short: ClassVar[Short] = {"growth": NOISE}
+
+    growth: Annotated[Number, Within(0, 1)]
+    p: Annotated[Number, Within(0, 1)] | None = None
+    domain: Annotated[int, AtLeast(1)] | None = None
+    skew: Annotated[Number, Within(0, 1, "(]")] = 1
+    bound: Bound = "tight"
+    k: Annotated[int, AtLeast(1)] | None = None
+
+    def __post_init__(self) -> None:
+        check(self, half_said("DeltaGrowth", self.p, self.domain))
+        if self.p is not None:
+            self._reached(1 if self.k is None else self.k)
+
+    def title(self) -> str:
+        """Its name and numbers."""
+        return f"{at_most(self.growth)}-growth guarantee"
+
+    def meaning(self) -> str:
+        """What it means for the people in the table."""
+        return (
+            f"Nobody becomes surer of anything about a person's value by more than {at_most(self.growth)}"
+            f"{conditions(self.skew, self.bound, self.k)}"
+        )
+
+    @property
+    def _promised(self) -> Number:
+        return self.growth
+
+    def _reached(self, k: int) -> float:
+        assert self.p is not None and self.domain is not None  # noqa: PT018
+        return growth_bound(p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 
 from undercover.errors import listed
 from undercover.forms.classes import Classes
-from undercover.forms.written import written
-from undercover.guarantees.checking import Outcome, Topic, conclude
-from undercover.guarantees.joint.cells import CellReader
+from undercover.forms.meaning import Values
+from undercover.guarantees.checking import Outcome, Promise, Topic, conclude
 from undercover.guarantees.joint.sets import Intersections, smallest
 from undercover.guarantees.joint.tables import set_bits, together
 from undercover.model.finding import Finding, Sense
+from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
 from undercover.model.published import Published
 from undercover.parameters import AtLeast, check
@@ -37,7 +37,7 @@ of ``rows``, each with its cells of shared columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class JointDiversity:
+class JointDiversity(Promise):
     """At least ``l`` values in every combination of classes with the others' tables.
 
     Parameters
@@ -63,6 +63,7 @@ class JointDiversity:
 
     name: ClassVar[str] = "joint-diversity"
     sense: ClassVar[Sense] = "at least"
+    about: ClassVar[frozenset[Cover]] = frozenset({"attribute"})
     short: ClassVar[Short] = {}
 
     l: Annotated[int, AtLeast(1)]  # noqa: E741
@@ -109,10 +110,6 @@ class JointDiversity:
             "Whoever knows all quasi-identifiers of a person and joins this table with the others named is left with "
             f"at least {self.l} sensitive values, whatever class the person is in."
         )
-
-    def covers(self) -> frozenset[Cover]:
-        """What it is about."""
-        return frozenset({"attribute"})
 
     def limits(self, about: Topic) -> list[str]:
         """What counting values next to the tables named leaves open."""
@@ -168,8 +165,7 @@ class JointDiversity:
         if not shared:
             yield np.arange(classes.count), [smallest(bits for bits, _ in sets) for sets in tables]
             return
-        rows = classes.data.select(shared).take(classes.representatives)
-        columns = [written(rows.column(name)) for name in shared]
+        columns = [classes.cells(name) for name in shared]
         keys = np.stack([column.codes for column in columns], axis=1)
         distinct, context = np.unique(keys, axis=0, return_inverse=True)
         readers = {name: CellReader(self.trees[name]) for name in shared}
@@ -239,3 +235,40 @@ def _meet(ours: Mapping[str, str], theirs: Mapping[str, str], readers: Mapping[s
         name not in theirs or readers[name].leaves(cell) & readers[name].leaves(theirs[name])
         for name, cell in ours.items()
     )
+
+
+class CellReader:
+    """The leaves of a hierarchy that the cells of a shared column stand for."""
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        tree = Hierarchy(rows)
+        leaves = tree.leaves
+        numeric = all(_is_number(leaf) for leaf in leaves)
+        ordered = tuple(sorted(leaves, key=float)) if numeric else leaves
+        self.values = Values(ordered, "numeric" if numeric else "categorical", False, tree)
+        self._read: dict[str, frozenset[int]] = {}
+
+    def leaves(self, cell: str) -> frozenset[int]:
+        """What a cell covers, written as a node, an interval, a set or a value.
+
+        One that is none of these, such as a missing value, may be anything: whoever is in it can be in every cell.
+        """
+        if cell not in self._read:
+            forms = ("node", "interval", "set", "value")
+            found = [covered for form in forms if (covered := self._positions(cell, form))]
+            self._read[cell] = found[0] if found else frozenset(range(self.values.size))
+        return self._read[cell]
+
+    def _positions(self, cell: str, form: Any) -> frozenset[int]:
+        meaning = self.values.read(cell, form)
+        if meaning.members is not None:
+            return frozenset(meaning.members)
+        return frozenset(range(meaning.low, meaning.high + 1))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -20,31 +20,19 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms import read
-from undercover.forms.classes import Classes, classes_of_table
-from undercover.forms.written import written
+from undercover.forms.classes import Classes, classes_of_table, whole_numbers
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.published import ClassCells, Published
 from undercover.model.release import Release
 
 
 def released_table(
-    release: Release,
-    name: str,
-    *,
-    sensitive: str | None = None,
-    suppressed: bool = False,
-    digest: str | None = None,
+    release: Release, name: str, *, sensitive: str | None = None, suppressed: bool = False, digest: str | None = None
 ) -> Published:
     """A release of ours as one of several published tables.
 
-    Parameters
-    ----------
-    release, name
-        What was published, and what it is called in messages.
-    sensitive
-        Needed only where the release has several sensitive columns.
-    suppressed
-        Whether rows that were suppressed count as one more class.
+    ``sensitive`` is needed only where the release has several sensitive columns; ``suppressed`` says whether rows that
+    were suppressed count as one more class.
     """
     reading = read(release)
     if not (reading.covers and reading.true_values):
@@ -81,13 +69,6 @@ def foreign_table(
 
     A row whose every quasi-identifier is ``*`` is a suppressed one. A table with the columns ``bucket`` and ``count``
     is the sensitive table of a bucketised release; its classes are the buckets.
-
-    Examples
-    --------
-    >>> data = pa.table({"age": ["old", "old", "young"], "salary": ["high", "low", "low"]})
-    >>> table = foreign_table(data, "revenue", sensitive="salary")
-    >>> table.values, table.totals.tolist(), table.counts.tolist(), table.cells["age"].labels
-    (('high', 'low'), [1, 2], [[1, 1], [0, 1]], ('old', 'young'))
     """
     if sensitive not in data.column_names:
         raise SchemaError(f"`{name}`: {unknown('Column', sensitive, data.column_names)}")
@@ -105,10 +86,7 @@ def foreign_table(
 
 def _people_of_buckets(data: pa.Table, name: str, sensitive: str) -> pa.Table:
     """A row per person of a table of buckets; buckets of different tables have nothing to do with each other."""
-    try:
-        counts = data.column(COUNT).cast(pa.int64()).to_numpy()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        counts = np.zeros(1)
+    counts = whole_numbers(data.column(COUNT))
     if counts.min() < 1:
         raise DataError(f"`{name}` has counts that are not whole numbers of at least 1.")
     people = data.take(pa.array(np.repeat(np.arange(data.num_rows), counts)))
@@ -126,11 +104,7 @@ def _published(
     spread = classes.sensitive[column]
     counts = np.zeros((classes.count, spread.n_values), dtype=np.int64)
     counts[spread.class_index, spread.value_index] = spread.counts
-    first = pa.array(classes.representatives)
-    shown = {
-        label: written(classes.data.column(label).take(first))
-        for label in classes.described_by or classes.quasi_identifiers
-    }
+    shown = {label: classes.cells(label) for label in classes.described_by or classes.quasi_identifiers}
     return Published(
         name=name,
         column=column,
@@ -168,16 +142,7 @@ class Together:
 
 
 def together(tables: Sequence[Published]) -> Together:
-    """Check that tables can be about the same people, and bring their values into one order.
-
-    Examples
-    --------
-    >>> first = foreign_table(pa.table({"age": ["o", "y"], "pay": ["high", "low"]}), "a", sensitive="pay")
-    >>> second = foreign_table(pa.table({"zip": ["1", "1"], "pay": ["low", "low"]}), "b", sensitive="pay")
-    >>> together([first, second])
-    Traceback (most recent call last):
-    undercover.errors.DataError: `b` is not about the same people as `a`: 0 rows with 'high' where `a` has 1; ...
-    """
+    """Check that tables can be about the same people, and bring their values into one order."""
     if not tables:
         raise DataError("There is no table to look at. Give at least one.")
     complete = [table for table in tables if not table.hidden]

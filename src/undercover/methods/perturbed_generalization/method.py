@@ -32,8 +32,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, InputError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
 from undercover.guarantees.breach.bounds import Bound, cell_size, checked_rho, growth_bound, largest_p
-from undercover.guarantees.breach.growth import DeltaGrowth
-from undercover.guarantees.breach.rho import RhoBreach
+from undercover.guarantees.breach.rho import DeltaGrowth, RhoBreach
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.methods.perturbed_generalization.cells import (

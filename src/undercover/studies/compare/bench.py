@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover import plugins
-from undercover.attacks import Corruption, Linkage
+from undercover.attacks.corruption.channel import Corruption
 from undercover.attacks.corruption.true_values import full_corruption
+from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.engines.local import LocalEngine
 from undercover.errors import SchemaError, UndercoverError
@@ -24,6 +25,7 @@ from undercover.forms import read
 from undercover.forms.case import Case, as_release
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, estimates_of_rows
+from undercover.forms.loss import losses
 from undercover.io.source import Input
 from undercover.model.about import about_of
 from undercover.model.protocols import Progress
@@ -34,9 +36,10 @@ from undercover.parameters import make
 from undercover.randomness import Randomness
 from undercover.studies.compare.memory import peak_growth
 from undercover.studies.compare.plan import Planned
-from undercover.utility import QueryError, SumError, losses
 from undercover.utility.classification import Classification
 from undercover.utility.kept import distances_of
+from undercover.utility.queries.counts import QueryError
+from undercover.utility.queries.sums import SumError
 from undercover.verbs.joint import with_published
 from undercover.verbs.publish import publish
 

@@ -9,7 +9,7 @@ with n the rows of the original table. The error of a workload is the mean; the 
 
 Deviations: sizes are counted in values that occur (leaves where the column has a hierarchy), so a published range
 counts what the original has between its ends, not all whole numbers. A suppressed row is in no box and counts towards
-no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.corrected`.
+no estimate. Perturbed sensitive values are counted corrected, see :mod:`undercover.forms.perturbed.reading`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spread import Spread
-from undercover.forms.spreads import spread_of_groups, spread_of_rows
+from undercover.forms.spread import Spread, spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -43,16 +42,7 @@ ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shar
 
 @dataclass(frozen=True)
 class QueryErrorResult(Viewable):
-    """The errors of one workload.
-
-    Examples
-    --------
-    >>> result = QueryErrorResult(("age",), "ill", 100, np.array([10.0, 0.0]), np.array([9.0, 1.0]))
-    >>> result.errors.tolist(), result.mean
-    ([0.1, 2.0], 1.05)
-    >>> result
-    <QueryErrorResult: mean 105.00%, median 105.00% over 2 queries on age and ill>
-    """
+    """The errors of one workload."""
 
     quasi_identifiers: tuple[str, ...]
     sensitive: str
@@ -93,13 +83,7 @@ class QueryErrorResult(Viewable):
         }
 
     def by_answer(self) -> list[dict[str, Any]]:
-        """The errors by how many people the true answer counts, as a share of all; where there are such answers.
-
-        >>> exact, estimated = np.array([1.0, 30.0, 30.0]), np.array([1.5, 27.0, 30.0])
-        >>> found = QueryErrorResult(("age",), "ill", 100, exact, estimated).by_answer()
-        >>> [(entry["from"], entry["to"], entry["queries"], entry["median"]) for entry in found]
-        [(0.01, 0.05, 1, 0.5), (0.2, 1.0, 2, 0.05)]
-        """
+        """The errors by how many people the true answer counts, as a share of all; where there are such answers."""
         place = np.searchsorted(ANSWERS, self.exact / self.rows, side="right") - 1
         found = []
         for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
@@ -242,14 +226,7 @@ class QueryError:
 
 
 def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:
-    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
-    >>> [measure.quasi_identifiers for measure in about_each(run.release)]
-    [(('age',), ('sex',), ('age', 'sex'))]
-    """
+    """Queries about every quasi-identifier alone and about all together, for each sensitive column of a release."""
     if not read(release).told:
         return ()
     columns = [column for table in release.tables for column in table.columns]
@@ -272,32 +249,8 @@ def query_errors(
 ) -> dict[tuple[str, ...], QueryErrorResult]:
     """The query workload error of groups for several sets of quasi-identifiers, from one cube.
 
-    Parameters
-    ----------
-    table
-        The original table.
-    groups
-        How its rows were grouped; each group is published as the tightest box around its rows.
-    quasi_identifiers
-        The sets of columns to ask about.
-    queries
-        Queries for each set.
-    randomness
-        Where the queries come from; by default the stream of seed 0. The same seed asks every grouping the same.
-    sensitive
-        The sensitive column; by default the only one.
-    evaluator
-        ``auto``, ``cube`` or ``direct``; they differ in speed only.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 30, 40, 50], "ill": ["flu", "cold", "flu", "gout"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> own = Groups(np.arange(4, dtype=np.int32), 4)
-    >>> query_errors(table, own, quasi_identifiers=[["age"]], queries=10)["age",].mean
-    0.0
+    Each group is published as the tightest box around its rows. By default the queries come from the stream of seed 0:
+    the same seed asks every grouping the same. Evaluators differ in speed only.
     """
     measure = QueryError(
         quasi_identifiers=_as_sets(quasi_identifiers), sensitive=sensitive, queries=queries, evaluator=evaluator

@@ -32,16 +32,9 @@ def evaluate(
 ) -> list[Answers]:
     """The expected count of every query, workload by workload.
 
-    Parameters
-    ----------
-    spread
-        The boxes; it has the columns of every workload.
-    workloads
-        The queries.
-    ranges
-        The columns that are asked for ranges; the others are asked for one position each.
-    evaluator
-        ``auto`` takes the one with less work to do, and never builds a cube of more than ``LARGEST_CUBE`` entries.
+    The spread has the columns of every workload; those of ``ranges`` are asked for ranges, the others for one position
+    each. ``auto`` takes the evaluator with less work to do, and never builds a cube of more than ``LARGEST_CUBE``
+    entries.
     """
     names = sorted(
         dict.fromkeys(name for workload in workloads for name in workload.names), key=lambda name: name not in ranges

@@ -20,12 +20,12 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.sums import SumAnswer, Sums
 from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms import read
+from undercover.forms.answers.asking import ListedColumn, Match
+from undercover.forms.answers.channel import PerturbedCounts
+from undercover.forms.answers.sums import SumAnswer, Sums
 from undercover.forms.meaning import Values, leaf_values
-from undercover.forms.perturbed.counts import PerturbedCounts
-from undercover.forms.predicates import ListedColumn, Match
 from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
@@ -235,14 +235,7 @@ def _answered(sums: Sums, original: Table, where: Mapping[str, Asked]) -> SumAns
 
 
 def numbers_of(column: EncodedColumn) -> Floats:
-    """(n_rows,) the numbers of a column; missing adds nothing.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Column
-    >>> from undercover.model.table import encode
-    >>> numbers_of(encode("pay", pa.array([7, None, 5]), Column(), missing="category")).tolist()
-    [7.0, 0.0, 5.0]
-    """
+    """(n_rows,) the numbers of a column; missing adds nothing."""
     return np.append(as_numbers(column.domain.values), [0.0] * column.domain.has_missing)[column.codes]
 
 

@@ -19,25 +19,14 @@ from numpy.typing import NDArray
 
 from undercover.forms.coverage import Positions
 from undercover.forms.meaning import leaf_values
-from undercover.forms.spreads import positions_of_codes
+from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
 from undercover.randomness import Randomness
 
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """Queries as codes: a sensitive value and a range of positions in every column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [20, 30, 40], "sex": ["F", "M", "F"], "ill": ["flu", "cold", "flu"]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
-    >>> asked = draw_workload(table, ["age", "sex"], "ill", 5, Randomness(seed=1))
-    >>> asked.lows.shape, bool((asked.lows <= asked.highs).all()), bool((asked.lows[:, 1] == asked.highs[:, 1]).all())
-    ((5, 2), True, True)
-    """
+    """Queries as codes: a sensitive value and a range of positions in every column."""
 
     names: tuple[str, ...]
     values: Positions  # (n_queries,) sensitive code

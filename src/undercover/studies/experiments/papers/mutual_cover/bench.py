@@ -6,7 +6,7 @@ import numpy as np
 
 from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.forms.case import Case
-from undercover.forms.drawn.displacement import papers_iloss
+from undercover.forms.displacement import papers_iloss
 from undercover.forms.written import written
 from undercover.methods.anatomy import Anatomy
 from undercover.methods.mondrian import Mondrian

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks import Corruption
+from undercover.attacks.corruption.channel import Corruption
 from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound, growth_bound, rho2_bound
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization, Way
@@ -16,7 +16,7 @@ from undercover.model.protocols import Progress
 from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench
-from undercover.utility import measure
+from undercover.utility.measures import measure
 from undercover.verbs.publish import publish_table
 
 OPTIMISTIC, PESSIMISTIC, OURS, MAJORITY = "optimistic", "pessimistic", "perturbed generalization", "majority"

@@ -17,7 +17,7 @@ from undercover.model.protocols import Progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench, part
-from undercover.utility import query_errors
+from undercover.utility.queries.counts import query_errors
 
 ALGORITHMS = ("rda", "gda", "wrap", "guided")
 CONTROL = "random scatter"

@@ -85,28 +85,8 @@ class Displacement:
 def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | None = None) -> Displacement:
     """How far the values of a release were moved.
 
-    Parameters
-    ----------
-    original
-        The table it was made from.
-    reading
-        Of a release in the table's old shape, with quasi-identifiers drawn at random.
-    own
-        The published row of every row of ``original``; not needed where the release keeps the order of the input.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.forms import read
-    >>> from undercover.model.release import PublishedColumn, Release
-    >>> from undercover.model.schema import Schema
-    >>> original = Table.from_arrow(pa.table({"age": [28, 29, 33]}), Schema(quasi_identifiers=["age"]))
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "value"),)
-    >>> table = PublishedTable("t", columns, pa.table({"age": [29, 29, 30]}))
-    >>> from undercover.model.form import Drawn
-    >>> found = displacement(original, read(Release("any", {}, (table,), False, form=Drawn(order="input"))))
-    >>> found.iloss_sum, found.shift["age"]  # (1 + 0 + 3) / 3 values, and over a width of 5 in 3 rows
-    (1.3333333333333333, 0.26666666666666666)
+    ``own`` is the published row of every row of ``original``; not needed where the release keeps the order of the
+    input.
     """
     if reading.covers:
         raise DataError("The cells of this release cover the truth: nothing was moved.")

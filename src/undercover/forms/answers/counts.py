@@ -23,10 +23,9 @@ import numpy as np
 
 from undercover.errors import DataError, NotTold
 from undercover.forms import read
-from undercover.forms.asking import Asking
-from undercover.forms.bucket_table import BucketTable
+from undercover.forms.answers.asking import Asking, Match
+from undercover.forms.distribution import BucketTable
 from undercover.forms.domains import Domains
-from undercover.forms.predicates import Match
 from undercover.model.queries import CountQuery
 from undercover.model.release import Release
 from undercover.model.view import View, Viewable, facts, say

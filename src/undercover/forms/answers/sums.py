@@ -18,56 +18,26 @@ nothing. The answers are about the published rows; what suppressed rows would ad
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.answers import Recipient
-from undercover.errors import ParameterError, unknown
+from undercover.errors import ParameterError
 from undercover.forms import read
-from undercover.forms.asking import Asking
+from undercover.forms.answers.asking import Asking, Match
+from undercover.forms.answers.counts import Recipient
 from undercover.forms.domains import Domains
-from undercover.forms.predicates import Match
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.figures import outwards
-from undercover.model.queries import Between, NoneOf, OneOf, Predicate, Scalar
+from undercover.model.queries import Predicate, Scalar, SumQuery
 from undercover.model.release import PublishedTable, Release
 from undercover.model.view import Figure, Said, View, Viewable, facts
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class SumQuery:
-    """The sum of a column over the rows that satisfy every predicate.
-
-    Parameters
-    ----------
-    column
-        What to add up: a sensitive or insensitive column of numbers.
-    where
-        A predicate for each column asked about; a plain value means that value.
-
-    Examples
-    --------
-    >>> SumQuery("salary", where={"age": Between(30, 40)})
-    SumQuery(column='salary', where={'age': Between(low=30, high=40, closed='both')})
-    """
-
-    column: str
-    where: Mapping[str, Predicate] = field(default_factory=dict)
-
-    def __init__(self, column: str, *, where: Mapping[str, Predicate | Scalar] | None = None) -> None:
-        predicates = {
-            name: asked if isinstance(asked, Between | OneOf | NoneOf) else OneOf(asked)
-            for name, asked in (where or {}).items()
-        }
-        object.__setattr__(self, "column", column)
-        object.__setattr__(self, "where", predicates)
 
 
 @dataclass(frozen=True)
@@ -130,6 +100,7 @@ class Sums:
     >>> bucket, count = (PublishedColumn(name, "structure", "value") for name in ("bucket", "count"))
     >>> tables = PublishedTable("qit", (age, bucket), qit), PublishedTable("sat", (bucket, pay, count), sat)
     >>> from undercover.model.form import Buckets
+    >>> from undercover.model.queries import Between
     >>> sums = Sums(Release("cross-bucket", {}, tables, False, form=Buckets()), "pay")
     >>> sums.answer({"age": Between(20, 29)})  # one row of each bucket, surely
     <SumAnswer: about 50, surely from 40 to 60>
@@ -200,11 +171,7 @@ class Sums:
 
     @cached_property
     def _home(self) -> PublishedTable:
-        tables = self.asking.tables
-        known = {column.name: table for table in tables for column in table.columns if column.role != "structure"}
-        if self.column not in known:
-            raise ParameterError(unknown("Column", self.column, known))
-        return known[self.column]
+        return self.asking.homes([self.column])[self.column]
 
     @cached_property
     def _numbers(self) -> Floats:

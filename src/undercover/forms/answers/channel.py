@@ -29,9 +29,8 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, unknown
 from undercover.forms import read
-from undercover.forms.asking import Asking
+from undercover.forms.answers.asking import Asking, Match
 from undercover.forms.domains import Domains, domain_of, stated_domains
-from undercover.forms.predicates import Match
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.channel import Channel
@@ -199,11 +198,6 @@ class PerturbedCounts:
         return self._reading.people.astype(np.float64)
 
     @cached_property
-    def _seen(self) -> NDArray[np.int64]:
-        values = self._reading.column(self.sensitive)
-        return np.array([self._noise.code[label] for label in values.labels], dtype=np.int64)[values.codes]
-
-    @cached_property
     def _numbers(self) -> Floats:
         """(n_values, 2) the ends of the values of the domain, which for plain numbers are the same."""
         column = self.release.published().data.column(self.sensitive)
@@ -279,7 +273,7 @@ class PerturbedCounts:
         if p == 0:
             raise ParameterError("p = 0: no value was kept, so nothing can be estimated of them.")
         weight = self._people * share / p
-        found = worth[self._seen]
+        found = worth[self._reading.seen]
         value = float((weight * (found - (1 - p) * worth.mean())).sum())
         squares = weight * weight
         total = float(squares.sum())
