@@ -73,4 +73,4 @@ def test_it_is_made_again_compared_and_applied(folder: Path, people: Path, tmp_p
     undercover("apply", folder, "--to", people, "--out", tmp_path / "applied")
     compared = ("--methods", "swap", "--queries", "5", "--out", tmp_path / "compared", "--json")
     releases = json.loads(undercover("compare", people, "--spec", spec, *compared))["releases"]
-    assert [release["method"]["name"] for release in releases] == ["swap"]
+    assert [release["method"] for release in releases] == ["swap"]

@@ -54,11 +54,11 @@ class InFileOrder(Swap):
 
 
 class BySensitiveValue(Swap):
-    """Only rows of the first person's value are swapped among each other, and yet it declares itself safe."""
+    """Who is with whom depends on the first person's sensitive value, and yet it declares itself safe."""
 
     def anonymize(self, table: Table, **how: Any) -> Draft:
         codes = table[table.schema.sensitive[0]].codes
-        chosen = np.arange(table.n_rows) < 2 if codes[0] == codes.min() else np.arange(table.n_rows) >= 2
+        chosen = np.arange(table.n_rows) < (2 if codes[0] == codes.min() else 3)
         return replace(super().anonymize(table, **how), groups=Groups(chosen.astype(np.int32), 2))
 
 
@@ -77,12 +77,9 @@ def test_a_swapped_table_is_read_as_one() -> None:
     assert run.release.form == Swapped(share=0.9)
     loss = uc.measure(PEOPLE, run).to_dict()["loss"]["iloss"]["arithmetic"]
     assert 0.45 < loss < 0.52
-    found = {
-        (finding.name, finding.parameters.get("column")): finding.holds
-        for finding in uc.verify(run, original=PEOPLE).findings
-    }
-    assert all(found.values())
-    assert ("column-preserved", "education") in found
+    found = uc.verify(run, original=PEOPLE).findings
+    assert all(finding.holds for finding in found)
+    assert [finding.name for finding in found].count("column-preserved") == 3
     with pytest.raises(NotTold):
         uc.answer(run.release, uc.CountQuery(where={"age": uc.Between(30, 40), "sex": "Female"}))
 
