@@ -14,10 +14,10 @@ help:
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml packages/example_plugin/pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[all]" --editable packages/example_plugin --group dev
 	@touch $(READY)
 
 demo: $(READY)
@@ -28,11 +28,12 @@ test: $(READY) lint
 	$(MAKE) suite
 
 lint: $(READY)
-	$(BIN)/ruff check src tests benchmarks examples
-	$(BIN)/ruff format --check src tests benchmarks examples
+	$(BIN)/ruff check src tests benchmarks examples packages
+	$(BIN)/ruff format --check src tests benchmarks examples packages
 
 types: $(READY)
 	$(BIN)/mypy
+	$(BIN)/mypy --package example_plugin
 
 imports: $(READY)
 	$(BIN)/lint-imports
@@ -58,4 +59,4 @@ notebooks: $(READY)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json
-	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks packages -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -60,7 +60,7 @@ def _recipe(name: str) -> None:
     people = recipe.table()
     with suppress(UndercoverError):
         run = uc.publish(people, recipe.schema(), method, seed=1)
-        attackers = [plugins.load("attacks", name)() for name in plugins.names("attacks")]
+        attackers = [plugins.load("attacks", name)() for name in plugins.BUILT_IN["attacks"]]
         for attacker in (uc.Linkage(p_match=0.5), *attackers):
             with suppress(UndercoverError):
                 uc.attack(run, attacker)

@@ -58,7 +58,7 @@ def test_the_index_lists_every_page() -> None:
     assert {path.name for path in guide.glob("*.md")} - {"index.md"} <= linked
 
 
-@pytest.mark.parametrize("method", plugins.names("methods"))
+@pytest.mark.parametrize("method", plugins.BUILT_IN["methods"])
 def test_the_page_of_a_method_leads_to_its_theory_and_notebook(method: str) -> None:
     name = method.replace("-", "_")
     linked = LINK.findall((ROOT / "docs" / "guide" / f"{name}.md").read_text("utf-8"))

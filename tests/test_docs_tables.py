@@ -42,7 +42,7 @@ def test_a_verb_takes_what_the_table_says(name: str) -> None:
 
 
 def test_the_table_of_attackers_has_what_attack_takes() -> None:
-    names = {plugins.load("attacks", name).__name__ for name in plugins.names("attacks")}
+    names = {plugins.load("attacks", name).__name__ for name in plugins.BUILT_IN["attacks"]}
     assert {call.removesuffix("()") for call in first_cells("python.md", "attacker")} == names
 
 

@@ -66,7 +66,7 @@ def differences(one: Any, other: Any) -> list[str]:
 
 
 def test_every_method_has_a_notebook() -> None:
-    assert sorted(name.replace("-", "_") for name in plugins.names("methods")) == NAMES
+    assert sorted(name.replace("-", "_") for name in plugins.BUILT_IN["methods"]) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES)

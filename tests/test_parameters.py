@@ -134,7 +134,7 @@ def test_what_a_form_would_ask_for() -> None:
     assert [told[name].kind for name in ("names", "weights", "anything")] == ["several", "by column", "other"]
 
 
-@pytest.mark.parametrize("name", plugins.names("methods"))
+@pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
 def test_every_parameter_of_a_method_is_told_of(name: str) -> None:
     told = describe(plugins.load("methods", name))
     assert all(parameter.doc for parameter in told)

@@ -56,13 +56,13 @@ SHAPES = [(0, 1, 2, 3), (0, 0, 1, 1), (0, 0, 1, 2, 5), (0, 0, 1, 1, 1, 1)]
 def examples(expected: str) -> list[Any]:
     return [
         plugins.load("methods", name)(**example.parameters)
-        for name in plugins.names("methods")
+        for name in plugins.BUILT_IN["methods"]
         for example in about_of(name).examples
         if example.expected == expected
     ]
 
 
-@pytest.mark.parametrize("name", plugins.names("methods"))
+@pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
 def test_every_method_has_examples_to_be_attacked_and_one_it_refuses(name: str) -> None:
     expected = {example.expected for example in about_of(name).examples}
     assert expected & {"safe", "unsafe"}

@@ -85,7 +85,7 @@ RECIPES = {
 
 
 def test_every_method_has_a_recipe_here() -> None:
-    assert set(RECIPES) == set(plugins.names("methods"))
+    assert set(RECIPES) == set(plugins.BUILT_IN["methods"])
 
 
 @pytest.mark.parametrize("method", RECIPES)

@@ -1,22 +1,22 @@
-"""What a recipient gets of every kind of release is searched for people; see public_scan for the rule."""
+"""What a recipient gets of every kind of release is searched for people; undercover.testing has the rule."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import marked_people as marked
 import pytest
-from public_scan import declared_lists, leaked_values, scan_manifest, scan_page, without_declared
 
 import undercover as uc
 from undercover.io.release.manifest import write_tables
 from undercover.pages import datasheet_html, datasheet_summary
+from undercover.testing.public_scan import leaked_values, scan_release
 from undercover.verbs.report import summarize
 
 FORMATS = ("csv", "parquet")
@@ -62,18 +62,12 @@ def findings(
     public: tuple[str, dict[str, Any]], other: tuple[str, dict[str, Any]], secrets: dict[str, set[str]], name: str
 ) -> list[str]:
     """Everything that is wrong with a datasheet and a manifest."""
-    page, manifest = public
-    recipe = marked.RECIPES[name]
-    found = [f"page: {kind}" for kind in leaked_values(page, secrets)]
-    found += [f"manifest: {kind}" for kind in leaked_values(json.dumps(without_declared(manifest)), secrets)]
-    settings = recipe.schema.columns.values()
+    settings = marked.RECIPES[name].schema.columns.values()
     public_values = {value for column in settings for value in column.domain or ()}
     public_values |= {
         str(label) for column in settings if column.hierarchy for row in column.hierarchy.rows for label in row
     }
-    found += [f"manifest: not declared: {value}" for value in set(declared_lists(manifest)) - public_values]
-    parameters = {field.name for field in fields(recipe.method("first"))}
-    return found + scan_page(page, manifest, *other) + scan_manifest(manifest, parameters)
+    return scan_release(public, other, secrets=secrets, declared=public_values)
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
@@ -96,7 +90,7 @@ def test_no_release_tells_of_people(
 def test_every_method_is_looked_at() -> None:
     from undercover import plugins
 
-    assert {recipe.method("first").name for recipe in marked.RECIPES.values()} == set(plugins.names("methods"))
+    assert {recipe.method("first").name for recipe in marked.RECIPES.values()} == set(plugins.BUILT_IN["methods"])
 
 
 SPEC = f"""

@@ -11,7 +11,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.view import Verdict, View, facts, listed
 from undercover.pages import views
-from undercover.pages.words import asked_parameters, promise_title, release_title
+from undercover.pages.words import asked_parameters, declared_by, promise_title, release_title
 
 Line = tuple[str, str]
 
@@ -89,7 +89,8 @@ def _lines(release: Release) -> list[Line]:
     for entry in release.guarantees:
         word = "open" if entry.get("holds") is None else "holds" if entry["holds"] else "fails"
         lines.append((promise_title(str(entry.get("name")), entry), word))
-    lines.append(("algorithm-safe", "yes" if release.algorithm_safe else "no"))
+    safe = "yes" if release.algorithm_safe else "no"
+    lines.append(("algorithm-safe", ", ".join(filter(None, (safe, declared_by(release.method))))))
     return lines
 
 

@@ -61,7 +61,7 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         },
         **_suppressed(release),
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
-        "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release.algorithm_safe)},
+        "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release)},
         "tables": [_table(reading, table, file_format) for table in release.tables],
         "order": reading.order,
         "forms": {form: words for form, words in reading.cell_words().items() if form in _forms(release)},

@@ -28,6 +28,7 @@ from undercover.pages.stages import stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
+    declared_by,
     limits,
     promise_title,
     promise_words,
@@ -313,9 +314,10 @@ def _warnings(run: Run) -> list[dict[str, str]]:
             text = f"{number(rows)} rows share their {name} with another row. The promises are per row, not per person."
             title = f"Several rows per person: {name}"
             found.append({"topic": "repeats", "level": "danger", "title": title, "text": text})
-    if not run.release.algorithm_safe:
-        title = "Not safe against somebody who knows the algorithm"
-        text = algorithm_words(False)
+    if not run.release.algorithm_safe or declared_by(run.release.method):
+        safe = "Safe" if run.release.algorithm_safe else "Not safe"
+        title = f"{safe} against somebody who knows the algorithm"
+        text = algorithm_words(run.release)
         found.append({"topic": "algorithm-safe", "level": "caution", "title": title, "text": text})
     said = {warning["topic"] for warning in found}
     more = dict.fromkeys([*run.warnings, *run.release.warnings])

@@ -99,12 +99,31 @@ def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
         return None
 
 
-def algorithm_words(safe: bool) -> str:
-    """What ``algorithm_safe`` means.
+def declared_by(method: str) -> str:
+    """Who says how safe a method is, where it is none of ours and nobody here has checked it; else nothing.
 
-    >>> algorithm_words(True).split(":")[0]
-    'Knowing how the release was made does not help an attacker'
+    >>> declared_by("mondrian"), declared_by("my-own-method")
+    ('', 'declared by the maker of the release, not checked here')
     """
+    if method not in plugins.names("methods"):
+        return "declared by the maker of the release, not checked here"
+    origin = plugins.origin("methods", method)
+    return "" if origin == plugins.HOME else f"declared by {origin}, not checked here"
+
+
+def algorithm_words(release: Release) -> str:
+    """What ``algorithm_safe`` means, and who says so.
+
+    >>> algorithm_words(Release("mondrian", {}, (), True)).split(":")[0]
+    'Knowing how the release was made does not help an attacker'
+    >>> algorithm_words(Release("my-own-method", {}, (), True)).split(".")[0]
+    'This is declared by the maker of the release, not checked here'
+    """
+    declared = declared_by(release.method)
+    return (f"This is {declared}. " if declared else "") + _knowing_the_algorithm(release.algorithm_safe)
+
+
+def _knowing_the_algorithm(safe: bool) -> str:
     if safe:
         return (
             "Knowing how the release was made does not help an attacker: even with the algorithm, everybody's "

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from undercover import plugins
 from undercover.errors import DataError, InternalError, OutputError, ParameterError
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
@@ -174,6 +175,7 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
     content: dict[str, Any] = {
         "method": {"name": run.release.method, "parameters": run.release.parameters},
         "recipe": run.recipe,
+        "origin": _origins(run),
         "schema": schema_to_mapping(run.schema),
         "requirements": list(run.requirements),
         "source": run.source,
@@ -192,6 +194,24 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
         (folder / name).write_text(text, encoding="utf-8")
     if report is not None:
         (folder / "report.html").write_text(report, encoding="utf-8")
+
+
+def _origins(run: Run) -> dict[str, Any]:
+    """Who offers what made the release, what reads it, and what attacks it."""
+    method, form = run.release.method, run.release.form.name
+    made_by = None if run.method is None else type(run.method)
+    own = made_by is not None and (
+        method not in plugins.names("methods") or plugins.load("methods", method) is not made_by
+    )
+    return {
+        "method": f"{made_by.__module__}.{made_by.__qualname__}" if own and made_by else _origin("methods", method),
+        "form": _origin("forms", form),
+        "attacks": {name: _origin("attacks", name) for name in plugins.names("attacks")},
+    }
+
+
+def _origin(kind: str, name: str) -> str:
+    return plugins.origin(kind, name) if name in plugins.names(kind) else "not installed"
 
 
 def _group_table(run: Run) -> pa.Table:

@@ -14,31 +14,92 @@ people, as evidence under ``others`` and its ``rows``. Nothing of it may stand e
 - Whatever differs from table to table must be a ``<data value>``. Together these are the figures of ``release.json``:
   the rows of each table, what each promise requires and reaches, and the suppressed rows if they are none or at least
   as many as the promise. One figure more, or another one, is a finding.
-- In ``release.json`` every key must be known. Rows and reached sizes must not lie below the promise; a table with a
-  column G has a row per cell, so its people are counted there. ``suppressed_rows`` is left alone: it is part of the
-  contract, see decision 21.
+- In ``release.json`` every key must be known: of the contract, or a parameter of the method, the form or the promise.
+  Rows and reached sizes must not lie below the promise; a table with a column G has a row per cell, so its people are
+  counted there. ``suppressed_rows`` is left alone: it is part of the contract, see decision 21.
 """
 
 from __future__ import annotations
 
 import html
 import json
+import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import fields
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
+from undercover import plugins
+from undercover.guarantees.requirements import FOUND
+from undercover.model.form import PEOPLE
+
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+DATASHEET, RELEASE = "datasheet.html", "release.json"
 PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
-MANIFEST = {"undercover", "method", "guarantees", "algorithm_safe", "tables", "suppressed_rows", "warnings"}
+MANIFEST = {"undercover", "method", "guarantees", "algorithm_safe", "form", "tables", "suppressed_rows", "warnings"}
 TABLE = {"name", "file", "rows", "sha256", "columns"}
 COLUMN = {"name", "role", "form"}
 USED = {"levels", "dropped", "p", "domain"}
-FINDING = {"name", "required", "actual", "holds", "needs", "note", "column", "form", "distance", "delta", "growth"}
-FINDING |= {"k", "l", "c", "t", "p", "domain", "skew", "bound", "rho1", "rho2", "trees", "orders", "others"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
 SIZES = ("k-anonymity",)
+
+Public = tuple[str, Mapping[str, Any]]
+"""What may be scanned: the source of a datasheet, and a manifest."""
+
+
+def scan_public(
+    folder: str | os.PathLike[str],
+    beside: str | os.PathLike[str],
+    *,
+    secrets: Mapping[str, set[str]],
+    declared: Collection[str] = (),
+) -> list[str]:
+    """What a public folder tells of people beyond its tables; nothing, if all is well.
+
+    Parameters
+    ----------
+    folder
+        ``DIR/public`` of a release, with its datasheet.
+    beside
+        The public folder of another table by the same recipe, which shares no value and no count with the first.
+    secrets
+        Values that must not be found, by what they are: see :func:`undercover.testing.tables.secrets_of`.
+    declared
+        Values that were public before: of declared domains and hierarchies.
+
+    Examples
+    --------
+    >>> import tempfile, undercover as uc
+    >>> from undercover.testing.tables import ILLNESSES, MARKED, marked, secrets_of
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     for which in ("first", "second"):
+    ...         _ = uc.save(uc.publish(marked(which), MARKED, uc.Mondrian(k=8)), Path(place, which))
+    ...     secrets = secrets_of(marked(), MARKED)
+    ...     scan_public(Path(place, "first/public"), Path(place, "second/public"), secrets=secrets, declared=ILLNESSES)
+    []
+    """
+    public, other = _read(Path(folder)), _read(Path(beside))
+    wanted = {DATASHEET, RELEASE, *(table["file"] for table in public[1]["tables"])}
+    found = [f"file: {name}" for name in sorted(set(os.listdir(folder)) ^ wanted)]
+    return found + scan_release(public, other, secrets=secrets, declared=declared)
+
+
+def scan_release(
+    public: Public, other: Public, *, secrets: Mapping[str, set[str]], declared: Collection[str] = ()
+) -> list[str]:
+    """The same for a datasheet and a manifest that were read before."""
+    page, manifest = public
+    found = [f"page: {kind}" for kind in leaked_values(page, secrets)]
+    found += [f"manifest: {kind}" for kind in leaked_values(json.dumps(without_declared(manifest)), secrets)]
+    found += [f"manifest: not declared: {value}" for value in sorted(set(declared_lists(manifest)) - set(declared))]
+    return found + scan_page(page, manifest, *other) + scan_manifest(manifest)
+
+
+def _read(folder: Path) -> Public:
+    return (folder / DATASHEET).read_text("utf-8"), json.loads((folder / RELEASE).read_text("utf-8"))
 
 
 class Page(HTMLParser):
@@ -54,9 +115,11 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
+        """Everything but tags."""
         return "".join(self.pieces)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """A tag: its attributes are pieces, the value of ``<data>`` is a figure."""
         self._figure = ""
         for name, value in attrs:
             if (tag, name) == ("data", "value"):
@@ -67,6 +130,7 @@ class Page(HTMLParser):
             self._figure = None
 
     def handle_data(self, data: str) -> None:
+        """A run of text."""
         if self._figure is None:
             self.pieces.append(" ".join(data.split()))
         else:
@@ -74,9 +138,10 @@ class Page(HTMLParser):
             self._figure = None
 
     def handle_comment(self, data: str) -> None:
+        """A comment, a declaration, an instruction."""
         self.pieces.append(data)
 
-    handle_decl = handle_pi = unknown_decl = handle_comment
+    handle_decl = handle_pi = unknown_decl = handle_comment  # type: ignore[assignment]
 
 
 def leaked_values(text: str, secrets: Mapping[str, set[str]]) -> list[str]:
@@ -105,14 +170,14 @@ def scan_page(source: str, manifest: Mapping[str, Any], other: str, other_manife
     return found
 
 
-def scan_manifest(manifest: Mapping[str, Any], parameters: set[str]) -> list[str]:
+def scan_manifest(manifest: Mapping[str, Any]) -> list[str]:
     """Unknown keys, and counts of people below the promise."""
-    found = [f"key {key}" for key in sorted(set(_keys(manifest, parameters)))]
+    found = [f"key {key}" for key in sorted(set(_keys(manifest)))]
     floor = promised(manifest)
     found += [
         f"{table['rows']} rows"
         for table in manifest["tables"]
-        if "G" not in [column["name"] for column in table["columns"]] and 0 < table["rows"] < floor
+        if PEOPLE not in [column["name"] for column in table["columns"]] and 0 < table["rows"] < floor
     ]
     found += [
         f"size {entry['actual']}"
@@ -166,18 +231,28 @@ def _shows(value: str, shown: str) -> bool:
     return abs(written - exact) <= 0.05 * abs(exact)
 
 
-def _keys(manifest: Mapping[str, Any], parameters: set[str]) -> Iterator[str]:
+def _keys(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Keys nobody knows."""
     yield from set(manifest) - MANIFEST
     yield from set(manifest["method"]) - {"name", "parameters"}
-    yield from set(manifest["method"]["parameters"]) - parameters - {"used"}
-    used = manifest["method"]["parameters"].get("used", {})
-    yield from set(used) - USED
+    parameters = manifest["method"]["parameters"]
+    yield from set(parameters) - _fields("methods", manifest["method"]["name"]) - {"used"}
+    yield from set(parameters.get("used", {})) - USED
+    yield from set(manifest["form"]) - _fields("forms", manifest["form"]["name"])
     for entry in manifest["guarantees"]:
-        yield from set(entry) - FINDING
+        yield from set(entry) - _fields("guarantees", entry["name"]) - set(FOUND)
         yield from (key for other in entry.get("others", ()) for key in set(other) - OTHER)
     for table in manifest["tables"]:
         yield from set(table) - TABLE
         yield from (key for column in table["columns"] for key in set(column) - COLUMN)
+
+
+def _fields(kind: str, name: str) -> set[str]:
+    """What a plug-in states of itself; of one that is not installed, its name alone."""
+    if name not in plugins.names(kind):
+        return {"name"}
+    found = plugins.load(kind, name)
+    return {"name", *(field.name for field in fields(found.form if kind == "forms" else found))}
 
 
 def without_declared(value: Any) -> Any:

@@ -1,0 +1,21 @@
+"""The form of a swapped table, as data: it goes into ``release.json``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from undercover.model.form import Drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swapped(Drawn):
+    """A table in its old shape, of which a ``share`` of the rows had each quasi-identifier swapped among them.
+
+    >>> Swapped(share=0.9).order
+    'shuffled'
+    """
+
+    name: ClassVar[str] = "swapped"
+
+    share: float

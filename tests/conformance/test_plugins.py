@@ -1,0 +1,59 @@
+"""Every built-in plug-in passes the checks that everybody's must pass."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import undercover as uc
+from undercover import plugins
+from undercover.guarantees.requirements import guarantee_from_mapping
+from undercover.testing import check_attack, check_engine, check_form, check_guarantee, check_method
+
+NUMBERS: Mapping[str, Mapping[str, Any]] = {
+    "k-anonymity": {"k": 2},
+    "kl-anonymity": {"k": 2, "l": 2},
+    "l-diversity": {"l": 2},
+    "t-closeness": {"t": 0.6},
+    "delta-disclosure": {"delta": 1.5},
+    "beta-likeness": {"beta": 3},
+    "delta-probability": {"delta": "1/2"},
+    "rho-breach": {"rho1": 0.2, "rho2": 0.9},
+    "delta-growth": {"growth": 0.9},
+    "disjoint-cells": {},
+    "joint-diversity": {"l": 2},
+}
+"""With which each guarantee is tried."""
+
+ABOUT_CLASSES = ("k-anonymity", "l-diversity", "t-closeness", "delta-disclosure", "beta-likeness")
+"""Those that classes keep together if each keeps them alone."""
+
+
+@pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
+def test_methods(name: str) -> None:
+    check_method(name)
+
+
+@pytest.mark.parametrize("name", plugins.BUILT_IN["forms"])
+def test_forms(name: str) -> None:
+    check_form(name)
+
+
+@pytest.mark.parametrize("name", plugins.BUILT_IN["guarantees"])
+def test_guarantees(name: str) -> None:
+    check_guarantee(guarantee_from_mapping({"name": name, **NUMBERS[name]}), unions=name in ABOUT_CLASSES)
+
+
+@pytest.mark.parametrize("form", ["distinct", "entropy", "recursive"])
+def test_every_form_of_diversity_minds_no_union(form: str) -> None:
+    check_guarantee(uc.LDiversity(l=2, form=form, c=3 if form == "recursive" else None))
+
+
+@pytest.mark.parametrize("name", plugins.BUILT_IN["attacks"])
+def test_attacks(name: str) -> None:
+    check_attack(name)
+
+
+@pytest.mark.parametrize("name", plugins.BUILT_IN["engines"])
+def test_engines(name: str) -> None:
+    check_engine(name)
