@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from undercover.forms.perturbed.counts import Estimate, PerturbedCounts
 
 import undercover as uc
 from undercover.errors import NotTold, ParameterError
