@@ -16,7 +16,8 @@ from public_scan import declared_lists, leaked_values, scan_manifest, scan_page,
 
 import undercover as uc
 from undercover.io.release.manifest import write_tables
-from undercover.pages import datasheet_html, datasheet_summary
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html
 from undercover.verbs.report import summarize
 
 FORMATS = ("csv", "parquet")

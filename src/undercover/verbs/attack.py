@@ -9,9 +9,8 @@ from undercover import plugins
 from undercover.attacks.linkage import Linkage, LinkageResult
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
-from undercover.model.protocols import Attack, Progress, no_progress
+from undercover.model.protocols import Attack, Method, Progress, no_progress
 from undercover.model.run import Run
-from undercover.verbs.joint import method_of
 from undercover.verbs.store import load, original_of
 
 R = TypeVar("R")
@@ -83,7 +82,13 @@ def attack(
 def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:
     """The case of a run or of the folder it was saved to; the original is read once, for all attacks on it."""
     run = target if isinstance(target, Run) else load(target)
-    return Case(original_of(run, original), run.release, run, made_by=lambda: method_of(run))
+
+    def made_by() -> Method:
+        from undercover.verbs.joint import method_of
+
+        return method_of(run)
+
+    return Case(original_of(run, original), run.release, run, made_by=made_by)
 
 
 def attacks_of(case: Case) -> list[Attack[Any]]:

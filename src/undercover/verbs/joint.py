@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from undercover.attacks import JointRelease, JointRisk
+from undercover.attacks.joint.attack import JointRelease, JointRisk
 from undercover.guarantees.joint.tables import released_table
 from undercover.io.published import read_published
 from undercover.model.protocols import Method, Resolving

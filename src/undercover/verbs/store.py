@@ -16,7 +16,6 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.verbs.report import summarize
 
 
 def save(
@@ -44,6 +43,7 @@ def save(
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
+    from undercover.verbs.report import summarize
 
     facts = summarize(run, progress=progress) if summary is None else summary
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover import plugins
-from undercover.attacks import Corruption, Linkage
+from undercover.attacks.corruption.channel import Corruption
 from undercover.attacks.corruption.true_values import full_corruption
+from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.engines.local import LocalEngine
 from undercover.errors import SchemaError, UndercoverError

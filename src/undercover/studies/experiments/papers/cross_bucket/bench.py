@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from undercover.attacks import BucketMatching
+from undercover.attacks.bucket_matching import BucketMatching
 from undercover.errors import InternalError
 from undercover.forms.case import Case
 from undercover.methods.anatomy import Anatomy
