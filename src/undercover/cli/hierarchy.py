@@ -118,13 +118,7 @@ def show(file: File, lines: Lines = _LINES, json: Json = False) -> None:
 
 
 @app.command()
-def check(
-    file: File,
-    data: Data = None,
-    column: ColumnName = None,
-    nulls: Nulls = "",
-    json: Json = False,
-) -> None:
+def check(file: File, data: Data = None, column: ColumnName = None, nulls: Nulls = "", json: Json = False) -> None:
     """Say whether a hierarchy is one and covers a column; exit code 2 with everything that is wrong."""
     from undercover.cli import hierarchy_values as values
     from undercover.cli.output import console, print_json

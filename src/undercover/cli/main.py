@@ -36,11 +36,7 @@ COMMANDS: Final = {
 }
 """What each command does."""
 
-_PLAIN: Final[dict[str, Any]] = {
-    "add_completion": False,
-    "pretty_exceptions_enable": False,
-    "rich_markup_mode": None,
-}
+_PLAIN: Final[dict[str, Any]] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
 class _InterruptedError(Exception):

@@ -100,11 +100,7 @@ GEOGRAPHY: tuple[tuple[str, str, dict[str, int]], ...] = (
         {"Connecticut": 36, "Maine": 14, "Massachusetts": 70, "New Hampshire": 14, "Rhode Island": 11, "Vermont": 6},
     ),
     ("Middle Atlantic", "Northeast", {"New Jersey": 93, "New York": 202, "Pennsylvania": 130}),
-    (
-        "East North Central",
-        "Midwest",
-        {"Illinois": 128, "Indiana": 68, "Michigan": 101, "Ohio": 118, "Wisconsin": 59},
-    ),
+    ("East North Central", "Midwest", {"Illinois": 128, "Indiana": 68, "Michigan": 101, "Ohio": 118, "Wisconsin": 59}),
     (
         "West North Central",
         "Midwest",

@@ -49,11 +49,7 @@ _FROM_ORIGINAL = (
 
 
 def summarize(
-    run: Run,
-    *,
-    verification: Verification,
-    attacks: Sequence[Viewable] = (),
-    measures: Measures | None = None,
+    run: Run, *, verification: Verification, attacks: Sequence[Viewable] = (), measures: Measures | None = None
 ) -> dict[str, Any]:
     """Everything the report says.
 

@@ -179,11 +179,7 @@ def _results(
             "methods": len({release["method"] for release in releases}),
             "refused": sum(len(entry["titles"]) for entry in refused),
         },
-        "timings": {
-            "cells": len(finished),
-            "reused": reused,
-            "seconds": sum(outcome.seconds for outcome in finished),
-        },
+        "timings": {"cells": len(finished), "reused": reused, "seconds": sum(outcome.seconds for outcome in finished)},
         "made_with": {
             "undercover": VERSION,
             "python": platform.python_version(),

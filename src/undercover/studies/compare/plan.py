@@ -40,10 +40,7 @@ class Planned:
 
 
 def plan(
-    table: Table,
-    methods: Iterable[str] | None = None,
-    *,
-    own: tuple[str, Mapping[str, Any]] | None = None,
+    table: Table, methods: Iterable[str] | None = None, *, own: tuple[str, Mapping[str, Any]] | None = None
 ) -> list[Planned]:
     """The releases to make of a table.
 

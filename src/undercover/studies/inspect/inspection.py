@@ -23,14 +23,7 @@ from undercover.model.schema import Schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
 from undercover.studies.inspect.roles import Suggestion
-from undercover.studies.inspect.uniqueness import (
-    Combination,
-    Risk,
-    class_sizes,
-    risk,
-    singling_out,
-    size_histogram,
-)
+from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
 
 BEST_OF_EACH_SIZE = 10

@@ -206,11 +206,7 @@ RULES: tuple[Rule, ...] = (
         unless="education school schooling salary pay age",
     ),
     Rule("a sex or gender", "quasi-identifier", "sex gender geschlecht* sexe sexo genre", codes=True),
-    Rule(
-        "a postcode",
-        "quasi-identifier",
-        "zip* postcode* postal* plz postleitzahl* codigo+postal code+postal cp",
-    ),
+    Rule("a postcode", "quasi-identifier", "zip* postcode* postal* plz postleitzahl* codigo+postal code+postal cp"),
     Rule(
         "a place",
         "quasi-identifier",
