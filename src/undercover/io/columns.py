@@ -17,16 +17,7 @@ from undercover.errors import DataError, listed
 
 
 def tidy(table: pa.Table, *, nulls: Sequence[str] = (), where: str = "The table") -> pa.Table:
-    """Check names and types, and turn empty texts and ``nulls`` into missing values.
-
-    Examples
-    --------
-    >>> tidy(pa.table({"job": ["?", "", "cook"]}), nulls=["?"]).to_pydict()
-    {'job': [None, None, 'cook']}
-    >>> tidy(pa.table({"tags": [["a"], ["b"]]}))
-    Traceback (most recent call last):
-    undercover.errors.DataError: Column `tags` holds values of type list<item: string>; only numbers, texts, dates ...
-    """
+    """Check names and types, and turn empty texts and ``nulls`` into missing values."""
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     problems = [f"{where} has more than one column named {listed(repeated)}. Rename them."] if repeated else []
     if not table.num_columns:

@@ -20,14 +20,6 @@ def to_arrow(data: Any) -> tuple[pa.Table, str]:
     """Turn a frame into an arrow table, and say what kind of frame it was.
 
     The row labels (index) of a pandas frame are ignored.
-
-    Examples
-    --------
-    >>> to_arrow(pa.table({"age": [34]}))
-    (pyarrow.Table
-    age: int64
-    ----
-    age: [[34]], 'pyarrow')
     """
     if isinstance(data, pa.Table):
         return data, "pyarrow"

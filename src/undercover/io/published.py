@@ -22,29 +22,10 @@ def read_published(
     suppressed: bool = False,
     options: ReadOptions | None = None,
 ) -> Published:
-    """Read a published table.
+    """Read a published table: a folder ``DIR/public`` (or ``DIR``), or a file, which needs its sensitive column named.
 
-    Parameters
-    ----------
-    source
-        A folder ``DIR/public`` (or ``DIR``), or a CSV or Parquet file.
-    sensitive
-        The sensitive column; a file needs it, a folder of ours says it itself.
-    quasi_identifiers
-        Of a file: the columns an attacker may know; by default all but the sensitive one.
-    suppressed
-        Whether suppressed rows count as one more class.
-    options
-        How to read a file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder, "revenue.csv")
-    ...     _ = place.write_text("age,salary\\n>= 40,High\\n>= 40,Low\\n< 40,Low\\n")
-    ...     read_published(place, sensitive="salary")
-    <Published revenue.csv: 2 classes of 3 rows by `age`; hand it to a joint attack>
+    All other columns of a file are quasi-identifiers unless some are named; with ``suppressed``, suppressed rows count
+    as one more class.
     """
     place = Path(source)
     if place.is_dir():

@@ -26,8 +26,6 @@ _PARQUET = (".parquet", ".pq")
 class ReadOptions:
     """How to read an input; what is ``None`` is found from a CSV file. ``nulls`` hold for every kind of input.
 
-    Examples
-    --------
     >>> ReadOptions(separator=";", nulls=("?",)).decimal is None
     True
     """

@@ -55,16 +55,7 @@ def release_view(release: Release) -> View:
 
 
 def run_view(run: Run) -> View:
-    """The release of a run and what only the holder may see.
-
-    >>> import numpy as np
-    >>> from undercover.model.groups import Groups
-    >>> release, schema = Release("mondrian", {"k": 5}, (), True), Schema(quasi_identifiers=["age"])
-    >>> groups, rows = Groups(np.zeros(5, np.int32), 1), np.arange(5)
-    >>> view = run_view(Run(release, schema, groups, rows, {"rows": 8}, {"source": "seed", "seed": 7}, {}))
-    >>> view.parts[0].rows[0], view.parts[0].rows[-1]
-    (('rows', '5 of 8'), ('randomness', 'reproducible: not for publication'))
-    """
+    """The release of a run and what only the holder may see."""
     read = run.source.get("rows")
     rows = f"{number(len(run.rows))} of {number(read)}" if isinstance(read, int) else number(len(run.rows))
     lines: list[Line] = [("rows", rows), *_lines(run.release)]

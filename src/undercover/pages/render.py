@@ -48,18 +48,11 @@ def datasheet_html(summary: Mapping[str, Any]) -> str:
 
 
 def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods side by side", about: str = "") -> str:
-    """Several releases of one table on one page, for the holder.
+    """Several releases of one table on one page, for the holder; ``about`` is a paragraph on the data.
 
-    Parameters
-    ----------
-    entries
-        One mapping per release: ``summary`` (of :func:`undercover.pages.summarize`), and where there are files to
-        link to, ``report`` and ``datasheet`` as paths relative to the page; ``title`` where the summary's will not do.
-    title, about
-        The heading, and a paragraph on the data.
+    Each entry has the ``summary`` of its run and, where there are files to link to, ``report`` and ``datasheet`` as
+    paths relative to the page; ``title`` where the summary's will not do.
 
-    Examples
-    --------
     >>> "Nothing was published" in overview_html([])
     True
     """

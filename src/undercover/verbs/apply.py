@@ -47,17 +47,7 @@ TWICE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a run was asked for, apart from its table.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), require=[uc.KAnonymity(k=5)])
-    >>> recipe = recipe_of(run)
-    >>> recipe.method, recipe.requirements
-    (Mondrian(k=10, ...), (KAnonymity(k=5),))
-    """
+    """What a run was asked for, apart from its table."""
 
     method: Method
     schema: Schema  # with the kinds the columns turned out to have
@@ -171,8 +161,6 @@ def load_recipe(directory: str | os.PathLike[str]) -> Run:
 def check_fit(given: Input, schema: Schema) -> None:
     """Refuse a table the recipe does not fit, with everything that does not: columns, kinds, hierarchies, domains.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> check_fit(read(pa.table({"aeg": [34]})), Schema(quasi_identifiers=["age"]))
     Traceback (most recent call last):
@@ -262,17 +250,7 @@ class Changes:
 
 
 def changes(before: Run, after: Run) -> Changes:
-    """Compare two runs of one recipe.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people = uc.datasets.census(3000)
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> first = uc.publish(people.slice(0, 1000), schema, uc.Mondrian(k=10))
-    >>> changes(first, uc.apply(first, people.slice(1000))).rows
-    (1000, 2000)
-    """
+    """Compare two runs of one recipe."""
     findings = (after.verification or verify(after)).findings
     known = after.source.get("columns", ())
     used = [run.release.parameters.get("used", {}) for run in (before, after)]

@@ -89,8 +89,6 @@ def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **op
 def method_of(run: Run) -> Method:
     """The method that made a run: the object itself where it is in memory, else made again from the recipe.
 
-    Examples
-    --------
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))

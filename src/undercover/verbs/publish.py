@@ -130,16 +130,7 @@ def publish_table(
     randomness: Randomness | None = None,
     at: Stages | None = None,
 ) -> Run:
-    """Anonymise a table that is encoded already, and verify the result: every claim once.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> table = Table.from_arrow(uc.datasets.census(1000), schema)
-    >>> publish_table(table, uc.Mondrian(k=10)).verification.holds
-    True
-    """
+    """Anonymise a table that is encoded already, and verify the result: every claim once."""
     at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
     doing = f"anonymising with {method.name}"
     draft = at(

@@ -21,26 +21,7 @@ from undercover.model.table import Table, write_values
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
-    """Compare a new table with the one ``before`` was made of.
-
-    Parameters
-    ----------
-    before
-        The run of the release, with or without its original table in memory.
-    given
-        The new table.
-    original
-        The table of the release: a path or frame; by default it is looked for where it was read from.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people = uc.datasets.census(1000)
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
-    >>> same_people(run, read(people.take(list(range(999, -1, -1))))).sentence()
-    'The new table is the one the recipe was made for'
-    """
+    """Compare a new table with the one ``before`` was made of, which is looked for where it was read if not given."""
     rows = given.data.num_rows
     digest = given.source.get("sha256")
     if digest is not None and digest == before.source.get("sha256"):
@@ -72,8 +53,6 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
 def same_rows(first: Table, second: Table) -> bool:
     """Whether two tables hold the same rows, in whatever order.
 
-    Examples
-    --------
     >>> from undercover.model.schema import Schema
     >>> schema = Schema(quasi_identifiers=["age", "sex"])
     >>> ages, sexes = ([34, 28], [28, 34], [28, 34]), (["f", "m"], ["f", "m"], ["m", "f"])

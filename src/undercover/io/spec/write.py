@@ -25,34 +25,7 @@ SPEC = "spec.toml"
 
 
 def spec_files(run: Run) -> dict[str, str]:
-    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", columns={"age": uc.Column(weight=2)})
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10, l=2), require=[uc.KAnonymity(k=5)])
-    >>> print(spec_files(run)["spec.toml"])
-    [data]
-    missing = "error"
-    <BLANKLINE>
-    [roles]
-    quasi_identifiers = ["age", "sex"]
-    sensitive = ["income"]
-    <BLANKLINE>
-    [columns."age"]
-    weight = 2
-    <BLANKLINE>
-    [method]
-    name = "mondrian"
-    k = 10
-    l = 2
-    ...
-    <BLANKLINE>
-    [[require]]
-    name = "k-anonymity"
-    k = 5
-    """
+    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names."""
     schema: Mapping[str, Any] = run.source.get("asked") or schema_to_mapping(run.schema)
     files: dict[str, str] = {}
     parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]

@@ -18,18 +18,7 @@ _BINS = 24
 
 
 def class_sizes(classes: Classes) -> dict[str, Any]:
-    """Figures and histogram of the classes (of a release in two tables: its buckets).
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> found = class_sizes(classes_of_table(pa.table({"age": [1, 1, 2, 2, 2]}), ["age"], suppressed_is_star=True))
-    >>> found["min"], found["median"], found["max"], found["unit"]
-    (2, 2.5, 3, 'class')
-    >>> found["histogram"][0]
-    {'from': 2, 'to': 2, 'classes': 1, 'rows': 2}
-    """
+    """Figures and histogram of the classes (of a release in two tables: its buckets)."""
     return sizes_of(classes.sizes, "class" if classes.boxes is None else "bucket")
 
 

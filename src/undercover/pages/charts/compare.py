@@ -29,14 +29,7 @@ _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 
 def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Picture]:
-    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them.
-
-    >>> point = {"title": "Mondrian, k=5", "series": "Mondrian", "value": "5", "risk": 0.1, "cost": 0.2}
-    >>> picture = {"id": "p", "title": "P", "privacy": "identity", "utility": "count", "guessing": 0.01}
-    >>> (chart,) = frontier_charts([{**picture, "points": [{**point, "frontier": True}]}], ["Mondrian"])
-    >>> chart.sentence
-    'P: nobody beats Mondrian, k=5 (10%, cost 20%). Guessing reaches 1%.'
-    """
+    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them."""
     return [_chart(picture, series) for picture in frontiers]
 
 

@@ -20,15 +20,7 @@ _KINDS = {"identity": ("finding the row", BEFORE), "attribute": ("learning the v
 def sweep_chart(
     releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any], name: str = "sweeps"
 ) -> Picture | None:
-    """The pictures; ``None`` where no method was run with several values of a parameter.
-
-    >>> def release(k, mean):
-    ...     found = {"identity": {"mean": mean, "worst": 2 * mean}, "attribute": None}
-    ...     return {"series": "Mondrian", "parameter": "k", "value": k, "privacy": found}
-    >>> chart = sweep_chart([release(5, 0.1), release(10, 0.05)], {"identity": 0.001, "attribute": None})
-    >>> len(chart.values), chart.sentence
-    (4, 'Worst disclosure along the main parameter: Mondrian, finding the row 20% at k=5 to 10% at k=10.')
-    """
+    """The pictures; ``None`` where no method was run with several values of a parameter."""
     import altair as alt
 
     by_series: dict[str, list[Mapping[str, Any]]] = {}

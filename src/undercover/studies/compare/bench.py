@@ -51,25 +51,13 @@ _DRAWN = "Quasi-identifiers are drawn, not generalised: no cell is wider than a 
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """A table, and how it is measured.
-
-    Parameters
-    ----------
-    given, schema
-        The table as it was read, and its roles.
-    table
-        The same, encoded.
-    queries
-        COUNT queries about each set of columns, and twice as many as SUM queries altogether.
-    seed
-        Of the methods and the queries.
-    """
+    """A table, and how it is measured."""
 
     given: Input
     schema: Schema
-    table: Table
-    queries: int = 100
-    seed: int = 0
+    table: Table  # the same, encoded
+    queries: int = 100  # COUNT about each set of columns, and half as many SUM queries altogether
+    seed: int = 0  # of the methods and the queries
 
     def prepare(self, planned: Sequence[Planned], progress: Progress) -> None:
         """Try every method on a few rows, so that what is compiled once is not timed."""

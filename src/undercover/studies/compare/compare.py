@@ -53,41 +53,9 @@ def compare(
 ) -> dict[str, Any]:
     """Publish a table by every method, attack and measure each release, and write the comparison.
 
-    Nothing that is made is kept: the releases are drawn with a seed and are not for publication.
-
-    Parameters
-    ----------
-    data, schema
-        The table and its roles.
-    out
-        The folder for the journal and the results; an interrupted comparison in it is continued.
-    methods
-        Only these.
-    own
-        A method with its parameters to be compared as well, such as that of a spec.
-    queries
-        COUNT queries about each set of columns; half as many SUM queries altogether.
-    seed
-        Of the methods and the queries.
-    fresh
-        Forget what is in the folder.
-    progress
-        Called with what is being measured and the share of the expected work that is done.
-
-    Returns
-    -------
-    The content of ``compare.json``.
-
-    Examples
-    --------
-    >>> import tempfile, undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = compare(uc.datasets.census(500), schema, Path(folder), methods=["mondrian", "anatomy"], queries=5)
-    ...     sorted(path.name for path in Path(folder).iterdir())
-    ['cells.jsonl', 'compare.csv', 'compare.html', 'compare.json']
-    >>> found["releases"][0]["title"], len(found["releases"]), found["refused"]
-    ('Mondrian, k=5', 9, [])
+    Nothing that is made is kept: the releases are drawn with a seed and are not for publication. An interrupted
+    comparison in ``out`` is continued. ``own`` is a further method with its parameters, such as that of a spec. Returns
+    the content of ``compare.json``.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:

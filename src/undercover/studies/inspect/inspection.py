@@ -139,28 +139,10 @@ class Inspection(Viewable):
 
 
 def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction: float = 1.0) -> Inspection:
-    """Look at a table before it is published.
+    """Look at a table before it is published; roles and kinds that no schema has decided are suggested.
 
-    Parameters
-    ----------
-    data
-        The table.
-    schema
-        Roles and kinds that are already decided; without it they are suggested.
-    population_fraction
-        The share of the population that is in the table, for the journalist's risk; 1 if it is everybody, or if
-        the attacker knows who is in it.
-
-    Examples
-    --------
-    >>> people = pa.table({"name": ["Ada", "Bob", "Coy"], "age": [31, 31, 40], "disease": ["flu", "cold", "flu"]})
-    >>> found = inspect(people)
-    >>> found
-    <Inspection of 3 rows and 3 columns, rows alone in their class: 1; .to_dict() shows all, write_spec() makes ...>
-    >>> [(column.name, column.role) for column in found.columns]
-    [('name', 'identifier'), ('age', 'quasi-identifier'), ('disease', 'sensitive')]
-    >>> round(found.prosecutor.mean, 3)
-    0.667
+    ``population_fraction`` is the share of the population that is in the table, for the journalist's risk; 1 if it is
+    everybody, or if the attacker knows who is in it.
     """
     _check(data, schema, population_fraction)
     coded = {name: code(data.column(name)) for name in data.column_names}

@@ -27,8 +27,6 @@ COUNT_WORDS = frozenset({"num", "number", "count", "n", "nb", "anzahl", "nombre"
 class Rule:
     """One meaning a column name can have.
 
-    Examples
-    --------
     >>> Rule("an age", "quasi-identifier", "age alter").fits(words_of("Age at visit"))
     True
     """
