@@ -8,7 +8,7 @@ from pathlib import Path
 
 from undercover import plugins
 from undercover.errors import OutputError
-from undercover.io.spec.toml import quoted
+from undercover.io.spec.write import quoted
 from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
