@@ -36,10 +36,7 @@ def covers(hierarchy: Hierarchy, values: Any) -> Coverage:
     """Compare the leaves of ``hierarchy`` with the values of a column; missing ones need no leaf."""
     labels = write_values(distinct(values))
     used = set(labels)
-    return Coverage(
-        uncovered=tuple(hierarchy.uncovered(labels)),
-        unused=tuple(leaf for leaf in hierarchy.leaves if leaf not in used),
-    )
+    return Coverage(tuple(hierarchy.uncovered(labels)), tuple(leaf for leaf in hierarchy.leaves if leaf not in used))
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Input:
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
-    """Read a table from wherever it is.
+    """Read a table from wherever it is; what was read before is handed back.
 
     Parameters
     ----------
@@ -70,6 +70,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     >>> found.frame, dict(found.source)
     ('pyarrow', {'path': None, 'sha256': None, 'rows': 2, 'read_as': 'a pyarrow frame'})
     """
+    if isinstance(source, Input):
+        return source
     options = options or ReadOptions()
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)

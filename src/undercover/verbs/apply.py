@@ -66,14 +66,7 @@ def recipe_of(run: Run) -> Recipe:
     columns = {name: replace(schema.column(name), kind=kinds[name]) for name in schema.published}
     return Recipe(
         method=method_of(run),
-        schema=Schema(
-            quasi_identifiers=schema.quasi_identifiers,
-            sensitive=schema.sensitive,
-            identifiers=schema.identifiers,
-            insensitive=schema.insensitive,
-            columns={**schema.columns, **columns},
-            missing=schema.missing,
-        ),
+        schema=replace(schema, columns={**schema.columns, **columns}),
         requirements=tuple(guarantee_from_mapping(entry) for entry in run.requirements),
         options=as_written(ReadOptions(**run.source.get("options", {})), run),
     )
@@ -126,7 +119,7 @@ def apply(
     before = recipe if isinstance(recipe, Run) else load_recipe(recipe)
     chosen = recipe_of(before)
     progress("reading", 0.0)
-    given = data if isinstance(data, Input) else read(data, options=chosen.options)
+    given = read(data, options=chosen.options)
     check_fit(given, chosen.schema)
     progress("comparing people", 0.0)
     people = same_people(before, given, original=original)
@@ -134,16 +127,8 @@ def apply(
     if isinstance(method, Continuing):
         method = method.continue_from(before, people)
     try:
-        after = publish(
-            given,
-            chosen.schema,
-            method,
-            require=chosen.requirements,
-            seed=seed,
-            engine=engine,
-            options=chosen.options,
-            progress=progress,
-        )
+        options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": progress}
+        after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error
     origin = {name: before.source.get(name) for name in ("folder", "path", "sha256", "rows")}

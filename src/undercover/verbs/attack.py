@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from undercover import plugins
 from undercover.attacks.linkage import Linkage, LinkageResult
@@ -14,34 +14,21 @@ from undercover.model.run import Run
 from undercover.verbs.store import load, original_of
 
 R = TypeVar("R")
+Target: TypeAlias = Run | Case | str | os.PathLike[str]
 
 
 @overload
 def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: None = None,
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
+    target: Target, attacker: None = None, *, original: Any = None, progress: Progress = no_progress
 ) -> LinkageResult: ...
 
 
 @overload
-def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: Attack[R],
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
-) -> R: ...
+def attack(target: Target, attacker: Attack[R], *, original: Any = None, progress: Progress = no_progress) -> R: ...
 
 
 def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: Attack[R] | None = None,
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
+    target: Target, attacker: Attack[R] | None = None, *, original: Any = None, progress: Progress = no_progress
 ) -> R | LinkageResult:
     """Attack a release with what the holder knows: the original table.
 

@@ -28,7 +28,7 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
         return SamePeople(same_table=True, rows=rows)
     identifiers = before.schema.identifiers
     old = _old_table(before, original)
-    encoded = before.original if before.original is not None or old is None else _encoded(old, before)
+    encoded = before.original if before.original is not None or old is None else Table.from_arrow(old, before.schema)
     if (
         encoded is not None
         and encoded.n_input == rows
@@ -85,7 +85,7 @@ def _old_table(before: Run, original: Any) -> pa.Table | None:
     """The table of the release as it was read, if it can be had."""
     options = as_written(ReadOptions(**before.source.get("options", {})), before)
     if original is not None:
-        given = original if isinstance(original, Input) else read(original, options=options)
+        given = read(original, options=options)
         before.schema.check_against(given.data.column_names)
         return given.data
     path, digest = before.source.get("path"), before.source.get("sha256")
@@ -93,10 +93,6 @@ def _old_table(before: Run, original: Any) -> pa.Table | None:
     if path is None or digest is None or not Path(path).is_file() or sha256(path) != digest:
         return None
     return read(path, options=options).data
-
-
-def _encoded(data: pa.Table, before: Run) -> Table:
-    return Table.from_arrow(data, before.schema)
 
 
 def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 from undercover.errors import DataError, SchemaError
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
-from undercover.io.source import Input, ReadOptions, read
+from undercover.io.source import ReadOptions, read
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -103,5 +103,4 @@ def table_of(original: Any, schema: Schema | None, release: Release, options: Re
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    given = original if isinstance(original, Input) else read(original, options=options)
-    return Table.from_arrow(given.data, schema or schema_of(release))
+    return Table.from_arrow(read(original, options=options).data, schema or schema_of(release))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -235,18 +235,14 @@ def _arrow_read(
 
 
 def _first_wrong_byte(path: Path) -> UnicodeDecodeError:
-    with open_binary(path) as stream:
-        for line in stream:
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return error
+    for _, error in _undecodable(path, "utf-8"):
+        return error
     raise DataError(f"`{path}` is not valid UTF-8.")
 
 
 def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> DataError:
     decoder_input = bytes(error.object[error.start : error.start + 1])
-    line = next((number for number, text in enumerate(_lines(path), 1) if not _decodes(text, encoding)), 1)
+    line = next((number for number, _ in _undecodable(path, encoding)), 1)
     others = ", ".join(f'"{other}"' for other in ("utf-8", "latin-1", "cp1252") if other != _canonical(encoding))
     return DataError(
         f"`{path}`, line {line}: the byte 0x{decoder_input.hex()} is not possible in the encoding {encoding}. "
@@ -254,17 +250,14 @@ def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> Dat
     )
 
 
-def _lines(path: Path) -> Any:
+def _undecodable(path: Path, encoding: str) -> Iterator[tuple[int, UnicodeDecodeError]]:
+    """The numbers of lines that are not in an encoding, and why."""
     with open_binary(path) as stream:
-        yield from stream
-
-
-def _decodes(line: bytes, encoding: str) -> bool:
-    try:
-        line.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                yield number, error
 
 
 def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str]:

@@ -147,14 +147,7 @@ def resolve(spec: Spec, data: pa.Table) -> Schema:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if problems:
         raise SchemaError(problems)
-    return Schema(
-        quasi_identifiers=schema.quasi_identifiers,
-        sensitive=schema.sensitive,
-        identifiers=schema.identifiers,
-        insensitive=schema.insensitive,
-        columns=columns,
-        missing=schema.missing,
-    )
+    return replace(schema, columns=columns)
 
 
 def schema_to_mapping(schema: Schema) -> dict[str, Any]:

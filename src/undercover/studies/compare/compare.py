@@ -6,19 +6,16 @@ finished, ``compare.html``, ``compare.csv`` and ``compare.json``. Whoever is int
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
-from undercover.io.source import Input, read
+from undercover.io.source import read
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -31,8 +28,7 @@ from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.journal import Finished
 from undercover.studies.experiments.outputs import write_whole
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.runner import run_cells
-from undercover.version import VERSION
+from undercover.studies.experiments.runner import made_with, run_cells
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
@@ -62,7 +58,7 @@ def compare(
             raise ParameterError(
                 f"The '{name}' parameter of compare must be an int in [{least}, inf). Got {value!r} instead."
             )
-    given = data if isinstance(data, Input) else read(data)
+    given = read(data)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed)
     wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
@@ -148,12 +144,7 @@ def _results(
             "refused": sum(len(entry["titles"]) for entry in refused),
         },
         "timings": {"cells": len(finished), "reused": reused, "seconds": sum(outcome.seconds for outcome in finished)},
-        "made_with": {
-            "undercover": VERSION,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "architecture": platform.machine(),
-        },
+        "made_with": made_with(),
     }
     results: dict[str, Any] = plain(content)
     return results

@@ -110,6 +110,12 @@ def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
     return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
 
 
+def made_with() -> dict[str, str]:
+    """What figures may depend on besides the data."""
+    versions = {"undercover": VERSION, "python": platform.python_version(), "numpy": np.__version__}
+    return {**versions, "architecture": platform.machine()}
+
+
 def _described(cell: Cell) -> dict[str, Any]:
     return {
         "figure": cell.figure,
@@ -157,12 +163,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
                 for figure in dict.fromkeys(cell.figure for cell in experiment.cells)
             },
         },
-        "made_with": {
-            "undercover": VERSION,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "architecture": platform.machine(),
-        },
+        "made_with": made_with(),
     }
     results: dict[str, Any] = plain(content)
     return results

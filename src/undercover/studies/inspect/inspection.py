@@ -11,7 +11,7 @@ What is returned speaks about the original table and is for the holder, not for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class Inspection(Viewable):
     population_fraction: float
     repeated: tuple[Repeated, ...]
     warnings: tuple[str, ...]
-    declared: bool = field(default=False)  # roles come from a schema
+    declared: bool = False  # roles come from a schema
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
         """The columns of one role."""
@@ -82,15 +82,7 @@ class Inspection(Viewable):
                 "marketer": self.journalist.mean if self.journalist else None,
                 "population_fraction": self.population_fraction,
             },
-            "repeated_identifiers": [
-                {
-                    "column": one.column,
-                    "values": one.values,
-                    "rows_sharing": one.rows_sharing,
-                    "most_rows": one.most_rows,
-                }
-                for one in self.repeated
-            ],
+            "repeated_identifiers": [asdict(one) for one in self.repeated],
         }
 
     def view(self) -> View:

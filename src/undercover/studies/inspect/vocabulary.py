@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -36,7 +36,7 @@ class Rule:
     words: str
     codes: bool = False  # numbers in such a column are names of categories, not amounts
     person: bool = False  # such a column stands for one person, so a repeated value is the same person again
-    unless: str = field(default="")  # words that take the meaning away: the name of a town is no person's name
+    unless: str = ""  # words that take the meaning away: the name of a town is no person's name
 
     def fits(self, words: frozenset[str]) -> bool:
         """Whether the words of a column name are words of this rule."""
