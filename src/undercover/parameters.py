@@ -32,10 +32,7 @@ Kind = Literal["int", "number", "bool", "choice", "text", "several", "by column"
 EXACT: Final = "exact"
 """Marks a number that is kept as the fraction it was meant as."""
 
-_WHERE = {
-    "methods": " Give it as --set {}=… or in [method] of the spec.",
-    "attacks": " Give it as --set {}=…",
-}
+_WHERE = {"methods": " Give it as --set {}=… or in [method] of the spec.", "attacks": " Give it as --set {}=…"}
 
 
 class _UnfitError(ValueError):

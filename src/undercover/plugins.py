@@ -57,9 +57,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },
     "measures": {},
-    "engines": {
-        "local": "undercover.engines.local:LocalEngine",
-    },
+    "engines": {"local": "undercover.engines.local:LocalEngine"},
     "experiments": {
         "cross-bucket": "undercover.studies.experiments.papers.cross_bucket.experiment:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",

@@ -16,11 +16,9 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import DataError, MissingExtraError, OutputError
-from undercover.io.columns import tidy
 from undercover.io.database import read_database
-from undercover.io.frames import to_arrow
 from undercover.io.parquet import read_parquet, write_parquet
-from undercover.io.source import ReadOptions, read
+from undercover.io.source import ReadOptions, read, tidy, to_arrow
 
 PEOPLE = {"age": [34, 28, None], "job": ["cook", "smith", None], "born": [date(1990, 1, 2), None, date(1980, 5, 6)]}
 

@@ -218,7 +218,7 @@ def linkage() -> Callable[[tuple[str, ...]], dict[str, Any]]:
 @pytest.fixture(scope="session")
 def summary_of() -> Callable[..., dict[str, Any]]:
     """The summary of a run with everything there can be in it."""
-    from undercover.pages import summarize
+    from undercover.pages.summary import summarize
 
     def summary(run: Run, *more: Mapping[str, Any], attacks: bool = True, measures: bool = True) -> dict[str, Any]:
         assert run.original is not None

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover import analysis, attacks, plugins, utility
+from undercover import analysis, plugins, utility
 from undercover.attacks.corruption.true_values import OrdinaryCorruption
+from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.correlation import known_correlation
 from undercover.attacks.partial.attack import PartialKnowledge
 from undercover.guarantees.joint.tables import foreign_table
 from undercover.guarantees.verify import Verification, verify
 from undercover.model import figures
 from undercover.model.finding import Finding
-from undercover.pages import register
 
 NASTY = '<script>alert("`x`")</script>'
 DATA = re.compile(r'<data value="([^"]*)">([^<]*)</data>')
@@ -78,7 +78,8 @@ def results() -> dict[str, Any]:
 def result_classes() -> set[type[Any]]:
     """What the exported verbs, attacks, measures and questions return, apart from plain data."""
     found: set[type[Any]] = set()
-    things = [getattr(room, name, None) for room in (uc, attacks, utility, analysis) for name in room.__all__]
+    things = [getattr(room, name, None) for room in (uc, utility, analysis) for name in room.__all__]
+    things += [JointRelease, known_correlation]
     things += [plugins.load("attacks", name) for name in plugins.names("attacks")]
     for thing in things:
         if inspect.isclass(thing):
@@ -110,7 +111,6 @@ def test_the_search_for_results_finds_them() -> None:
 
 
 def test_everything_exported_returns_something_with_a_card(results: dict[str, Any]) -> None:
-    register()
     without = {kind.__name__ for kind in result_classes() if not hasattr(kind, "_repr_html_")}
     assert without == set(), "let it be Viewable"
     assert {kind.__name__ for kind in result_classes()} <= set(results), "and one to the fixture above"
@@ -122,8 +122,8 @@ def test_a_new_result_without_card_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     def attack() -> Any: ...
 
     attack.__annotations__ = {"return": kind}
-    monkeypatch.setattr(attacks, "new_attack", attack, raising=False)
-    monkeypatch.setattr(attacks, "__all__", [*attacks.__all__, "new_attack"])
+    monkeypatch.setattr(utility, "new_attack", attack, raising=False)
+    monkeypatch.setattr(utility, "__all__", [*utility.__all__, "new_attack"])
     assert kind in result_classes()
     assert not hasattr(kind, "_repr_html_")
 
@@ -270,8 +270,7 @@ def _offices(name: str = "age") -> list[Any]:
     return [foreign_table(ages, NASTY, sensitive="pay"), foreign_table(towns, "census", sensitive="pay")]
 
 
-def test_register_attaches_the_cards(make_run):
-    register()
+def test_the_model_has_cards(make_run):
     run = make_run()
     for thing in (run, run.release, run.schema, verify(run.release)):
         assert thing._repr_html_().startswith("<div")

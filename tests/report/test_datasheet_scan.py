@@ -15,7 +15,8 @@ import pytest
 
 import undercover as uc
 from undercover.io.release.manifest import write_tables
-from undercover.pages import datasheet_html, datasheet_summary
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html
 from undercover.testing.public_scan import leaked_values, scan_release
 from undercover.verbs.report import summarize
 

@@ -10,7 +10,7 @@ import undercover as uc
 from undercover.guarantees.breach.bounds import growth_bound
 from undercover.guarantees.breach.map import guarantee_chart, guarantee_facts
 from undercover.methods.incognito.about import MOST_NODES, lattice_chart, lattice_facts
-from undercover.pages import report_html
+from undercover.pages.render import report_html
 from undercover.pages.svg import svg
 from undercover.verbs.report import summarize
 

@@ -8,7 +8,8 @@ import pytest
 
 import undercover as uc
 from undercover.methods.mutual_cover.about import MOST_TABLES, MOST_VALUES, output_table_chart, shown_tables
-from undercover.pages import datasheet_html, datasheet_summary
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html
 from undercover.pages.svg import svg
 
 

@@ -9,7 +9,8 @@ import pytest
 import undercover as uc
 from undercover.errors import InternalError
 from undercover.model.figures import baseline, cost, risk
-from undercover.pages import datasheet_html, datasheet_summary, overview_html, report_html
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html, overview_html, report_html
 
 NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink")
 NASTY = '<script>alert("x")</script>'
@@ -214,7 +215,7 @@ def test_another_attack_is_shown_by_its_story(make_run, summary_of):
 def test_failed_verification_is_loud(make_run):
     from undercover.guarantees.k_anonymity import KAnonymity
     from undercover.guarantees.verify import verify
-    from undercover.pages import summarize
+    from undercover.pages.summary import summarize
 
     run = make_run()
     verification = verify(run.release, [KAnonymity(k=11)], problems=["`table.csv` was changed."])

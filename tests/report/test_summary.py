@@ -9,9 +9,9 @@ import pytest
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.verify import Verification, verify
 from undercover.model.finding import Finding
-from undercover.pages import datasheet_summary, summarize
 from undercover.pages.charts.class_sizes import histogram
-from undercover.pages.summary import headline
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.summary import headline, summarize
 
 
 def test_summary_is_json_and_private(make_run, summary_of):

@@ -12,7 +12,8 @@ import typer
 from undercover import plugins
 from undercover.cli.options import Engine, Force, Json, NewRelease, Seed
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
-from undercover.cli.publish import check_output
+from undercover.cli.publish import as_dict, check_output, print_places
+from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
 from undercover.model.finding import shown
 from undercover.model.run import Run
@@ -47,25 +48,9 @@ def command(
     found = changes(before, after)
     warn(after.warnings)
     if json:
-        print_json(_as_dict(directory, out, after, found))
+        print_json({"recipe": str(directory), **as_dict(after, out, changes=found.to_dict())})
     else:
         _print(directory, out, after, found)
-
-
-def _as_dict(directory: Path, out: Path, after: Run, found: Changes) -> dict[str, Any]:
-    return {
-        "recipe": str(directory),
-        "out": str(out),
-        "method": {"name": after.release.method, "parameters": dict(after.release.parameters)},
-        "rows": len(after.rows),
-        "groups": after.groups.count,
-        "guarantees": list(after.release.guarantees),
-        "algorithm_safe": after.release.algorithm_safe,
-        "suppressed_rows": after.release.suppressed_rows,
-        "changes": found.to_dict(),
-        "warnings": list(after.warnings),
-        "timings": dict(after.timings),
-    }
 
 
 def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
@@ -76,17 +61,14 @@ def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
             entry.finding.name + (" (required)" if entry.required else ""),
             shown(entry.finding.required, entry.finding.sense),
             "–" if entry.before is None else shown(entry.before, entry.finding.sense),
-            entry.finding.shown(),
-            "holds" if entry.finding.holds else "DOES NOT HOLD",
+            *found_now(entry.finding),
         ]
         for entry in found.promises
     ]
     print_table(screen, "Verified again", ["guarantee", "asked", "found before", "found now", ""], rows)
     for sentence in found.sentences():
         screen.print(sentence)
-    screen.print(f"algorithm-safe: {'yes' if after.release.algorithm_safe else 'no (see the warning)'}")
-    screen.print(f"for the world:  {out / 'public'}")
-    screen.print(f"for you alone:  {out / 'private' / 'report.html'}")
+    print_places(after, out)
 
 
 def _recipe(method: str, parameters: Mapping[str, Any]) -> str:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
-from undercover.attacks.algorithm_aware import MOST_PEOPLE, AlgorithmAware
-from undercover.attacks.bucket_matching import BucketMatching
-from undercover.attacks.corruption.channel import Corruption
-from undercover.attacks.linkage import Linkage
-from undercover.cli.corruption import run_victim
+from undercover import plugins
 from undercover.cli.options import Json, Known, Original, names, settings_from_text
-from undercover.cli.output import console, print_json, print_view, progress_on_stderr
+from undercover.cli.output import console, print_json, print_result, print_view, progress_on_stderr
 from undercover.errors import ParameterError
+from undercover.forms.case import Case
 from undercover.model.about import about_of
 from undercover.model.protocols import Attack
 from undercover.model.run import Run
-from undercover.model.view import Viewable
+from undercover.model.view import View, Viewable, say
+from undercover.model.view import table as belief_table
 from undercover.parameters import make
-from undercover.verbs.attack import attack as attack_run
-from undercover.verbs.attack import case_of
-from undercover.verbs.store import load
+from undercover.verbs.attack import attack, case_of
+from undercover.verbs.store import load, original_of
+
+_MOST_VALUES = 12
 
 
 def command(
@@ -32,13 +33,13 @@ def command(
         float | None, typer.Option(help="He matches on each value with this probability only.", min=0, max=1)
     ] = None,
     knows_tables: Annotated[
-        bool, typer.Option("--knows-tables", help="Of mutual cover: he knows groups and output tables, too.")
+        bool, typer.Option("--knows-tables", help="Where the run keeps output tables: he knows groups and tables, too.")
     ] = False,
     knows_algorithm: Annotated[
-        bool, typer.Option("--knows-algorithm", help="He knows the method, too: Mondrian, or at most 8 people.")
+        bool, typer.Option("--knows-algorithm", help="He knows the method, too: one that cuts, or at most 8 people.")
     ] = False,
     victim: Annotated[
-        int | None, typer.Option(help="Of perturbed generalization: one input row, attacked exactly.")
+        int | None, typer.Option(help="Where values went through a channel: one input row, attacked exactly.")
     ] = None,
     corrupted: Annotated[
         str, typer.Option(help="With --victim, whose values he knows: all, none, or input rows by commas.")
@@ -54,48 +55,40 @@ def command(
     if attacker is not None:
         if known or p_match is not None or knows_tables or knows_algorithm or victim is not None:
             raise ParameterError("--attacker names the attack. Give its parameters with --set, and nothing else of it.")
-        run_attacker(directory, make("attacks", attacker, settings_from_text(set or [])), original, json)
+        _attacker(directory, make("attacks", attacker, settings_from_text(set or [])), original, json)
     elif set:
         raise ParameterError("--set is a parameter of an attack. Name the attack with --attacker.")
     elif victim is not None:
-        run_victim(directory, row=victim, corrupted=corrupted, original=original, as_json=json)
+        _victim(directory, victim, corrupted, original, json)
     elif knows_tables:
-        run_attacker(directory, make("attacks", "informed", {}), original, json)
+        _attacker(directory, make("attacks", "informed", {}), original, json)
     elif knows_algorithm:
-        run_informed(directory, original=original, as_json=json)
+        _knows_algorithm(directory, original, json)
     else:
-        run(directory, known=names(known), original=original, as_json=json, p_match=p_match)
+        _usual(directory, names(known), p_match, original, json)
 
 
-def run_attacker(target: Run | Path, attacker: Attack[Any], original: str | None, as_json: bool) -> None:
+def _attacker(target: Run | Path, attacker: Attack[Any], original: str | None, as_json: bool) -> None:
     """Run any attack there is, and print what it shows."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
-        found = attack_run(target, attacker, original=original, progress=progress)
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_view(found.view())
+        found = attack(target, attacker, original=original, progress=progress)
+    print_result(found, as_json)
 
 
-def run(
-    directory: Path,
-    *,
-    known: tuple[str, ...] | None,
-    original: str | None,
-    as_json: bool,
-    p_match: float | None = None,
+def _usual(
+    directory: Path, known: tuple[str, ...] | None, p_match: float | None, original: str | None, as_json: bool
 ) -> None:
     """Attack every row and print what the attacker gets, beside guessing."""
     with progress_on_stderr() as progress:
         progress("attacking", 0.0)
         case = case_of(directory, original)
-        found = attack_run(case, Linkage(known=known, p_match=p_match))
+        found: Viewable = _found(case, "linkage", known=known, p_match=p_match)
         beside: dict[str, Viewable] = {}
         if case.reading.channel is not None:
-            beside["corruption"] = attack_run(case, Corruption())
+            beside["corruption"] = _found(case, "corruption")
         if case.reading.buckets is not None:
-            beside["bucket_matching"] = attack_run(case, BucketMatching(known=known))
+            beside["bucket_matching"] = _found(case, "bucket-matching", known=known)
     if as_json:
         print_json(found.to_dict() | {name: other.to_dict() for name, other in beside.items()})
         return
@@ -103,13 +96,63 @@ def run(
         print_view(result.view())
 
 
-def run_informed(directory: Path, *, original: str | None, as_json: bool) -> None:
+def _found(case: Case, attacker: str, **parameters: Any) -> Any:
+    return attack(case, plugins.load("attacks", attacker)(**parameters))
+
+
+def _knows_algorithm(directory: Path, original: str | None, as_json: bool) -> None:
     """Attack the method itself on a table of a few people and print the worst it can give away.
 
     A larger table is attacked through the cuts that were refused, where the method is one that cuts.
     """
+    from undercover.attacks.algorithm_aware import MOST_PEOPLE, AlgorithmAware
+
     made = load(directory)
     large = len(made.rows) > MOST_PEOPLE and "minimality" in about_of(made.release.method).attacks
     if large and not as_json:
         console().print("Tables of more than 8 people are not gone through: what was refused is asked instead.")
-    run_attacker(made, make("attacks", "minimality", {}) if large else AlgorithmAware(), original, as_json)
+    _attacker(made, make("attacks", "minimality", {}) if large else AlgorithmAware(), original, as_json)
+
+
+def _victim(directory: Path, row: int, corrupted: str, original: str | None, as_json: bool) -> None:
+    """Attack one person exactly and print what is believed of him before and after."""
+    with progress_on_stderr() as progress:
+        progress("attacking", 0.0)
+        made = load(directory)
+        table = original_of(made, original)
+        places = np.flatnonzero(table.rows == row)
+        if not len(places):
+            raise ParameterError(f"There is no input row {row:,} in the table that was published.")
+        position = {int(number): place for place, number in enumerate(table.rows)}
+        known = _corrupted(corrupted, position)
+        attacker = plugins.load("attacks", "corruption")()
+        seen, plain = attacker.victim(table, made.release, int(places[0]), corrupted=known)
+    sensitive = table.schema.sensitive[0]
+    value = table[sensitive].domain.labels[int(table[sensitive].codes[places[0]])]
+    if as_json:
+        believed = {"release": seen.to_dict(), "true_values_published": plain.to_dict()}
+        asked = {"attack": "corruption", "victim": row, "corrupted": corrupted, "true_value": value}
+        print_json(asked | believed)
+        return
+    text = f"{sensitive} = {value}; the published row is his own with {{risk}}."
+    order = sorted(seen.after, key=lambda name: (-seen.after[name], name))
+    shown = dict.fromkeys([*order[: _MOST_VALUES - 1], value])
+    rows = [(name, *(float(belief[name]) for belief in (seen.before, seen.after, plain.after))) for name in shown]
+    columns = (sensitive, "before", "after", "had true values been published")
+    title = "What the attacker believes (private)"
+    beliefs = belief_table(columns, "plain baseline risk risk", rows, title, private=True)
+    print_view(View("victim", f"Input row {row:,}", (say(text, float(seen.ownership)), beliefs), private=True))
+
+
+def _corrupted(text: str, position: Mapping[int, int]) -> list[int] | None:
+    """Positions of the corrupted people; ``None`` for everybody else."""
+    if text in ("all", "none"):
+        return None if text == "all" else []
+    try:
+        rows = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ParameterError(f"--corrupted is all, none, or input rows by commas. Got {text!r} instead.") from None
+    strange = [row for row in rows if row not in position]
+    if strange:
+        raise ParameterError(f"There is no input row {strange[0]:,} in the table that was published.")
+    return [position[row] for row in rows]

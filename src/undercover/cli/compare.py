@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,14 +22,11 @@ from undercover.cli.options import (
     read_with_spec,
     roles,
 )
-from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
-from undercover.io.spec.load import Spec
 from undercover.model.figures import baseline, memory, risk, seconds
 from undercover.studies.compare.compare import compare
-
-_INTERRUPTED = 130
 
 
 def command(
@@ -50,50 +46,32 @@ def command(
 ) -> None:
     """Compare all methods on a table and print one line per release."""
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
-    try:
-        with progress_on_stderr() as progress:
-            progress("reading", 0.0)
-            given, schema, loaded, _ = read_with_spec(data, spec, given_roles, missing)
-            if schema is None:
-                raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
-            results = compare(
-                given,
-                schema,
-                out,
-                methods=names(methods),
-                own=_own(loaded),
-                queries=queries,
-                seed=seed,
-                fresh=fresh,
-                progress=progress,
-            )
-    except KeyboardInterrupt:
-        print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
-        raise typer.Exit(_INTERRUPTED) from None
+    with resumable(out), progress_on_stderr() as progress:
+        progress("reading", 0.0)
+        given, schema, loaded, _ = read_with_spec(data, spec, given_roles, missing)
+        if schema is None:
+            raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
+        own = None if loaded is None or loaded.method_name is None else (loaded.method_name, parameters_of(loaded))
+        chosen: dict[str, Any] = {
+            "methods": names(methods),
+            "own": own,
+            "queries": queries,
+            "seed": seed,
+            "fresh": fresh,
+        }
+        results = compare(given, schema, out, progress=progress, **chosen)
     if json:
         print_json(results)
     else:
         _print(results, out)
 
 
-def _own(spec: Spec | None) -> tuple[str, Mapping[str, Any]] | None:
-    """The method of the spec, where it names one."""
-    return None if spec is None or spec.method_name is None else (spec.method_name, parameters_of(spec))
-
-
 def _print(results: Mapping[str, Any], out: Path) -> None:
     screen = console()
     lines = [_line(release) for release in results["releases"]]
     guessing = results["guessing"]
-    lines.append(
-        [
-            "guessing",
-            "",
-            baseline(guessing["identity"]),
-            baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–",
-            *[""] * 6,
-        ]
-    )
+    value = baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–"
+    lines.append(["guessing", "", baseline(guessing["identity"]), value, *[""] * 6])
     columns = ["release", "safe", "row", "value", "corrupted", "COUNT", "pairs", "learning", "time", "memory"]
     title = f"{results['table']['rows']:,} rows: what the strongest attack reaches on average, and what it costs"
     print_table(screen, title, columns, lines, left=2)

@@ -21,7 +21,7 @@ from undercover.cli.options import (
     roles,
     settings_from_text,
 )
-from undercover.cli.output import console, print_json, print_table, progress_on_stderr
+from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.errors import ParameterError
 from undercover.pages.experiment import VERDICTS
 from undercover.studies.experiments.everything import BROKEN, FINISHED, PAGE, exit_code, run_everything
@@ -29,13 +29,11 @@ from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 
 ALL = "all"
-_INTERRUPTED = 130
+_FIRST = plugins.names("experiments")[0]
 
 
 def command(
-    name: Annotated[
-        str, typer.Argument(help="Whose evaluation to run again, such as streamliner; all runs every one.")
-    ],
+    name: Annotated[str, typer.Argument(help=f"Whose evaluation to run again, such as {_FIRST}; all runs every one.")],
     out: Annotated[Path, typer.Option(help="The folder for the results; an interrupted run in it goes on.")],
     data: Annotated[str | None, typer.Option(help="A table of your own; by default the built-in census.")] = None,
     spec: SpecFile = None,
@@ -56,29 +54,25 @@ def command(
         raise ParameterError("--set is a choice of one experiment. Name that one instead of `all`.")
     if data is None and (spec is not None or given_roles or missing):
         raise ParameterError("--spec, --qi, --sensitive and --missing speak of a table. Name it with --data.")
-    try:
-        with progress_on_stderr() as progress:
-            given = schema = None
-            if data is not None:
-                progress("reading", 0.0)
-                given, schema, _, _ = read_with_spec(data, spec, given_roles, missing)
-            request = Request(
-                given=given,
-                schema=schema,
-                rows=rows,
-                quick=quick,
-                repetitions=repetitions,
-                seed=seed,
-                options=settings_from_text(set or []),
-            )
-            if name == ALL:
-                results = run_everything(request, out, fresh=fresh, progress=progress)
-            else:
-                experiment = plugins.load("experiments", name)(request)
-                results = run_experiment(experiment, out, fresh=fresh, progress=progress)
-    except KeyboardInterrupt:
-        print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
-        raise typer.Exit(_INTERRUPTED) from None
+    with resumable(out), progress_on_stderr() as progress:
+        given = schema = None
+        if data is not None:
+            progress("reading", 0.0)
+            given, schema, _, _ = read_with_spec(data, spec, given_roles, missing)
+        request = Request(
+            given=given,
+            schema=schema,
+            rows=rows,
+            quick=quick,
+            repetitions=repetitions,
+            seed=seed,
+            options=settings_from_text(set or []),
+        )
+        if name == ALL:
+            results = run_everything(request, out, fresh=fresh, progress=progress)
+        else:
+            experiment = plugins.load("experiments", name)(request)
+            results = run_experiment(experiment, out, fresh=fresh, progress=progress)
     if json:
         print_json(results)
     elif name == ALL:

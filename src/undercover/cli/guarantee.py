@@ -25,6 +25,7 @@ from undercover.guarantees.breach.bounds import (
 )
 from undercover.model.finding import shown
 
+Figures = dict[str, Any]
 _KS = (2, 4, 6, 8, 10)
 _PS: tuple[Number, ...] = (0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 
@@ -72,9 +73,9 @@ def command(
 
 def _computed(
     k: int, domain: int, p: str | None, rho1: str | None, rho2: str | None, growth: str | None, skew: str
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Figures]:
     """For both bounds: p, what it promises, and whether some prior attains it."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Figures] = {}
     for bound in BOUNDS:
         keep: Number
         if p is not None:
@@ -98,13 +99,7 @@ def _computed(
 
 
 def _print(
-    k: int,
-    domain: int,
-    skew: str,
-    rho1: str | None,
-    found: dict[str, dict[str, Any]],
-    grid: list[dict[str, Any]],
-    bound: Bound,
+    k: int, domain: int, skew: str, rho1: str | None, found: dict[str, Figures], grid: list[Figures], bound: Bound
 ) -> None:
     screen = console()
     screen.print(

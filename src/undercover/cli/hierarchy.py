@@ -5,10 +5,14 @@ The commands are declared here; what does the work is imported when one of them 
 
 from __future__ import annotations
 
+from datetime import date, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from undercover.errors import DataError, HierarchyError, OutputError, ParameterError, SchemaError, unknown
 
 if TYPE_CHECKING:
     from undercover.model.hierarchy import Hierarchy
@@ -30,6 +34,7 @@ Lines = Annotated[int, typer.Option(help="How long the picture of the tree may b
 File = Annotated[Path, typer.Argument(help="A hierarchy: CSV with the header level0,level1,…")]
 
 _LINES = 24
+_MOST = 1_000_000  # leaves of a range; more is a slip of the pen
 
 
 @app.command()
@@ -48,15 +53,14 @@ def intervals(
     json: Json = False,
 ) -> None:
     """Nested intervals over numbers: 23 lies in [20, 24], that in [20, 29], and so on."""
-    from undercover.cli import hierarchy_values as values
     from undercover.hierarchies.build import from_intervals
 
     _check_out(out, force)
-    steps, start = values.numbers("--widths", widths), values.number("--origin", origin)
-    if values.is_range(data, column, first, last):
-        covered: Any = values.number_range(first, last, step)
+    steps, start = _numbers("--widths", widths), _number("--origin", origin)
+    if _is_range(data, column, first, last):
+        covered: Any = _number_range(first, last, step)
     else:
-        covered = values.column_values(data, column, nulls)
+        covered = _column_values(data, column, nulls)
     _finish(from_intervals(covered, steps, origin=start), column, out, lines, json)
 
 
@@ -72,12 +76,11 @@ def prefixes(
     json: Json = False,
 ) -> None:
     """Ever shorter prefixes of codes such as postcodes: 10115 lies in 101**, that in 1****."""
-    from undercover.cli import hierarchy_values as values
     from undercover.hierarchies.build import from_prefixes
 
     _check_out(out, force)
-    kept = values.whole_numbers("--lengths", lengths)
-    codes = values.column_values(data, column, nulls, text=True)
+    kept = _whole_numbers("--lengths", lengths)
+    codes = _column_values(data, column, nulls, text=True)
     _finish(from_prefixes(codes, kept), column, out, lines, json)
 
 
@@ -97,15 +100,14 @@ def dates(
     json: Json = False,
 ) -> None:
     """Calendar periods: 2024-03-17 lies in 2024-03, that in 2024-Q1 and in 2024."""
-    from undercover.cli import hierarchy_values as values
     from undercover.hierarchies.build import from_dates
 
     _check_out(out, force)
     periods = [level.strip() for level in levels.split(",") if level.strip()]
-    if values.is_range(data, column, first, last):
-        covered: Any = values.day_range(first, last)
+    if _is_range(data, column, first, last):
+        covered: Any = _day_range(first, last)
     else:
-        covered = values.column_values(data, column, nulls)
+        covered = _column_values(data, column, nulls)
     _finish(from_dates(covered, periods), column, out, lines, json)
 
 
@@ -118,26 +120,18 @@ def show(file: File, lines: Lines = _LINES, json: Json = False) -> None:
 
 
 @app.command()
-def check(
-    file: File,
-    data: Data = None,
-    column: ColumnName = None,
-    nulls: Nulls = "",
-    json: Json = False,
-) -> None:
+def check(file: File, data: Data = None, column: ColumnName = None, nulls: Nulls = "", json: Json = False) -> None:
     """Say whether a hierarchy is one and covers a column; exit code 2 with everything that is wrong."""
-    from undercover.cli import hierarchy_values as values
     from undercover.cli.output import console, print_json
-    from undercover.errors import HierarchyError, ParameterError
     from undercover.hierarchies.check import check_file
 
     if (data is None) != (column is None):
         raise ParameterError("--data and --column belong together: which column the hierarchy is for.")
-    covered = None if data is None else values.column_values(data, column, nulls)
+    covered = None if data is None else _column_values(data, column, nulls)
     found = check_file(file, covered)
     problems = list(found.problems)
     if found.uncovered and covered is not None:
-        as_text = values.column_values(data, column, nulls, text=True)
+        as_text = _column_values(data, column, nulls, text=True)
         if not check_file(file, as_text).uncovered:
             problems.append(
                 f'Read as text every value is covered: say kind = "categorical" under [columns.{column}] in the spec.'
@@ -156,8 +150,6 @@ def check(
 
 
 def _check_out(out: Path | None, force: bool) -> None:
-    from undercover.errors import OutputError
-
     if out is not None and out.exists() and not force:
         raise OutputError(f"`{out}` exists. Choose another file, or replace it with --force.")
 
@@ -197,3 +189,121 @@ def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, a
 
 def _span(smallest: int, largest: int) -> str:
     return f"{smallest:,}" if smallest == largest else f"{smallest:,} to {largest:,}"
+
+
+def _number(option: str, text: str) -> int | float:
+    """A number as it was written.
+
+    >>> _number("--step", "5"), _number("--step", "0.5")
+    (5, 0.5)
+    """
+    try:
+        exact = Fraction(text.strip())
+        return exact.numerator if exact.denominator == 1 else float(exact)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise ParameterError(f"{option} takes numbers. Got {text!r} instead.") from None
+
+
+def _numbers(option: str, text: str) -> list[int | float]:
+    """Numbers by commas.
+
+    >>> _numbers("--widths", "5,10, 20")
+    [5, 10, 20]
+    """
+    return [_number(option, part) for part in text.split(",") if part.strip()]
+
+
+def _whole_numbers(option: str, text: str) -> list[int]:
+    """Whole numbers by commas.
+
+    >>> _whole_numbers("--lengths", "3,1.5")
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: --lengths takes whole numbers. Got '3,1.5' instead.
+    """
+    found = _numbers(option, text)
+    whole = [value for value in found if isinstance(value, int)]
+    if len(whole) < len(found):
+        raise ParameterError(f"{option} takes whole numbers. Got {text!r} instead.")
+    return whole
+
+
+def _is_range(data: str | None, column: str | None, first: str | None, last: str | None) -> bool:
+    """Whether values come from a range; one of the two ways must be chosen, and whole.
+
+    >>> _is_range(None, None, "0", "100")
+    True
+    >>> _is_range("people.csv", None, None, None)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: --data and --column belong together: the table and the column in it.
+    """
+    from_range, from_data = [first, last], [data, column]
+    if any(part is not None for part in from_range) == any(part is not None for part in from_data):
+        raise ParameterError("Say which values to cover: --from A --to B, or --data FILE --column NAME.")
+    if first is not None or last is not None:
+        if None in from_range:
+            raise ParameterError("--from and --to belong together: the first value and the last.")
+        return True
+    if None in from_data:
+        raise ParameterError("--data and --column belong together: the table and the column in it.")
+    return False
+
+
+def _number_range(first: str | None, last: str | None, step: str) -> list[int | float]:
+    """Every number from the first to the last, both included.
+
+    >>> _number_range("0", "1", "0.25")
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    low, high, width = (Fraction(str(_number(name, text or ""))) for name, text in _named(first, last, step))
+    if width <= 0 or high < low:
+        raise ParameterError(f"A range goes up: --from {first} --to {last} --step {step} has no numbers.")
+    count = int((high - low) / width) + 1
+    _check_count(count)
+    exact = [low + width * position for position in range(count)]
+    if all(value.denominator == 1 for value in exact):
+        return [value.numerator for value in exact]
+    return [float(value) for value in exact]
+
+
+def _day_range(first: str | None, last: str | None) -> list[date]:
+    """Every day from the first to the last, both included.
+
+    >>> len(_day_range("2024-01-01", "2024-12-31"))
+    366
+    """
+    try:
+        low, high = date.fromisoformat(first or ""), date.fromisoformat(last or "")
+    except ValueError as error:
+        raise ParameterError(f"--from and --to take days such as 2024-03-17: {error}.") from None
+    if high < low:
+        raise ParameterError(f"A range goes up: there is no day from {first} to {last}.")
+    count = (high - low).days + 1
+    _check_count(count)
+    return [low + timedelta(days=position) for position in range(count)]
+
+
+def _column_values(data: str | None, column: str | None, nulls: str, *, text: bool = False) -> Any:
+    """One column of a table, as publish reads it, or as it is written."""
+    if data is None or column is None:
+        raise ParameterError("Say which values to cover: --data FILE --column NAME.")
+    from undercover.io.source import ReadOptions, read
+
+    options = ReadOptions(
+        nulls=tuple(part.strip() for part in nulls.split(",") if part.strip()), text=(column,) if text else ()
+    )
+    table = read(data, options=options).data
+    if column not in table.column_names:
+        raise SchemaError(unknown("Column", column, table.column_names))
+    values = table.column(column)
+    if values.null_count == len(values):
+        raise DataError(f"Column `{column}` has no values.")
+    return values
+
+
+def _named(first: str | None, last: str | None, step: str) -> tuple[tuple[str, str | None], ...]:
+    return ("--from", first), ("--to", last), ("--step", step)
+
+
+def _check_count(count: int) -> None:
+    if count > _MOST:
+        raise ParameterError(f"That range has {count:,} values; a hierarchy of more than {_MOST:,} is not made.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,33 +22,29 @@ def command(
     suppressed: Annotated[bool, typer.Option("--suppressed", help="Suppressed rows are a class of their own.")] = False,
     worst: Annotated[int, typer.Option(help="How many of the worst combinations to list.", min=1)] = 10,
     size: Annotated[int | None, typer.Option(help="People in a combination, if the attacker knows it.", min=1)] = None,
-    least: Annotated[
-        int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)
-    ] = None,
+    l: Annotated[int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)] = None,  # noqa: E741
     strict: Annotated[
         bool, typer.Option("--strict", help="Count values possible whatever the attacker knows.")
     ] = False,
     json: Json = False,
 ) -> None:
     """Join published tables and say what is left; exit code 4 if fewer values than asked for."""
-    if strict and least is None:
+    if strict and l is None:
         raise ParameterError("--strict says how --l is counted. Give --l, too.")
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         attacker = JointRelease(known=names(known), shared=shared, worst=worst, size=size)  # type: ignore[arg-type]
-        given = [
-            published(source, sensitive=sensitive, quasi_identifiers=names(qi), suppressed=suppressed)
-            for source in tables
-        ]
+        columns: dict[str, Any] = {"sensitive": sensitive, "quasi_identifiers": names(qi)}
+        read = [published(table, suppressed=suppressed, **columns) for table in tables]
         progress("joining", 0.0)
-        found = attacker.run(given)
-    holds = _holds(found, least, strict)
+        found = attacker.run(read)
+    holds = _holds(found, l, strict)
     if json:
-        print_json(found.to_dict() | ({} if least is None else {"required": least, "strict": strict, "holds": holds}))
+        print_json(found.to_dict() | ({} if l is None else {"required": l, "strict": strict, "holds": holds}))
     else:
         print_view(found.view())
-        if least is not None:
-            asked = f"at least {least} values, {'strictly' if strict else 'by intersections'}"
+        if l is not None:
+            asked = f"at least {l} values, {'strictly' if strict else 'by intersections'}"
             style = "bold green" if holds else "bold red"
             console().print(f"{asked}: {'holds' if holds else 'DOES NOT HOLD'}", style=style)
     if not holds:

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",
     "attack": "Attack a release with what its holder knows, and set it beside guessing.",
     "measure": "Say what a release costs: discernibility, class sizes and loss per column.",
-    "guarantee": "Say what perturbed generalization promises, or the largest p that keeps a promise.",
+    "guarantee": "Say what perturbed values promise, or the largest p that keeps a promise.",
     "apply": ("Publish a new table by the recipe of a release: same method, schema and requirements, verified again."),
     "joint-risk": "Say what published tables about the same people give away together.",
     "compare": "Set all methods side by side on one table: privacy against utility, time and memory.",
@@ -36,11 +36,7 @@ COMMANDS: Final = {
 }
 """What each command does."""
 
-_PLAIN: Final[dict[str, Any]] = {
-    "add_completion": False,
-    "pretty_exceptions_enable": False,
-    "rich_markup_mode": None,
-}
+_PLAIN: Final[dict[str, Any]] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
 class _InterruptedError(Exception):

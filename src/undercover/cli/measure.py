@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from undercover.cli.options import Json, SpecFile, read_with_spec
-from undercover.cli.output import print_json, print_view
+from undercover.cli.output import print_result
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
 from undercover.utility.queries.counts import QueryError, about_each
@@ -31,10 +31,7 @@ def command(
         given, schema, _, _ = read_with_spec(original, spec, {})
         release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
         found = measure(given, release, schema=schema, query_error=_queries(release, queries))
-    if json:
-        print_json(found.to_dict())
-    else:
-        print_view(found.view())
+    print_result(found, json)
 
 
 def _queries(release: Release, queries: int) -> tuple[QueryError, ...]:

@@ -61,9 +61,7 @@ def read_with_spec(
     spec = None if spec_path is None else load_spec(spec_path)
     options = ReadOptions() if spec is None else spec.options
     given = read(data, options=options)
-    schema = None
-    if spec is not None:
-        schema = resolve(spec, given.data)
+    schema = None if spec is None else resolve(spec, given.data)
     if roles or missing:
         schema = _overlay(schema, roles, missing)
     return given, schema, spec, options
@@ -86,16 +84,11 @@ def _overlay(schema: Schema | None, roles: Mapping[str, tuple[str, ...]], missin
         if "quasi_identifiers" not in roles:
             raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         return Schema(**roles, missing=missing or "error")  # type: ignore[arg-type]
-    parts = {
-        "quasi_identifiers": schema.quasi_identifiers,
-        "sensitive": schema.sensitive,
-        "identifiers": schema.identifiers,
-        "insensitive": schema.insensitive,
-    }
     # A column given a role on the command line loses the one it had in the spec.
     taken = {name for names in roles.values() for name in names}
-    parts = {role: tuple(name for name in names if name not in taken) for role, names in parts.items()} | dict(roles)
-    return Schema(**parts, columns=schema.columns, missing=missing or schema.missing)  # type: ignore[arg-type]
+    had = {role: getattr(schema, role) for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive")}
+    parts = {role: tuple(name for name in names if name not in taken) for role, names in had.items()} | dict(roles)
+    return replace(schema, **parts, missing=missing or schema.missing)  # type: ignore[arg-type]
 
 
 def with_text(options: ReadOptions, names: Sequence[str]) -> ReadOptions:

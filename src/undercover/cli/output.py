@@ -6,15 +6,19 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import typer
 
 from undercover.io.plain import plain
 from undercover.model.protocols import Progress
-from undercover.model.view import Cell, Figure, FigureTable, Said, View
+from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_INTERRUPTED = 130
 _WHOLE_WORD = 24
 _WIDTH = 110  # of what is written to a file or a pipe
 
@@ -31,6 +35,14 @@ def console() -> Console:
 def print_json(content: Mapping[str, Any]) -> None:
     """One JSON object at full precision."""
     print(json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def print_result(result: Viewable, as_json: bool) -> None:
+    """A result as one JSON object, or as what it shows."""
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_view(result.view())
 
 
 def print_view(view: View) -> None:
@@ -87,6 +99,16 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     out.print(table)
+
+
+@contextmanager
+def resumable(out: Path) -> Iterator[None]:
+    """Say of work whose finished parts are kept that it goes on with the same command, where it is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
+        raise typer.Exit(_INTERRUPTED) from None
 
 
 @contextmanager

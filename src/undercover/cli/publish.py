@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -32,13 +33,14 @@ from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.io.release.manifest import Format
 from undercover.io.spec.load import Spec
-from undercover.model.finding import shown
+from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import make
 from undercover.verbs.publish import publish
 from undercover.verbs.store import save
-from undercover.verbs.verify import verify
+
+_FIRST = plugins.names("methods")[0]
 
 
 def command(
@@ -50,7 +52,7 @@ def command(
     identifiers: Identifiers = None,
     insensitive: Insensitive = None,
     missing: Missing = None,
-    method: Annotated[str | None, typer.Option(help="By name, such as mondrian; an unknown one lists all.")] = None,
+    method: Annotated[str | None, typer.Option(help=f"By name, such as {_FIRST}; an unknown one lists all.")] = None,
     set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
     require: Require = None,
     format: Annotated[str, typer.Option(help="Of the published tables: csv or parquet.")] = "csv",  # noqa: A002
@@ -75,19 +77,12 @@ def command(
             *guarantees_from_requirements(require or [], columns=columns),
         ]
         made = publish(
-            given,
-            schema,
-            chosen,
-            require=requirements,
-            seed=seed,
-            engine=engine,
-            options=options,
-            progress=progress,
+            given, schema, chosen, require=requirements, seed=seed, engine=engine, options=options, progress=progress
         )
         save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
     if json:
-        print_json(_as_dict(made, out))
+        print_json(as_dict(made, out))
     else:
         _print(made, out, given.source.get("read_as"))
 
@@ -131,7 +126,8 @@ def parameters_of(spec: Spec) -> dict[str, Any]:
     return parameters
 
 
-def _as_dict(made: Run, out: Path) -> dict[str, Any]:
+def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
+    """What ``--json`` says of a release that was made, with whatever else there is to say."""
     return {
         "out": str(out),
         "method": {"name": made.release.method, "parameters": dict(made.release.parameters)},
@@ -140,6 +136,7 @@ def _as_dict(made: Run, out: Path) -> dict[str, Any]:
         "guarantees": list(made.release.guarantees),
         "algorithm_safe": made.release.algorithm_safe,
         "suppressed_rows": made.release.suppressed_rows,
+        **more,
         "warnings": list(made.warnings),
         "timings": dict(made.timings),
     }
@@ -156,19 +153,23 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     )
     if made.release.suppressed_rows:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
-    verification = verify(made)
-    rows = [
-        [
-            finding.name,
-            shown(finding.required, finding.sense),
-            finding.shown(),
-            "holds" if finding.holds else "DOES NOT HOLD",
-        ]
-        for finding in verification.findings
-    ]
-    private = any(finding.needs == "private" for finding in verification.findings)
-    whence = "the private run" if private else "the published tables alone"
+    findings: Sequence[Finding] = made.verification.findings
+    rows = [[finding.name, shown(finding.required, finding.sense), *found(finding)] for finding in findings]
+    whence = (
+        "the private run" if any(finding.needs == "private" for finding in findings) else "the published tables alone"
+    )
     print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
+    print_places(made, out)
+
+
+def found(finding: Finding) -> tuple[str, str]:
+    """What a guarantee came to, and whether that is enough."""
+    return finding.shown(), "holds" if finding.holds else "DOES NOT HOLD"
+
+
+def print_places(made: Run, out: Path) -> None:
+    """Whether a release is safe before somebody who knows the algorithm, and where it lies."""
+    screen = console()
     screen.print(f"algorithm-safe: {'yes' if made.release.algorithm_safe else 'no (see the warning)'}")
     screen.print(f"for the world:  {out / 'public'}")
     screen.print(f"for you alone:  {out / 'private' / 'report.html'}")

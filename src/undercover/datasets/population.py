@@ -14,25 +14,23 @@ OCCUPATIONS = range(1000, 1500)
 
 SEXES = ("Female", "Male")
 
-# Label and coarser label, from the least to the most schooling.
-EDUCATIONS = (
-    ("No schooling", "Primary school"),
-    ("Kindergarten", "Primary school"),
-    ("Grades 1 to 4", "Primary school"),
-    ("Grades 5 and 6", "Primary school"),
-    ("Grades 7 and 8", "Middle school"),
-    ("Grade 9", "Middle school"),
-    ("Grade 10", "High school, unfinished"),
-    ("Grade 11", "High school, unfinished"),
-    ("Grade 12, no diploma", "High school, unfinished"),
-    ("High school diploma", "High school"),
-    ("Equivalent of a diploma", "High school"),
-    ("College, under a year", "College, unfinished"),
-    ("College, no degree", "College, unfinished"),
-    ("Associate degree", "First degree"),
-    ("Bachelor's degree", "First degree"),
-    ("Master's degree", "Higher degree"),
-    ("Doctorate", "Higher degree"),
+
+def _under(groups: dict[str, tuple[str, ...]]) -> tuple[tuple[str, str], ...]:
+    """Every label with the coarser one it stands under."""
+    return tuple((label, group) for group, labels in groups.items() for label in labels)
+
+
+# From the least to the most schooling.
+EDUCATIONS = _under(
+    {
+        "Primary school": ("No schooling", "Kindergarten", "Grades 1 to 4", "Grades 5 and 6"),
+        "Middle school": ("Grades 7 and 8", "Grade 9"),
+        "High school, unfinished": ("Grade 10", "Grade 11", "Grade 12, no diploma"),
+        "High school": ("High school diploma", "Equivalent of a diploma"),
+        "College, unfinished": ("College, under a year", "College, no degree"),
+        "First degree": ("Associate degree", "Bachelor's degree"),
+        "Higher degree": ("Master's degree", "Doctorate"),
+    }
 )
 EDUCATION_BROAD = {
     "Primary school": "Below high school",
@@ -44,52 +42,38 @@ EDUCATION_BROAD = {
     "Higher degree": "Degree",
 }
 
-MARITAL_STATUSES = (
-    ("Never married", "Not married"),
-    ("Married", "In a marriage"),
-    ("Married, spouse absent", "In a marriage"),
-    ("Separated", "Formerly together"),
-    ("Divorced", "Formerly together"),
-    ("Widowed", "Formerly together"),
+MARITAL_STATUSES = _under(
+    {
+        "Not married": ("Never married",),
+        "In a marriage": ("Married", "Married, spouse absent"),
+        "Formerly together": ("Separated", "Divorced", "Widowed"),
+    }
 )
 
-RELATIONSHIPS = (
-    ("Householder", "Couple or head"),
-    ("Spouse", "Couple or head"),
-    ("Unmarried partner", "Couple or head"),
-    ("Child", "Relative"),
-    ("Child-in-law", "Relative"),
-    ("Parent", "Relative"),
-    ("Parent-in-law", "Relative"),
-    ("Sibling", "Relative"),
-    ("Grandchild", "Relative"),
-    ("Other relative", "Relative"),
-    ("Housemate", "Not related"),
-    ("Lodger", "Not related"),
-    ("Resident of an institution", "Not related"),
+RELATIONSHIPS = _under(
+    {
+        "Couple or head": ("Householder", "Spouse", "Unmarried partner"),
+        "Relative": ("Child", "Child-in-law", "Parent", "Parent-in-law", "Sibling", "Grandchild", "Other relative"),
+        "Not related": ("Housemate", "Lodger", "Resident of an institution"),
+    }
 )
 
-RACES = (
-    ("White", "White"),
-    ("Black", "Black"),
-    ("American Indian", "Indigenous"),
-    ("Alaska Native", "Indigenous"),
-    ("Pacific Islander", "Indigenous"),
-    ("East Asian", "Asian"),
-    ("Other Asian", "Asian"),
-    ("Another race", "Other or several"),
-    ("Several races", "Other or several"),
+RACES = _under(
+    {
+        "White": ("White",),
+        "Black": ("Black",),
+        "Indigenous": ("American Indian", "Alaska Native", "Pacific Islander"),
+        "Asian": ("East Asian", "Other Asian"),
+        "Other or several": ("Another race", "Several races"),
+    }
 )
 
-WORK_CLASSES = (
-    ("Private company", "Private employer"),
-    ("Charity", "Private employer"),
-    ("Local government", "Government"),
-    ("State government", "Government"),
-    ("Federal government", "Government"),
-    ("Own company", "Self-employed"),
-    ("Own account", "Self-employed"),
-    ("Family business, unpaid", "Self-employed"),
+WORK_CLASSES = _under(
+    {
+        "Private employer": ("Private company", "Charity"),
+        "Government": ("Local government", "State government", "Federal government"),
+        "Self-employed": ("Own company", "Own account", "Family business, unpaid"),
+    }
 )
 
 # Division, region, and each place with its inhabitants in hundred thousands (for places abroad: who came from there).
@@ -100,11 +84,7 @@ GEOGRAPHY: tuple[tuple[str, str, dict[str, int]], ...] = (
         {"Connecticut": 36, "Maine": 14, "Massachusetts": 70, "New Hampshire": 14, "Rhode Island": 11, "Vermont": 6},
     ),
     ("Middle Atlantic", "Northeast", {"New Jersey": 93, "New York": 202, "Pennsylvania": 130}),
-    (
-        "East North Central",
-        "Midwest",
-        {"Illinois": 128, "Indiana": 68, "Michigan": 101, "Ohio": 118, "Wisconsin": 59},
-    ),
+    ("East North Central", "Midwest", {"Illinois": 128, "Indiana": 68, "Michigan": 101, "Ohio": 118, "Wisconsin": 59}),
     (
         "West North Central",
         "Midwest",

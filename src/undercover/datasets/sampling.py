@@ -14,17 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def quantile_table(weights: ArrayLike, slots: int = 4096) -> NDArray[Any]:
-    """Write out the quantile function of each row of ``weights`` in ``slots`` cells.
+    """Write out the quantile function of each row of ``weights`` in ``slots`` cells, a power of two.
 
-    Parameters
-    ----------
-    weights
-        (contexts, size) or (size,), non-negative; each row is scaled to sum to one.
-    slots
-        A power of two.
+    ``weights`` is (contexts, size) or (size,) and non-negative; each row is scaled to sum to one.
 
-    Examples
-    --------
     >>> quantile_table([3, 0, 1], slots=8)
     array([[0, 0, 0, 0, 0, 0, 2, 2]], dtype=uint8)
     """
@@ -38,8 +31,6 @@ def quantile_table(weights: ArrayLike, slots: int = 4096) -> NDArray[Any]:
 def draw(table: NDArray[Any], words: NDArray[np.uint32], context: NDArray[Any] | None = None) -> NDArray[Any]:
     """One value per word, from the row of ``table`` that ``context`` names.
 
-    Examples
-    --------
     >>> table = quantile_table([[1, 1], [0, 1]], slots=2)
     >>> draw(table, np.array([0, 2**31, 0], dtype=np.uint32), np.array([0, 0, 1])).tolist()
     [0, 1, 1]

@@ -199,13 +199,6 @@ def _as_dates(values: pa.Array) -> pa.Array:
 def distinct(values: Any) -> pa.Array:
     """The distinct values in ascending order, missing ones left out.
 
-    Parameters
-    ----------
-    values
-        A pyarrow array or column, or any iterable of numbers, texts or dates.
-
-    Examples
-    --------
     >>> distinct([3, 1, None, 3]).to_pylist()
     [1, 3]
     """

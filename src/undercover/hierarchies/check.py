@@ -33,22 +33,10 @@ class Coverage:
 
 
 def covers(hierarchy: Hierarchy, values: Any) -> Coverage:
-    """Compare the leaves of ``hierarchy`` with the values of a column; missing ones need no leaf.
-
-    Examples
-    --------
-    >>> towns = Hierarchy([("Bonn", "Germany"), ("Lyon", "France")])
-    >>> covers(towns, ["Bonn", "Rome"]).sentence()
-    'The hierarchy does not cover `Rome`. Add a row for each.'
-    >>> bool(covers(towns, ["Bonn", None]))
-    True
-    """
+    """Compare the leaves of ``hierarchy`` with the values of a column; missing ones need no leaf."""
     labels = write_values(distinct(values))
     used = set(labels)
-    return Coverage(
-        uncovered=tuple(hierarchy.uncovered(labels)),
-        unused=tuple(leaf for leaf in hierarchy.leaves if leaf not in used),
-    )
+    return Coverage(tuple(hierarchy.uncovered(labels)), tuple(leaf for leaf in hierarchy.leaves if leaf not in used))
 
 
 @dataclass(frozen=True)
@@ -77,26 +65,7 @@ class FileCheck:
 
 
 def check_file(path: str | os.PathLike[str], values: Any = None) -> FileCheck:
-    """Check a file and whether it covers a column, and report everything together.
-
-    Parameters
-    ----------
-    path
-        A hierarchy as :func:`~undercover.hierarchies.file.read_hierarchy` reads it.
-    values
-        The column it is for, if any. A file with other faults is compared with it all the same.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder, "towns.csv")
-    ...     _ = place.write_text("level0,level1\\nBonn,Germany\\nBonn,France\\n")
-    ...     found = check_file(place, ["Bonn", "Rome"])
-    >>> len(found.problems), found.uncovered
-    (2, ('Rome',))
-    """
+    """Check a file and whether it covers a column, if there is one, whatever other faults it has; all together."""
     try:
         hierarchy = read_hierarchy(path)
     except HierarchyError as error:

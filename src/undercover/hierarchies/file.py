@@ -17,15 +17,8 @@ SEPARATORS = (",", ";", "\t")
 def read_hierarchy(path: str | os.PathLike[str], *, encoding: str | None = None) -> Hierarchy:
     """Read and check a hierarchy; every problem is named with its file and line.
 
-    Parameters
-    ----------
-    path
-        A CSV file with the header ``level0``, ``level1``, …; comma, semicolon or tab.
-    encoding
-        ``None`` takes UTF-8 where the file is UTF-8, and Windows-1252 otherwise.
+    Without an ``encoding`` it is UTF-8 where the file is UTF-8, and Windows-1252 otherwise.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     place = Path(folder, "towns.csv")
@@ -71,8 +64,6 @@ def leaf_labels(path: str | os.PathLike[str]) -> list[str]:
 def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     """Write a hierarchy as :func:`read_hierarchy` reads it.
 
-    Examples
-    --------
     >>> import tempfile
     >>> towns = Hierarchy([("Bonn", "Germany"), ("Lyon", "France")])
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -36,33 +36,7 @@ class Preview:
 
 
 def preview(hierarchy: Hierarchy, *, lines: int = 24) -> Preview:
-    """Look at a hierarchy.
-
-    Parameters
-    ----------
-    hierarchy
-        Any hierarchy.
-    lines
-        How long the picture may be; it leaves out the lowest levels where it would be longer.
-
-    Examples
-    --------
-    >>> towns = Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")])
-    >>> found = preview(towns)
-    >>> [level.nodes for level in found.levels], found.path
-    ([3, 2, 1], ('Köln', 'Germany', '*'))
-    >>> print(*found.picture, sep="\\n")
-    *
-    ├─ Germany
-    │  ├─ Bonn
-    │  └─ Köln
-    └─ France
-       └─ Lyon
-    >>> print(*preview(towns, lines=4).picture, sep="\\n")
-    *
-    ├─ Germany (2 values)
-    └─ France (1 value)
-    """
+    """Look at a hierarchy; the picture leaves out the lowest levels where it would be longer than ``lines``."""
     columns = list(zip(*hierarchy.rows, strict=True))  # labels of all leaves, level by level
     example = hierarchy.rows[len(hierarchy.rows) // 2]
     counts = [Counter(labels) for labels in columns]

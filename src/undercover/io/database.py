@@ -51,19 +51,7 @@ def without_password(url: str) -> str:
 
 
 def read_database(url: str) -> pa.Table:
-    """Read a table, or the result of a query.
-
-    Examples
-    --------
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "people.db")
-    ...     connection = sqlite3.connect(path)
-    ...     _ = connection.execute("CREATE TABLE t AS SELECT 34 AS age")
-    ...     connection.commit(); connection.close()
-    ...     read_database(f"sqlite:///{path}?table=t").to_pydict()
-    {'age': [34]}
-    """
+    """Read a table, or the result of a query."""
     address = _parse(url)
     if address.scheme == "sqlite":
         return _read_sqlite(address)

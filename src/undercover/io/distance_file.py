@@ -18,17 +18,7 @@ from undercover.model.distances import Distances
 
 
 def read_distances(path: str | os.PathLike[str]) -> Distances:
-    """Read and check distances; every problem is named with its file and, where it has one, its line.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder, "pain.csv")
-    ...     _ = place.write_text("none,some,much\\n0,1,4\\n1,0,2\\n4,2,0\\n")
-    ...     read_distances(place).rows
-    ((0.0, 1.0, 4.0), (1.0, 0.0, 2.0), (4.0, 2.0, 0.0))
-    """
+    """Read and check distances; every problem is named with its file and, where it has one, its line."""
     records, separator = _records(path)
     if not records:
         raise SchemaError(f"`{path}` is empty. Distances need a header with the values, and a row of numbers for each.")

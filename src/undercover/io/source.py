@@ -1,33 +1,38 @@
-"""One door for every input: a CSV or Parquet file, a database, or a frame in memory."""
+"""One door for every input: a CSV or Parquet file, a database, or a frame in memory.
+
+A CSV file has no empty text, only missing fields; tables from Parquet, databases and frames are held to the same rule,
+so that a release does not depend on where its input came from. Neither pandas nor polars is imported here: narwhals
+recognises a frame by what its owner has already imported.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from undercover.errors import DataError
-from undercover.io.columns import tidy
+from undercover.errors import DataError, listed
 from undercover.io.csv.text import CsvDecisions, read_csv
 from undercover.io.database import is_database_url, read_database, without_password
-from undercover.io.frames import to_arrow
 from undercover.io.parquet import read_parquet
 
 _CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
 _PARQUET = (".parquet", ".pq")
+_FRAMES = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How to read an input; what is ``None`` is found from a CSV file. ``nulls`` hold for every kind of input.
 
-    Examples
-    --------
     >>> ReadOptions(separator=";", nulls=("?",)).decimal is None
     True
     """
@@ -50,7 +55,7 @@ class Input:
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
-    """Read a table from wherever it is.
+    """Read a table from wherever it is; what was read before is handed back.
 
     Parameters
     ----------
@@ -65,6 +70,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     >>> found.frame, dict(found.source)
     ('pyarrow', {'path': None, 'sha256': None, 'rows': 2, 'read_as': 'a pyarrow frame'})
     """
+    if isinstance(source, Input):
+        return source
     options = options or ReadOptions()
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)
@@ -114,3 +121,131 @@ def sha256(path: str | os.PathLike[str]) -> str:
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:
     return {"path": path, "sha256": digest, "rows": data.num_rows, "read_as": read_as}
+
+
+def to_arrow(data: Any) -> tuple[pa.Table, str]:
+    """Turn a frame into an arrow table, and say what kind of frame it was.
+
+    The row labels (index) of a pandas frame are ignored.
+    """
+    if isinstance(data, pa.Table):
+        return data, "pyarrow"
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data]), "pyarrow"
+    if nw.dependencies.is_pandas_dataframe(data):
+        _check_names(list(data.columns))
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError as error:
+        lazy = " Collect the lazy frame first: .collect()." if hasattr(data, "collect") else ""
+        raise DataError(
+            f"A table must be a pandas, polars or pyarrow frame or a path. Got {type(data).__name__} instead.{lazy}"
+        ) from error
+    columns, problems = {}, []
+    for name in frame.columns:
+        try:
+            columns[name] = _column(frame[name])
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+            problems.append(f"Column `{name}` holds values of different or unknown types: {error}. Make them one type.")
+    if problems:
+        raise DataError(problems)
+    kind = str(frame.implementation.name).lower()
+    return pa.table(columns), kind if kind in _FRAMES else "pyarrow"
+
+
+def _check_names(names: list[Any]) -> None:
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise DataError(
+            f"Column names must be texts. Got {', '.join(repr(name) for name in odd[:5])} instead. "
+            "Rename them: frame.columns = [str(name) for name in frame.columns]."
+        )
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        raise DataError(f"The frame has more than one column named {listed(repeated)}. Rename them.")
+
+
+def _column(series: Any) -> Any:
+    native = series.to_native()
+    if series.implementation.is_pandas():
+        # NaN and None in object columns are missing values; arrow is told so.
+        return pa.Array.from_pandas(native)
+    return series.to_arrow()
+
+
+def tidy(table: pa.Table, *, nulls: Sequence[str] = (), where: str = "The table") -> pa.Table:
+    """Check names and types, and turn empty texts and ``nulls`` into missing values."""
+    repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
+    problems = [f"{where} has more than one column named {listed(repeated)}. Rename them."] if repeated else []
+    if not table.num_columns:
+        problems.append(f"{where} has no columns.")
+    elif not table.num_rows:
+        problems.append(f"{where} is empty: it has no rows.")
+    markers = pa.array(["", *nulls], pa.string())
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            columns.append(_tidy(column, markers))
+        except DataError as error:
+            problems += [f"Column `{name}` {problem}" for problem in error.problems]
+    if problems:
+        raise DataError(problems)
+    return pa.table(columns, names=table.column_names)
+
+
+def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
+    type_ = column.type
+    if pa.types.is_dictionary(type_):
+        if not _is_text(type_.value_type):
+            return _tidy(column.cast(type_.value_type), markers)
+        return _without_markers(column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries(), markers)
+    if pa.types.is_null(type_):
+        return column.cast(pa.string())
+    if _is_text(type_):
+        return _without_markers(column if pa.types.is_string(type_) else _as_string(column), markers)
+    if pa.types.is_decimal(type_):
+        whole = type_.scale <= 0 and type_.precision <= 18
+        return column.cast(pa.int64() if whole else pa.float64())
+    if pa.types.is_float16(type_) or pa.types.is_float32(type_):
+        return column.cast(pa.float64())
+    if pa.types.is_timestamp(type_) and type_.tz is not None:
+        return pc.local_timestamp(column) if type_.tz != "UTC" else column.cast(pa.timestamp(type_.unit))
+    if pa.types.is_date64(type_):
+        return column.cast(pa.date32())
+    if pa.types.is_time(type_) or pa.types.is_duration(type_):
+        return column.cast(pa.string())
+    known = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_date, pa.types.is_timestamp)
+    if not any(check(type_) for check in known):
+        raise DataError(
+            f"holds values of type {type_}; only numbers, texts, dates and truth values can be used. "
+            "Convert it or leave it out."
+        )
+    return column
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or type_ == pa.string_view())
+
+
+def _as_string(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    # More than two gigabytes of text do not fit one chunk with 32-bit offsets.
+    parts = [
+        chunk.slice(start, 1 << 20).cast(pa.string())
+        for chunk in column.chunks
+        for start in range(0, max(len(chunk), 1), 1 << 20)
+    ]
+    return pa.chunked_array(parts, pa.string())
+
+
+def _without_markers(column: pa.ChunkedArray, markers: pa.Array) -> pa.ChunkedArray:
+    if not pa.types.is_dictionary(column.type):
+        found = pc.is_in(column, markers)
+        return pc.if_else(found, pa.scalar(None, pa.string()), column) if pc.any(found).as_py() else column
+    chunks = []
+    for chunk in column.chunks:
+        found = pc.is_in(chunk.dictionary, markers)
+        if pc.any(found).as_py():
+            kept = pc.if_else(found.take(chunk.indices), pa.scalar(None, pa.int32()), chunk.indices)
+            chunk = pa.DictionaryArray.from_arrays(kept, chunk.dictionary)
+        chunks.append(chunk)
+    return pa.chunked_array(chunks, column.type)

@@ -16,6 +16,7 @@ from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, Generalized
 from undercover.model.schema import Role
+from undercover.model.view import Shown
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True)
-class Release:
+class Release(Shown):
     """Published tables and what is claimed of them.
 
     ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``; ``form`` says

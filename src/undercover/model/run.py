@@ -15,6 +15,7 @@ from undercover.model.groups import Groups
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.model.view import Shown
 
 if TYPE_CHECKING:
     from undercover.model.protocols import Method
@@ -39,7 +40,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Shown):
     """Private. The release and everything the holder may look at and nobody else.
 
     ``recipe`` are the parameters that make its method again. ``original`` is the encoded input and ``method`` the very

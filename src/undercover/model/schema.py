@@ -13,6 +13,7 @@ from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.view import Shown
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
 Missing = Literal["error", "drop", "category"]
@@ -104,7 +105,7 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Schema:
+class Schema(Shown):
     """Which column plays which part; a column without a role is not published.
 
     Parameters

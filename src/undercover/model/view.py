@@ -13,6 +13,7 @@ from dataclasses import MISSING, dataclass, fields, replace
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
+from undercover import plugins
 from undercover.model import figures
 
 Sense = Literal["risk", "before", "baseline", "cost", "count", "signed", "seconds", "plain"]
@@ -199,8 +200,16 @@ class View:
 Part: TypeAlias = str | Said | FigureTable | Picture | View | Callable[[], Picture]
 
 
-class Viewable:
-    """Whatever shows itself by a view; in a notebook as a card."""
+class Shown:
+    """Whatever a notebook shows as a card; pages are loaded when the first one is."""
+
+    def _repr_html_(self) -> str:
+        card: str = plugins.find("undercover.pages.cards:card_of")(self)
+        return card
+
+
+class Viewable(Shown):
+    """Whatever shows itself by a view."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""

@@ -17,17 +17,8 @@ _IN_MEMORY = "people.csv"
 def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format: str = "csv") -> dict[str, Any]:
     """The command and what stands around it; private, because it names paths and the seed.
 
-    Parameters
-    ----------
-    run
-        The run to be made once more.
-    folder
-        Where it is saved, as the holder calls it; its private part has the spec.
-    file_format
-        Of the published tables.
+    ``folder`` is where the run is saved, as the holder calls it; its private part has the spec.
 
-    Examples
-    --------
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=7)

@@ -1,32 +1,31 @@
-"""Cards of what has no view of its own: schemas, releases and runs are named in words that only pages know."""
+"""Cards of what a notebook user holds; schemas, releases and runs are named in words that only pages know."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from undercover.model.figures import number, parameters, seconds
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
-from undercover.model.view import Verdict, View, facts, listed
-from undercover.pages import views
+from undercover.model.view import Shown, Verdict, View, Viewable, facts, listed
+from undercover.pages.views import card
 from undercover.pages.words import asked_parameters, declared_by, promise_title, release_title
 
 Line = tuple[str, str]
 
 
-def register() -> None:
-    """Give everything a notebook user holds a card; calling it twice does no harm.
+def card_of(thing: Shown) -> str:
+    """The card of whatever has one.
 
-    >>> register()
-    >>> Schema(quasi_identifiers=["age"])._repr_html_().startswith("<div")
+    >>> card_of(Schema(quasi_identifiers=["age"])).startswith("<div")
     True
     """
-    views.register()
-    kinds: tuple[tuple[type[Any], Any], ...] = ((Schema, schema_view), (Run, run_view), (Release, release_view))
-    for kind, shown in kinds:
-        kind._repr_html_ = lambda thing, shown=shown: views.card(shown(thing))
+    if isinstance(thing, Viewable):
+        return card(thing.view())
+    views: dict[type[Any], Callable[[Any], View]] = {Schema: schema_view, Run: run_view, Release: release_view}
+    return card(next(view for kind, view in views.items() if isinstance(thing, kind))(thing))
 
 
 def schema_view(schema: Schema) -> View:
@@ -56,16 +55,7 @@ def release_view(release: Release) -> View:
 
 
 def run_view(run: Run) -> View:
-    """The release of a run and what only the holder may see.
-
-    >>> import numpy as np
-    >>> from undercover.model.groups import Groups
-    >>> release, schema = Release("mondrian", {"k": 5}, (), True), Schema(quasi_identifiers=["age"])
-    >>> groups, rows = Groups(np.zeros(5, np.int32), 1), np.arange(5)
-    >>> view = run_view(Run(release, schema, groups, rows, {"rows": 8}, {"source": "seed", "seed": 7}, {}))
-    >>> view.parts[0].rows[0], view.parts[0].rows[-1]
-    (('rows', '5 of 8'), ('randomness', 'reproducible: not for publication'))
-    """
+    """The release of a run and what only the holder may see."""
     read = run.source.get("rows")
     rows = f"{number(len(run.rows))} of {number(read)}" if isinstance(read, int) else number(len(run.rows))
     lines: list[Line] = [("rows", rows), *_lines(run.release)]

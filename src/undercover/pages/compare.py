@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from undercover.pages.charts.compare import frontier_charts, looks
-from undercover.pages.charts.sweeps import sweep_chart
+from undercover.pages.charts.compare import frontier_charts, looks, sweep_chart
 from undercover.pages.jinja import drawn, render
 
 ATTACKS = {

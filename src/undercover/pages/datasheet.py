@@ -29,25 +29,7 @@ _FOUND = ("name", "required", "actual", "holds", "needs", "note")
 
 
 def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
-    """Everything the datasheet says.
-
-    Parameters
-    ----------
-    release
-        What leaves the house.
-    file_format
-        ``csv`` or ``parquet``: how the tables beside the datasheet are written.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.release import PublishedColumn
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-    >>> found = datasheet_summary(Release("mondrian", {"k": 2, "seed": 7}, (table,), True))
-    >>> found["title"], found["private"], found["method"]["parameters"]
-    ('Mondrian, k = 2', False, {'k': 2})
-    """
+    """Everything the datasheet says; ``file_format`` is that of the tables beside it, csv or parquet."""
     reading, about = read(release), about_of(release.method)
     return {
         "private": False,

@@ -16,15 +16,7 @@ VERDICTS = {"held": "good", "not held": "bad", "cannot be tested": "care"}
 
 
 def experiment_html(results: Mapping[str, Any]) -> str:
-    """One self-contained page; takes the content of ``results.json``.
-
-    >>> about = dict(experiment="toy", title="A toy", paper="", private=False, data={}, about=[], parameters={})
-    >>> found = dict(claims=[], plots=[], rows=[], refused=[], made_with={})
-    >>> timings = dict(cells=0, reused=0, seconds=0.0, by_figure={})
-    >>> page = experiment_html({**about, **found, "timings": timings})
-    >>> page.startswith("<!DOCTYPE html>"), "A toy" in page
-    (True, True)
-    """
+    """One self-contained page; takes the content of ``results.json``."""
     plots = []
     for plot in results["plots"]:
         chart = drawn(experiment_chart(plot)) if plot["points"] else None
@@ -57,15 +49,7 @@ def figure_tables(plot: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def experiments_overview_html(overview: Mapping[str, Any]) -> str:
-    """One self-contained page that links to those of the experiments; takes the content of ``overview.json``.
-
-    Examples
-    --------
-    >>> waiting = dict(experiment="toy", title="A toy", paper="", state="not run yet", page="toy/experiment.html")
-    >>> page = experiments_overview_html(dict(private=False, quick=True, experiments=[waiting], made_with={}))
-    >>> page.startswith("<!DOCTYPE html>"), "not run yet" in page
-    (True, True)
-    """
+    """One self-contained page that links to those of the experiments; takes the content of ``overview.json``."""
     entries = []
     for entry in overview["experiments"]:
         found = Counter(claim["verdict"] for claim in entry.get("claims", ()))

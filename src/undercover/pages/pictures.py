@@ -18,13 +18,7 @@ EMPTY: Final[Mapping[str, Any]] = {"output_tables": [], "lattice": None, "promis
 
 
 def pictures(run: Run) -> dict[str, Any]:
-    """The figures by name: those of the method's own drawings, and the map of ``promises``.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> pictures(uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10)))
-    {'output_tables': [], 'lattice': None, 'promises': None}
-    """
+    """The figures by name: those of the method's own drawings, and the map of ``promises``."""
     found = {drawing.name: drawing.facts(run) for drawing in about_of(run.release.method).pictures}
     return {**EMPTY, **found, "promises": guarantee_facts(run.release)}
 

@@ -9,8 +9,8 @@ from undercover.errors import InternalError
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import Bound
 from undercover.guarantees.breach.map import TITLES, guarantee_chart
-from undercover.model.view import View
-from undercover.pages.charts.bars import comparison_chart
+from undercover.model.figures import cost, risk
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture, View, room
 from undercover.pages.jinja import drawn, render
 from undercover.pages.pictures import picture_charts
 from undercover.pages.views import section
@@ -48,18 +48,11 @@ def datasheet_html(summary: Mapping[str, Any]) -> str:
 
 
 def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods side by side", about: str = "") -> str:
-    """Several releases of one table on one page, for the holder.
+    """Several releases of one table on one page, for the holder; ``about`` is a paragraph on the data.
 
-    Parameters
-    ----------
-    entries
-        One mapping per release: ``summary`` (of :func:`undercover.pages.summarize`), and where there are files to
-        link to, ``report`` and ``datasheet`` as paths relative to the page; ``title`` where the summary's will not do.
-    title, about
-        The heading, and a paragraph on the data.
+    Each entry has the ``summary`` of its run and, where there are files to link to, ``report`` and ``datasheet`` as
+    paths relative to the page; ``title`` where the summary's will not do.
 
-    Examples
-    --------
     >>> "Nothing was published" in overview_html([])
     True
     """
@@ -76,6 +69,57 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
         about=about,
         chart=drawn(comparison_chart(compared)) if drawable else None,
     )
+
+
+def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
+    """Methods side by side: mean identity and attribute disclosure beside guessing, and the loss.
+
+    Each entry has a ``title`` and the ``headline`` and ``cost`` of its summary; what one lacks is left out.
+
+    >>> comparison_chart([{"title": "Ours", "cost": {"loss": {"arx": {"arithmetic": 0.1}}}}]).values
+    [{'method': 'Ours', 'measure': 'loss of detail', 'value': 0.1, 'guess': None}]
+    """
+    import altair as alt
+
+    rows: list[dict[str, Any]] = []
+    for entry in entries:
+        found = entry.get("headline") or {}
+        for key, label in (("identity", "finding the row"), ("attribute", "learning the value")):
+            if found.get(key):
+                mean, guess = (
+                    found[key]["after_mean"],
+                    found[key]["baseline_mean" if key == "attribute" else "baseline"],
+                )
+                rows.append({"method": entry["title"], "measure": label, "value": mean, "guess": guess})
+        losses = entry["cost"]["loss"] if entry.get("cost") else {}
+        if losses:
+            loss = losses["arx" if "arx" in losses else "shift"]["arithmetic"]
+            rows.append({"method": entry["title"], "measure": "loss of detail", "value": loss, "guess": None})
+    measures = list(dict.fromkeys(row["measure"] for row in rows))
+    titles = [str(entry["title"]) for entry in entries]
+    panels = []
+    for position, measure in enumerate(measures):
+        extent = 0 if position else room(titles)
+        labels = alt.Axis(labels=not position, ticks=False, domain=False, title=None, minExtent=extent)
+        base = alt.Chart(width=210, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
+        y = alt.Y("method:N", sort=titles, axis=labels)
+        axis = alt.Axis(format=".3~%" if measure != "loss of detail" else "~g", tickCount=4)
+        bars = base.mark_bar(color=AFTER if measure != "loss of detail" else GUESS).encode(
+            x=alt.X("value:Q", title=None, axis=axis), y=y
+        )
+        ticks = base.mark_tick(color=BEFORE, thickness=3, size=22).encode(x="guess:Q", y=y)
+        panels.append(bars + ticks if measure != "loss of detail" else bars)
+    chart = alt.hconcat(*panels, data=alt.NamedData("rows"), spacing=24)
+    described = "Mean disclosure after the release and loss of detail, for each method: " + "; ".join(
+        f"{title}: "
+        + ", ".join(
+            f"{row['measure']} {cost(row['value']) if row['guess'] is None else risk(row['value'])}"
+            for row in rows
+            if row["method"] == title
+        )
+        for title in titles
+    )
+    return Picture.of("comparison", chart, rows, f"{described}.")
 
 
 def guarantee_html(

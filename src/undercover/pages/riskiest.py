@@ -26,15 +26,6 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
     Sensitive values and identifiers are left out: the number of the row is enough for the holder to look them up, and
     a page is passed on more easily than a table.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=1)
-    >>> found = riskiest(run, [uc.attack(run).to_dict()])
-    >>> found[0]["attack"], sorted(found[0]["rows"][0])
-    ('linkage', ['attribute', 'identity', 'known', 'matches', 'row'])
     """
     found = []
     for attack in attacks:

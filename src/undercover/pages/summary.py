@@ -49,54 +49,11 @@ _FROM_ORIGINAL = (
 
 
 def summarize(
-    run: Run,
-    *,
-    verification: Verification,
-    attacks: Sequence[Viewable] = (),
-    measures: Measures | None = None,
+    run: Run, *, verification: Verification, attacks: Sequence[Viewable] = (), measures: Measures | None = None
 ) -> dict[str, Any]:
-    """Everything the report says.
+    """Everything the report says; without ``measures`` where the original is not at hand.
 
-    Parameters
-    ----------
-    run
-        The private run; ``source["columns"]``, where given, names the columns of the input.
-    verification
-        What :func:`undercover.guarantees.verify` found.
-    attacks
-        What each attack found.
-    measures
-        What was measured; ``None`` where the original is not at hand.
-
-    Returns
-    -------
-    dict
-        ``title``, ``verdict``, ``asked``, ``done``, ``holds``, ``class_sizes``, ``beside``, ``attacks``, ``riskiest``,
-        ``headline``, ``cost``, ``warnings``, ``limits``, ``not_published``, ``again``, ``pictures``, ``private``, and
-        ``sections``: what is shown of sizes, attacks, rows at risk and costs, each as the mapping of a view.
-
-    Examples
-    --------
-    >>> import numpy as np, pyarrow as pa
-    >>> from undercover.guarantees.k_anonymity import KAnonymity
-    >>> from undercover.guarantees.verify import verify
-    >>> from undercover.model.groups import Groups
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> from undercover.model.schema import Schema
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-    >>> run = Run(
-    ...     release=Release("mondrian", {"k": 2}, (table,), algorithm_safe=True),
-    ...     schema=Schema(quasi_identifiers=["age"]),
-    ...     groups=Groups(np.zeros(2, np.int32), 1),
-    ...     rows=np.arange(2),
-    ...     source={"rows": 3},
-    ...     randomness={"source": "os"},
-    ...     timings={"method": 0.5},
-    ... )
-    >>> found = summarize(run, verification=verify(run.release, [KAnonymity(k=2)]))
-    >>> found["verdict"]["text"], found["done"]["counts"]["dropped"]
-    ('The promise holds, recomputed from the published tables.', 1)
+    ``sections`` is what is shown of sizes, attacks, rows at risk and costs, each as the mapping of a view.
     """
     reading = read(run.release)
     classes, charged = reading.classes, reading.charged

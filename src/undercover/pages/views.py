@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from undercover.model.view import FigureTable, Said, View, Viewable
+from undercover.model.view import FigureTable, Said, View
 from undercover.pages.jinja import environment, render
 
 if TYPE_CHECKING:
@@ -40,15 +40,3 @@ def card(view: View) -> str:
     tables = (part for part in view.without_private().parts if isinstance(part, FigureTable | Said))
     parts = [part for part in tables if not part.detail]
     return render("card.html.j2", view=view, parts=parts, edge=EDGES[view.verdict], most=_MOST_ROWS)
-
-
-def register() -> None:
-    """Give whatever has a view a card in notebooks; calling it twice does no harm.
-
-    >>> register()
-    >>> from undercover.guarantees.verify import Verification
-    >>> Verification(())._repr_html_().startswith("<div")
-    True
-    """
-    kind: type[Any] = Viewable
-    kind._repr_html_ = lambda result: card(result.view())

@@ -1,5 +1,1 @@
 """The verbs, a file each: publish, verify, attack, measure, report, save and load, joint risk, apply."""
-
-from undercover.pages.cards import register
-
-register()

@@ -47,17 +47,7 @@ TWICE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """What a run was asked for, apart from its table.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), require=[uc.KAnonymity(k=5)])
-    >>> recipe = recipe_of(run)
-    >>> recipe.method, recipe.requirements
-    (Mondrian(k=10, ...), (KAnonymity(k=5),))
-    """
+    """What a run was asked for, apart from its table."""
 
     method: Method
     schema: Schema  # with the kinds the columns turned out to have
@@ -76,14 +66,7 @@ def recipe_of(run: Run) -> Recipe:
     columns = {name: replace(schema.column(name), kind=kinds[name]) for name in schema.published}
     return Recipe(
         method=method_of(run),
-        schema=Schema(
-            quasi_identifiers=schema.quasi_identifiers,
-            sensitive=schema.sensitive,
-            identifiers=schema.identifiers,
-            insensitive=schema.insensitive,
-            columns={**schema.columns, **columns},
-            missing=schema.missing,
-        ),
+        schema=replace(schema, columns={**schema.columns, **columns}),
         requirements=tuple(guarantee_from_mapping(entry) for entry in run.requirements),
         options=as_written(ReadOptions(**run.source.get("options", {})), run),
     )
@@ -136,7 +119,7 @@ def apply(
     before = recipe if isinstance(recipe, Run) else load_recipe(recipe)
     chosen = recipe_of(before)
     progress("reading", 0.0)
-    given = data if isinstance(data, Input) else read(data, options=chosen.options)
+    given = read(data, options=chosen.options)
     check_fit(given, chosen.schema)
     progress("comparing people", 0.0)
     people = same_people(before, given, original=original)
@@ -144,16 +127,8 @@ def apply(
     if isinstance(method, Continuing):
         method = method.continue_from(before, people)
     try:
-        after = publish(
-            given,
-            chosen.schema,
-            method,
-            require=chosen.requirements,
-            seed=seed,
-            engine=engine,
-            options=chosen.options,
-            progress=progress,
-        )
+        options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": progress}
+        after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error
     origin = {name: before.source.get(name) for name in ("folder", "path", "sha256", "rows")}
@@ -171,8 +146,6 @@ def load_recipe(directory: str | os.PathLike[str]) -> Run:
 def check_fit(given: Input, schema: Schema) -> None:
     """Refuse a table the recipe does not fit, with everything that does not: columns, kinds, hierarchies, domains.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> check_fit(read(pa.table({"aeg": [34]})), Schema(quasi_identifiers=["age"]))
     Traceback (most recent call last):
@@ -262,18 +235,8 @@ class Changes:
 
 
 def changes(before: Run, after: Run) -> Changes:
-    """Compare two runs of one recipe.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people = uc.datasets.census(3000)
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> first = uc.publish(people.slice(0, 1000), schema, uc.Mondrian(k=10))
-    >>> changes(first, uc.apply(first, people.slice(1000))).rows
-    (1000, 2000)
-    """
-    findings = verify(after).findings
+    """Compare two runs of one recipe."""
+    findings = (after.verification or verify(after)).findings
     known = after.source.get("columns", ())
     used = [run.release.parameters.get("used", {}) for run in (before, after)]
     return Changes(

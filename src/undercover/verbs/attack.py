@@ -3,46 +3,32 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 from undercover import plugins
 from undercover.attacks.linkage import Linkage, LinkageResult
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
-from undercover.model.protocols import Attack, Progress, no_progress
+from undercover.model.protocols import Attack, Method, Progress, no_progress
 from undercover.model.run import Run
-from undercover.verbs.joint import method_of
 from undercover.verbs.store import load, original_of
 
 R = TypeVar("R")
+Target: TypeAlias = Run | Case | str | os.PathLike[str]
 
 
 @overload
 def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: None = None,
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
+    target: Target, attacker: None = None, *, original: Any = None, progress: Progress = no_progress
 ) -> LinkageResult: ...
 
 
 @overload
-def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: Attack[R],
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
-) -> R: ...
+def attack(target: Target, attacker: Attack[R], *, original: Any = None, progress: Progress = no_progress) -> R: ...
 
 
 def attack(
-    target: Run | Case | str | os.PathLike[str],
-    attacker: Attack[R] | None = None,
-    *,
-    original: Any = None,
-    progress: Progress = no_progress,
+    target: Target, attacker: Attack[R] | None = None, *, original: Any = None, progress: Progress = no_progress
 ) -> R | LinkageResult:
     """Attack a release with what the holder knows: the original table.
 
@@ -83,7 +69,13 @@ def attack(
 def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:
     """The case of a run or of the folder it was saved to; the original is read once, for all attacks on it."""
     run = target if isinstance(target, Run) else load(target)
-    return Case(original_of(run, original), run.release, run, made_by=lambda: method_of(run))
+
+    def made_by() -> Method:
+        from undercover.verbs.joint import method_of
+
+        return method_of(run)
+
+    return Case(original_of(run, original), run.release, run, made_by=made_by)
 
 
 def attacks_of(case: Case) -> list[Attack[Any]]:

@@ -108,7 +108,7 @@ def publish(
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     at = Stages(progress)
     method = with_published(method, schema)
-    given = at("read", read_input, data, options, told="reading")
+    given = at("read", read, data, options=options, told="reading")
     table = at("encode", Table.from_arrow, given.data, schema, told="encoding")
     run = publish_table(
         table, method, require=requirements, engine=engine_of(engine), randomness=Randomness(seed), at=at
@@ -130,16 +130,7 @@ def publish_table(
     randomness: Randomness | None = None,
     at: Stages | None = None,
 ) -> Run:
-    """Anonymise a table that is encoded already, and verify the result: every claim once.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> table = Table.from_arrow(uc.datasets.census(1000), schema)
-    >>> publish_table(table, uc.Mondrian(k=10)).verification.holds
-    True
-    """
+    """Anonymise a table that is encoded already, and verify the result: every claim once."""
     at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
     doing = f"anonymising with {method.name}"
     draft = at(
@@ -151,11 +142,6 @@ def publish_table(
     _must_hold(found, len(claims))
     release = run.release.with_guarantees(found.manifest_entries())
     return replace(run, release=release, verification=found, timings=dict(at.seconds))
-
-
-def read_input(data: Any, options: ReadOptions | None = None) -> Input:
-    """Data as one input, unless it was read before."""
-    return data if isinstance(data, Input) else read(data, options=options)
 
 
 def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, require: Sequence[Checkable]) -> Run:
@@ -224,13 +210,10 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
 def _without(table: Table, dropped: Sequence[str]) -> Table:
     """The table without quasi-identifiers that were not published: they are neither attacked nor measured."""
     schema = table.schema
-    kept = Schema(
-        quasi_identifiers=[name for name in schema.quasi_identifiers if name not in dropped],
-        sensitive=schema.sensitive,
-        identifiers=schema.identifiers,
-        insensitive=schema.insensitive,
+    kept = replace(
+        schema,
+        quasi_identifiers=tuple(name for name in schema.quasi_identifiers if name not in dropped),
         columns={name: column for name, column in schema.columns.items() if name not in dropped},
-        missing=schema.missing,
     )
     columns = {name: column for name, column in table.columns.items() if name not in dropped}
     return replace(table, schema=kept, columns=columns)

@@ -28,14 +28,6 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     """Verify, attack and measure a run: everything its report says, as one private mapping.
 
     What was verified when the run was made is not verified again.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
-    >>> summarize(run)["private"]
-    True
     """
     from undercover.pages.summary import summarize as summarize_run
 

@@ -21,33 +21,14 @@ from undercover.model.table import Table, write_values
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
-    """Compare a new table with the one ``before`` was made of.
-
-    Parameters
-    ----------
-    before
-        The run of the release, with or without its original table in memory.
-    given
-        The new table.
-    original
-        The table of the release: a path or frame; by default it is looked for where it was read from.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people = uc.datasets.census(1000)
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
-    >>> same_people(run, read(people.take(list(range(999, -1, -1))))).sentence()
-    'The new table is the one the recipe was made for'
-    """
+    """Compare a new table with the one ``before`` was made of, which is looked for where it was read if not given."""
     rows = given.data.num_rows
     digest = given.source.get("sha256")
     if digest is not None and digest == before.source.get("sha256"):
         return SamePeople(same_table=True, rows=rows)
     identifiers = before.schema.identifiers
     old = _old_table(before, original)
-    encoded = before.original if before.original is not None or old is None else _encoded(old, before)
+    encoded = before.original if before.original is not None or old is None else Table.from_arrow(old, before.schema)
     if (
         encoded is not None
         and encoded.n_input == rows
@@ -72,8 +53,6 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
 def same_rows(first: Table, second: Table) -> bool:
     """Whether two tables hold the same rows, in whatever order.
 
-    Examples
-    --------
     >>> from undercover.model.schema import Schema
     >>> schema = Schema(quasi_identifiers=["age", "sex"])
     >>> ages, sexes = ([34, 28], [28, 34], [28, 34]), (["f", "m"], ["f", "m"], ["m", "f"])
@@ -106,7 +85,7 @@ def _old_table(before: Run, original: Any) -> pa.Table | None:
     """The table of the release as it was read, if it can be had."""
     options = as_written(ReadOptions(**before.source.get("options", {})), before)
     if original is not None:
-        given = original if isinstance(original, Input) else read(original, options=options)
+        given = read(original, options=options)
         before.schema.check_against(given.data.column_names)
         return given.data
     path, digest = before.source.get("path"), before.source.get("sha256")
@@ -114,10 +93,6 @@ def _old_table(before: Run, original: Any) -> pa.Table | None:
     if path is None or digest is None or not Path(path).is_file() or sha256(path) != digest:
         return None
     return read(path, options=options).data
-
-
-def _encoded(data: pa.Table, before: Run) -> Table:
-    return Table.from_arrow(data, before.schema)
 
 
 def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:

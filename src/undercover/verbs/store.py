@@ -10,13 +10,12 @@ from typing import Any
 from undercover.errors import DataError, SchemaError
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
-from undercover.io.source import Input, ReadOptions, read
+from undercover.io.source import ReadOptions, read
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.verbs.report import summarize
 
 
 def save(
@@ -44,6 +43,7 @@ def save(
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
+    from undercover.verbs.report import summarize
 
     facts = summarize(run, progress=progress) if summary is None else summary
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}
@@ -103,5 +103,4 @@ def table_of(original: Any, schema: Schema | None, release: Release, options: Re
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    given = original if isinstance(original, Input) else read(original, options=options)
-    return Table.from_arrow(given.data, schema or schema_of(release))
+    return Table.from_arrow(read(original, options=options).data, schema or schema_of(release))

@@ -27,23 +27,11 @@ _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
 def infer(
     columns: Mapping[str, Any], *, decimal: str | None, text: Collection[str] = ()
 ) -> tuple[dict[str, Any], dict[str, str], str]:
-    """Give every text column its type.
+    """Give every text column its type: the columns, what each is, and the decimal mark.
 
-    Parameters
-    ----------
-    columns
-        pyarrow columns of text.
-    decimal
-        ``"."`` or ``","``; ``None`` takes the comma where there are columns of numbers with one and none with a point.
-    text
-        Columns that stay text whatever they hold.
+    Without a ``decimal`` the comma is taken where columns of numbers have one and none has a point; what is named in
+    ``text`` stays text whatever it holds.
 
-    Returns
-    -------
-    The typed columns, what each is, and the decimal mark.
-
-    Examples
-    --------
     >>> columns = {"age": pa.chunked_array([["34", None]]), "zip": pa.chunked_array([["01234", "20115"]])}
     >>> _, kinds, decimal = infer(columns, decimal=None)
     >>> kinds, decimal

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -35,8 +35,6 @@ _LONG = pa.large_string()
 class CsvDecisions:
     """How a CSV file was read.
 
-    Examples
-    --------
     >>> CsvDecisions(separator=";", decimal=",", encoding="latin-1").sentence()
     "read as: separator ';', decimal ',', encoding latin-1"
     """
@@ -64,29 +62,10 @@ def read_csv(
     text: Collection[str] | None = (),
     dictionaries: Collection[str] = (),
 ) -> tuple[pa.Table, CsvDecisions]:
-    """Read a CSV file, plain or ``.gz``.
+    """Read a CSV file, plain or ``.gz``, whose first line names the columns; what is ``None`` is found from the file.
 
-    Parameters
-    ----------
-    path
-        The file; the first line names the columns.
-    separator, decimal, encoding
-        Declared, or ``None`` to have them found.
-    nulls
-        Texts that mean missing, beside the empty field.
-    text
-        Columns that stay text whatever they hold; ``None`` for all of them.
-    dictionaries
-        Columns of few distinct texts, to be read as dictionaries: several times faster than as texts.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "t.csv").write_text("age;income\\n34;1,5\\n28;\\n")
-    ...     table, decisions = read_csv(Path(folder, "t.csv"))
-    >>> table.to_pydict(), decisions.sentence()
-    ({'age': [34, 28], 'income': [1.5, None]}, "read as: separator ';', decimal ',', encoding utf-8")
+    ``nulls`` mean missing beside the empty field. Columns named in ``text`` stay text whatever they hold, all where it
+    is ``None``; those in ``dictionaries``, of few distinct texts, are read as such, several times faster.
     """
     place = Path(path)
     _check_options(separator, decimal, encoding)
@@ -127,16 +106,6 @@ def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a table; :func:`read_csv` gives the same cells back.
 
     Numbers and dates are written as everywhere in a release: whole numbers without a fraction, dates in ISO form.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_csv(pa.table({"age": ["[28, 35]", None], "n": [1.0, 2.5]}), Path(folder, "t.csv"))
-    ...     print(Path(folder, "t.csv").read_text(), end="")
-    age,n
-    "[28, 35]",1
-    ,2.5
     """
     try:
         with open(path, "wb") as stream:
@@ -146,14 +115,7 @@ def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def write_csv_to(table: pa.Table, stream: BinaryIO) -> None:
-    """Write a table as CSV into an open binary stream.
-
-    >>> import io
-    >>> stream = io.BytesIO()
-    >>> write_csv_to(pa.table({"age": [34, None], "job": ["cook", "smith"]}), stream)
-    >>> stream.getvalue()
-    b'age,job\\n34,cook\\n,smith\\n'
-    """
+    """Write a table as CSV into an open binary stream."""
     names = pa.array(table.column_names, pa.string())
     stream.write((",".join(_quoted(names).to_pylist()) + "\n").encode())
     columns = [_as_cells(column) for column in table.columns]
@@ -273,18 +235,14 @@ def _arrow_read(
 
 
 def _first_wrong_byte(path: Path) -> UnicodeDecodeError:
-    with open_binary(path) as stream:
-        for line in stream:
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError as error:
-                return error
+    for _, error in _undecodable(path, "utf-8"):
+        return error
     raise DataError(f"`{path}` is not valid UTF-8.")
 
 
 def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> DataError:
     decoder_input = bytes(error.object[error.start : error.start + 1])
-    line = next((number for number, text in enumerate(_lines(path), 1) if not _decodes(text, encoding)), 1)
+    line = next((number for number, _ in _undecodable(path, encoding)), 1)
     others = ", ".join(f'"{other}"' for other in ("utf-8", "latin-1", "cp1252") if other != _canonical(encoding))
     return DataError(
         f"`{path}`, line {line}: the byte 0x{decoder_input.hex()} is not possible in the encoding {encoding}. "
@@ -292,17 +250,14 @@ def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> Dat
     )
 
 
-def _lines(path: Path) -> Any:
+def _undecodable(path: Path, encoding: str) -> Iterator[tuple[int, UnicodeDecodeError]]:
+    """The numbers of lines that are not in an encoding, and why."""
     with open_binary(path) as stream:
-        yield from stream
-
-
-def _decodes(line: bytes, encoding: str) -> bool:
-    try:
-        line.decode(encoding)
-    except UnicodeDecodeError:
-        return False
-    return True
+        for number, line in enumerate(stream, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError as error:
+                yield number, error
 
 
 def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str]:

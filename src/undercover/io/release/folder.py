@@ -49,49 +49,10 @@ def save(
     summary: Mapping[str, Any] | None = None,
     datasheet: str | None = None,
 ) -> Path:
-    """Write a run to a new folder.
+    """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
-    Parameters
-    ----------
-    run
-        What :func:`undercover.publish` returned.
-    directory
-        The folder to make. Its parent must exist; it must not, unless ``force`` is given.
-    format
-        Of the published tables: ``csv`` or ``parquet``.
-    force
-        Replace an existing release folder. Anything else that stands there is left alone and refused.
-    report, datasheet
-        HTML pages: for the holder (``private/report.html``) and for the recipient (``public/datasheet.html``).
-    summary
-        What the report says, every figure unrounded; becomes ``private/report.json``.
-
-    Returns
-    -------
-    The folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from undercover.model.release import PublishedColumn, PublishedTable, Release
-    >>> from undercover.model.schema import Schema
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["[28, 35]", "[28, 35]"]}))
-    >>> run = Run(
-    ...     release=Release("mondrian", {"k": 2}, (table,), algorithm_safe=True),
-    ...     schema=Schema(quasi_identifiers=["age"]),
-    ...     groups=Groups(np.zeros(2, np.int32), 1),
-    ...     rows=np.arange(2),
-    ...     source={"rows": 2},
-    ...     randomness={"source": "os"},
-    ...     timings={},
-    ... )
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     made = save(run, Path(folder, "out"))
-    ...     print(*sorted(path.relative_to(made).as_posix() for path in made.rglob("*.*")))
-    ...     load_run(made).groups.labels.tolist()
-    private/groups.parquet private/run.json private/spec.toml public/release.json public/table.csv
-    [0, 0]
+    ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
+    every figure unrounded, becomes ``private/report.json``.
     """
     if format not in ("csv", "parquet"):
         raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")

@@ -68,20 +68,7 @@ class _Manifest(_Entry):
 
 
 def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> None:  # noqa: A002
-    """Write the tables of a release and its manifest into an existing folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> columns = (PublishedColumn("age", "quasi-identifier", "interval"),)
-    >>> table = PublishedTable("table", columns, pa.table({"age": ["*"]}))
-    >>> release = Release("mondrian", {"k": 1}, (table,), algorithm_safe=True, version="0.1.0")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_tables(release, Path(folder))
-    ...     again, problems = load_release(folder)
-    >>> again.table().to_pydict(), problems
-    ({'age': ['*']}, [])
-    """
+    """Write the tables of a release and its manifest into an existing folder."""
     tables = []
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
@@ -111,18 +98,6 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
 
     Generalised columns come back as dictionaries of text, columns of plain values as the numbers or dates they are.
     A table that differs and cannot be read at all raises :class:`~undercover.errors.VerificationError`.
-
-    Returns
-    -------
-    The release, and one sentence for every difference between tables and manifest.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     load_release(folder)
-    Traceback (most recent call last):
-    undercover.errors.DataError: There is no release.json in ... Give the public folder of a release.
     """
     place = Path(folder)
     manifest = _read_manifest(place)

@@ -88,8 +88,6 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
 def checked(content: Mapping[str, Any]) -> tuple[SpecFile, list[str]]:
     """The content of a file as far as it can be understood, and everything that is wrong with it.
 
-    Examples
-    --------
     >>> checked({"data": {"seperator": ";"}})[1]
     ['Key `data.seperator` is not known. Did you mean `separator`? There are: `missing`, `separator`, ...']
     """

@@ -2,19 +2,22 @@
 
 A spec file names hierarchies and distances by their files, so there is a file for each beside it. What the run found
 out by itself (levels, groups, kinds of undeclared columns) is not in it: the method finds it out again.
+The standard library reads TOML and does not write it.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from undercover.errors import InternalError
 from undercover.hierarchies.file import hierarchy_text
 from undercover.io.distance_file import distances_text
 from undercover.io.plain import plain
 from undercover.io.spec.load import schema_to_mapping
-from undercover.io.spec.toml import quoted, written
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.run import Run
@@ -25,34 +28,7 @@ SPEC = "spec.toml"
 
 
 def spec_files(run: Run) -> dict[str, str]:
-    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", columns={"age": uc.Column(weight=2)})
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10, l=2), require=[uc.KAnonymity(k=5)])
-    >>> print(spec_files(run)["spec.toml"])
-    [data]
-    missing = "error"
-    <BLANKLINE>
-    [roles]
-    quasi_identifiers = ["age", "sex"]
-    sensitive = ["income"]
-    <BLANKLINE>
-    [columns."age"]
-    weight = 2
-    <BLANKLINE>
-    [method]
-    name = "mondrian"
-    k = 10
-    l = 2
-    ...
-    <BLANKLINE>
-    [[require]]
-    name = "k-anonymity"
-    k = 5
-    """
+    """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names."""
     schema: Mapping[str, Any] = run.source.get("asked") or schema_to_mapping(run.schema)
     files: dict[str, str] = {}
     parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]
@@ -93,3 +69,33 @@ def _reading(run: Run) -> dict[str, Any]:
 def _as_file_name(name: str) -> str:
     kept = re.sub(r"[^A-Za-z0-9_-]+", "", name)[:40]
     return f"-{kept}" if kept else ""
+
+
+def quoted(text: str) -> str:
+    r"""A TOML basic string; JSON escapes all that TOML wants escaped but DEL.
+
+    >>> quoted('say "age"'), quoted("a\x7fb")
+    ('"say \\"age\\""', '"a\\u007fb"')
+    """
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def written(value: Any) -> str:
+    """A value on one line: text, number, truth, list or inline table.
+
+    >>> written(["a", 1, 0.5, True, {"name": "b"}])
+    '["a", 1, 0.5, true, {"name" = "b"}]'
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)  # inf and nan are written as Python does
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{quoted(str(key))} = {written(inner)}" for key, inner in value.items()) + "}"
+    raise InternalError(f"A {type(value).__name__} cannot be written as TOML.")

@@ -10,26 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.classes import Classes
-from undercover.model.figures import span
-from undercover.model.view import Part, View, say, table
-from undercover.pages.charts.bars import class_size_chart
+from undercover.model.figures import number, span
+from undercover.model.view import AFTER, Part, Picture, View, say, table
 
 _BINS = 24
+_WIDTH = 800
 
 
 def class_sizes(classes: Classes) -> dict[str, Any]:
-    """Figures and histogram of the classes (of a release in two tables: its buckets).
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.forms.classes import classes_of_table
-    >>> found = class_sizes(classes_of_table(pa.table({"age": [1, 1, 2, 2, 2]}), ["age"], suppressed_is_star=True))
-    >>> found["min"], found["median"], found["max"], found["unit"]
-    (2, 2.5, 3, 'class')
-    >>> found["histogram"][0]
-    {'from': 2, 'to': 2, 'classes': 1, 'rows': 2}
-    """
+    """Figures and histogram of the classes (of a release in two tables: its buckets)."""
     return sizes_of(classes.sizes, "class" if classes.boxes is None else "bucket")
 
 
@@ -71,6 +60,33 @@ def sizes_view(sizes: Mapping[str, Any]) -> View:
     return View("class-sizes", f"How large the {several} are", parts, private=True)
 
 
+def class_size_chart(sizes: Mapping[str, Any]) -> Picture:
+    """How many rows live in classes of which size; takes ``summary["class_sizes"]``.
+
+    >>> bins = [{"from": 5, "to": 5, "classes": 2, "rows": 10}]
+    >>> class_size_chart({"unit": "class", "min": 5, "median": 5.0, "max": 5, "histogram": bins}).values
+    [{'size': '5', 'rows': 10, 'classes': 2}]
+    """
+    import altair as alt
+
+    rows = [{"size": span(bin_), "rows": bin_["rows"], "classes": bin_["classes"]} for bin_ in sizes["histogram"]]
+    order = [row["size"] for row in rows]
+    unit = sizes["unit"]
+    axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -45)  # upright where there is room
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=180)
+        .mark_bar(color=AFTER)
+        .encode(
+            x=alt.X("size:O", sort=order, title=f"size of the {unit} (rows)", axis=axis),
+            y=alt.Y("rows:Q", title="rows published"),
+        )
+    )
+    described = f"Rows by size of their {unit}: from {number(sizes['min'])} to {number(sizes['max'])} rows" + (
+        f", half of them of at most {number(sizes['median'])}."
+    )
+    return Picture.of("class-sizes", chart, rows, described)
+
+
 def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
     """Bins of equal width from the smallest size on; the last one is open where a few sizes lie far out.
 
@@ -85,17 +101,17 @@ def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
     count = min(_BINS, (high - low) // width + 1)
     place = np.minimum((sizes - low) // width, count)
     rows = np.bincount(place, sizes, minlength=count + 1)
-    number = np.bincount(place, minlength=count + 1)
+    classes = np.bincount(place, minlength=count + 1)
     bins = [
         {
             "from": low + position * width,
             "to": low + (position + 1) * width - 1 if position < count else None,
-            "classes": int(number[position]),
+            "classes": int(classes[position]),
             "rows": int(rows[position]),
         }
         for position in range(count + 1)
     ]
-    return bins if number[count] else bins[:count]
+    return bins if classes[count] else bins[:count]
 
 
 def _nice(width: int) -> int:

@@ -2,6 +2,9 @@
 
 Nearer to the lower left corner is better in both. A dashed line joins the releases that no other beats, the frontier; a
 dotted one shows what guessing reaches without any release. Risks are on a logarithmic scale.
+
+Beside them what an attacker gets along the main parameter of each method, one small picture per sweep: solid lines are
+means, dashed ones the worst person, dotted ones guessing, on one scale in all pictures.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import risk
-from undercover.model.view import GUESS, INK, Picture
+from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
 from undercover.pages.charts.experiment import SERIES
 
 RISKS = {
@@ -24,19 +27,14 @@ COSTS = {
 }
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 _WIDTH, _HEIGHT = 470, 330
+_PANEL_WIDTH, _PANEL_HEIGHT, _ABREAST = 250, 170, 4
+_KINDS = {"identity": ("finding the row", BEFORE), "attribute": ("learning the value", AFTER)}
 _FINE = 0.005  # from here on there is room for labels between the powers of ten
 _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 
 def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Picture]:
-    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them.
-
-    >>> point = {"title": "Mondrian, k=5", "series": "Mondrian", "value": "5", "risk": 0.1, "cost": 0.2}
-    >>> picture = {"id": "p", "title": "P", "privacy": "identity", "utility": "count", "guessing": 0.01}
-    >>> (chart,) = frontier_charts([{**picture, "points": [{**point, "frontier": True}]}], ["Mondrian"])
-    >>> chart.sentence
-    'P: nobody beats Mondrian, k=5 (10%, cost 20%). Guessing reaches 1%.'
-    """
+    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them."""
     return [_chart(picture, series) for picture in frontiers]
 
 
@@ -122,3 +120,73 @@ def _decades(least: float) -> list[float]:
         decade /= 10
     kept = [tick for tick in ticks if tick > least * 0.8]
     return [*kept, *(tick for tick in ticks[len(kept) :][:1])][::-1]
+
+
+def sweep_chart(
+    releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any], name: str = "sweeps"
+) -> Picture | None:
+    """The pictures; ``None`` where no method was run with several values of a parameter."""
+    import altair as alt
+
+    by_series: dict[str, list[Mapping[str, Any]]] = {}
+    for release in releases:
+        if release["parameter"]:
+            by_series.setdefault(release["series"], []).append(release)
+    shown = {series: made for series, made in by_series.items() if len(made) > 1}
+    rows, told = [], []
+    for series, made in shown.items():
+        for kind, (words, _) in _KINDS.items():
+            found = [(release, release["privacy"][kind]) for release in made if release["privacy"][kind] is not None]
+            rows += [
+                {"series": series, "value": str(release["value"]), "line": f"{words}, {of}", "of": of, "risk": part[of],
+                 "shown": max(float(part[of]), _LEAST), "guess": _guess(guessing, kind)}
+                for release, part in found
+                for of in ("mean", "worst")
+            ]  # fmt: skip
+            if found:
+                (first, one), (last, other) = found[0], found[-1]
+                told.append(
+                    f"{series}, {words} {risk(one['worst'])} at {first['parameter']}={first['value']} to "
+                    f"{risk(other['worst'])} at {last['parameter']}={last['value']}"
+                )
+    if not rows:
+        return None
+    lines = [f"{words}, {of}" for words, _ in _KINDS.values() for of in ("mean", "worst")]
+    lines = [line for line in lines if any(row["line"] == line for row in rows)]
+    hues = dict(_KINDS.values())
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22)
+    colors = alt.Scale(domain=lines, range=[hues[line.rpartition(", ")[0]] for line in lines])
+    dashes = alt.Scale(domain=lines, range=[[5, 4] if line.endswith("worst") else [1, 0] for line in lines])
+    color = alt.Color("line:N", scale=colors, sort=lines, legend=legend)
+    dash = alt.StrokeDash("line:N", scale=dashes, sort=lines, legend=legend)
+    lowest = min(min(row["shown"] for row in rows), *(row["guess"] for row in rows if row["guess"]))
+    scale = alt.Scale(type="log", domain=[max(lowest * 0.7, _LEAST), 1.0], nice=False)
+    ticks = [tick for tick in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0) if tick >= lowest * 0.7]
+    drawn = []
+    for place, (series, made) in enumerate(shown.items()):
+        order = [str(release["value"]) for release in made]
+        base = alt.Chart(
+            width=_PANEL_WIDTH, height=_PANEL_HEIGHT, title=alt.Title(series, fontSize=12, limit=_PANEL_WIDTH)
+        )
+        base = base.transform_filter(alt.datum.series == series)
+        x = alt.X("value:O", sort=order, title=made[0]["parameter"], axis=alt.Axis(labelAngle=0, grid=False))
+        y = alt.Y("shown:Q", scale=scale, title="probability" if place % _ABREAST == 0 else None,
+                  axis=alt.Axis(values=ticks, format="~%"))  # fmt: skip
+        rules = (
+            base.transform_filter("isValid(datum.guess)")
+            .mark_rule(strokeDash=[2, 3], strokeWidth=1.2)
+            .encode(y=alt.Y("max(guess):Q", scale=scale), color=color)
+        )
+        drawn_lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
+        dots = base.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=color)
+        drawn.append(alt.layer(rules, drawn_lines, dots))
+    whole = alt.concat(*drawn, columns=_ABREAST, spacing=22, data=alt.NamedData("rows")).resolve_scale(
+        color="shared", strokeDash="shared"
+    )
+    sentence = f"Worst disclosure along the main parameter: {'; '.join(told)}."
+    return Picture(name, {**whole.to_dict(validate=False), "data": {"values": rows}}, sentence)
+
+
+def _guess(guessing: Mapping[str, Any], kind: str) -> float | None:
+    found = guessing.get(kind)
+    return found["mean"] if isinstance(found, Mapping) else found

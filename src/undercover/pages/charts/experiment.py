@@ -27,14 +27,7 @@ _WIDTH, _PANEL_WIDTH, _PANELS_ABREAST = 800, 370, 2
 
 
 def experiment_chart(plot: Mapping[str, Any]) -> Picture:
-    """The picture of one plot; takes an entry of ``results["plots"]`` that has points.
-
-    >>> point = {"panel": "", "series": "fast", "x": 1, "mean": 2.0, "min": 1.5, "max": 2.5, "count": 3}
-    >>> plot = {"id": "time", "title": "Time", "x_title": "rows", "y_title": "seconds", "unit": "seconds"}
-    >>> chart = experiment_chart({**plot, "mark": "line", "reference": [], "points": [point]})
-    >>> chart.values == [point], chart.sentence
-    (True, 'Time: fast 2.0 s.')
-    """
+    """The picture of one plot; takes an entry of ``results["plots"]`` that has points."""
     import altair as alt
 
     points: list[dict[str, Any]] = [dict(point) for point in plot["points"]]

@@ -23,7 +23,6 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import SchemaError, UndercoverError
 from undercover.forms import read
 from undercover.forms.case import Case, as_release
-from undercover.forms.disclosure import Disclosure
 from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.forms.loss import losses
 from undercover.io.source import Input
@@ -53,25 +52,13 @@ _DRAWN = "Quasi-identifiers are drawn, not generalised: no cell is wider than a 
 
 @dataclass(frozen=True, eq=False)
 class Bench:
-    """A table, and how it is measured.
-
-    Parameters
-    ----------
-    given, schema
-        The table as it was read, and its roles.
-    table
-        The same, encoded.
-    queries
-        COUNT queries about each set of columns, and twice as many as SUM queries altogether.
-    seed
-        Of the methods and the queries.
-    """
+    """A table, and how it is measured."""
 
     given: Input
     schema: Schema
-    table: Table
-    queries: int = 100
-    seed: int = 0
+    table: Table  # the same, encoded
+    queries: int = 100  # COUNT about each set of columns, and half as many SUM queries altogether
+    seed: int = 0  # of the methods and the queries
 
     def prepare(self, planned: Sequence[Planned], progress: Progress) -> None:
         """Try every method on a few rows, so that what is compiled once is not timed."""
@@ -89,11 +76,11 @@ class Bench:
 
     def original(self) -> Figures:
         """The table as it is, and what can be done without it."""
-        shown = _AsItIs(self.table).linkage()
-        found: Figures = {f"identity.{name}": value for name, value in _spread_of([shown.identity]).items()}
+        shown = Linkage().run(Case(self.table, as_release(self.table))).after
+        found = _spread_of("identity", [shown.identity])
         found["guessing.identity"] = 1.0 / self.table.n_rows
         if self.schema.sensitive:
-            found |= {f"attribute.{name}": value for name, value in _spread_of(shown.attribute.values()).items()}
+            found |= _spread_of("attribute", shown.attribute.values())
             shares = [np.bincount(self.table[name].codes) / self.table.n_rows for name in self.schema.sensitive]
             found["guessing.attribute.mean"] = max(float((share**2).sum()) for share in shares)
             found["guessing.attribute.worst"] = max(float(share.max()) for share in shares)
@@ -125,7 +112,9 @@ class Bench:
         case, known = Case(self.table, made.release, made), _known(self.schema, made)
 
         def linkage() -> Figures:
-            return _disclosed("linkage", Linkage(known=known).run(case).after)
+            after = Linkage(known=known).run(case).after
+            secret = _spread_of("attribute.linkage", after.attribute.values()) if after.attribute else {}
+            return _spread_of("identity.linkage", [after.identity]) | secret
 
         def partly() -> Figures:
             if len(known) > MOST_SUBSETS:
@@ -144,8 +133,8 @@ class Bench:
                     "everybody who of his group released which row. The figures are those of outsiders."
                 )
             result = plugins.load("attacks", attack)().run(case)
-            values = {f"identity.{attack}.{name}": value for name, value in _spread_of([result.identity]).items()}
-            return values | {f"attribute.{attack}.{n}": value for n, value in _spread_of([result.attribute]).items()}
+            values = _spread_of(f"identity.{attack}", [result.identity])
+            return values | _spread_of(f"attribute.{attack}", [result.attribute])
 
         _add(found, "linkage", linkage)
         if not case.reading.covers:
@@ -160,7 +149,7 @@ class Bench:
         if case.reading.true_values:
             inside = np.isin(self.table.rows, made.rows)
             sure = full_corruption(self.table, case.reading, published=inside)
-            return {f"corruption.{name}": value for name, value in _spread_of(sure.values()).items()}
+            return _spread_of("corruption", sure.values())
         result = Corruption(shares=(1.0,)).run(case)
         overall = next(entry for entry in result.sweep if entry["prior"] == "overall")
         return {
@@ -192,7 +181,8 @@ class Bench:
             _add(found, "classification", lambda: {"classification.error": self._learnt(shown[0])})
 
     def _counts(self, made: Run) -> Figures:
-        names = _published_names(self.schema, made)
+        known = _known(self.schema, made)
+        names = [name for name in self.schema.quasi_identifiers if name in known]
         errors = [
             result.errors
             for sensitive in self._needed("COUNT queries ask about a sensitive value")
@@ -202,7 +192,7 @@ class Bench:
             .of_release(self.table, made.release)
             .values()
         ]
-        return {f"count.{name}": value for name, value in _middle(np.concatenate(errors)).items()}
+        return _middle("count", errors)
 
     def _sums(self, made: Run) -> Figures:
         numeric = [name for name in self.schema.sensitive if self.table[name].domain.kind == "numeric"]
@@ -216,7 +206,7 @@ class Bench:
             off.append(np.abs(result.estimated - result.exact) / np.abs(result.exact))
             if result.bounded:
                 wide.append(result.errors)
-        values = {f"sum.{name}": value for name, value in _middle(np.concatenate(off)).items()}
+        values = _middle("sum", off)
         return values | ({"sum.bounds": float(np.median(np.concatenate(wide)))} if wide else {})
 
     def _learnt(self, shown: Estimates) -> float:
@@ -236,16 +226,6 @@ class Bench:
         if not self.schema.sensitive:
             raise SchemaError(f"{purpose}, and there is none.")
         return self.schema.sensitive
-
-
-@dataclass(frozen=True)
-class _AsItIs:
-    """The original table before the attacker of linkage."""
-
-    table: Table
-
-    def linkage(self) -> Disclosure:
-        return Linkage().run(Case(self.table, as_release(self.table))).after
 
 
 def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -278,33 +258,19 @@ def _known(schema: Schema, made: Run) -> tuple[str, ...]:
     return tuple(name for name in schema.quasi_identifiers + schema.insensitive if name in shown)
 
 
-def _published_names(schema: Schema, made: Run) -> list[str]:
-    known = _known(schema, made)
-    return [name for name in schema.quasi_identifiers if name in known]
-
-
-def _disclosed(attack: str, after: Disclosure) -> Figures:
-    values = {f"identity.{attack}.{name}": value for name, value in _spread_of([after.identity]).items()}
-    if after.attribute:
-        for name, value in _spread_of(after.attribute.values()).items():
-            values[f"attribute.{attack}.{name}"] = value
-    return values
-
-
-def _spread_of(found: Iterable[NDArray[np.float64]]) -> Figures:
+def _spread_of(name: str, found: Iterable[NDArray[np.float64]]) -> Figures:
     """Mean and worst row of probabilities, over the columns that are known best."""
     columns = list(found)
-    return {
-        "mean": max(float(column.mean()) for column in columns),
-        "worst": max(float(column.max()) for column in columns),
-    }
+    worst = max(float(column.max()) for column in columns)
+    return {f"{name}.mean": max(float(column.mean()) for column in columns), f"{name}.worst": worst}
 
 
 def _strongest(name: str, found: Sequence[Sequence[NDArray[np.float64]]]) -> Figures:
     """The same over several strengths of one attack."""
-    each = [_spread_of(columns) for columns in found]
-    return {f"{name}.{figure}": max(values[figure] for values in each) for figure in ("mean", "worst")}
+    each = [_spread_of(name, columns) for columns in found]
+    return {figure: max(values[figure] for values in each) for figure in each[0]}
 
 
-def _middle(errors: NDArray[np.float64]) -> Figures:
-    return {"mean": float(errors.mean()), "median": float(np.median(errors))}
+def _middle(name: str, parts: Sequence[NDArray[np.float64]]) -> Figures:
+    errors = np.concatenate(parts)
+    return {f"{name}.mean": float(errors.mean()), f"{name}.median": float(np.median(errors))}

@@ -6,19 +6,16 @@ finished, ``compare.html``, ``compare.csv`` and ``compare.json``. Whoever is int
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
-from undercover.io.source import Input, read
+from undercover.io.source import read
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -31,8 +28,7 @@ from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.journal import Finished
 from undercover.studies.experiments.outputs import write_whole
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.runner import run_cells
-from undercover.version import VERSION
+from undercover.studies.experiments.runner import made_with, run_cells
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
@@ -53,48 +49,16 @@ def compare(
 ) -> dict[str, Any]:
     """Publish a table by every method, attack and measure each release, and write the comparison.
 
-    Nothing that is made is kept: the releases are drawn with a seed and are not for publication.
-
-    Parameters
-    ----------
-    data, schema
-        The table and its roles.
-    out
-        The folder for the journal and the results; an interrupted comparison in it is continued.
-    methods
-        Only these.
-    own
-        A method with its parameters to be compared as well, such as that of a spec.
-    queries
-        COUNT queries about each set of columns; half as many SUM queries altogether.
-    seed
-        Of the methods and the queries.
-    fresh
-        Forget what is in the folder.
-    progress
-        Called with what is being measured and the share of the expected work that is done.
-
-    Returns
-    -------
-    The content of ``compare.json``.
-
-    Examples
-    --------
-    >>> import tempfile, undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = compare(uc.datasets.census(500), schema, Path(folder), methods=["mondrian", "anatomy"], queries=5)
-    ...     sorted(path.name for path in Path(folder).iterdir())
-    ['cells.jsonl', 'compare.csv', 'compare.html', 'compare.json']
-    >>> found["releases"][0]["title"], len(found["releases"]), found["refused"]
-    ('Mondrian, k=5', 9, [])
+    Nothing that is made is kept: the releases are drawn with a seed and are not for publication. An interrupted
+    comparison in ``out`` is continued. ``own`` is a further method with its parameters, such as that of a spec. Returns
+    the content of ``compare.json``.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(
                 f"The '{name}' parameter of compare must be an int in [{least}, inf). Got {value!r} instead."
             )
-    given = data if isinstance(data, Input) else read(data)
+    given = read(data)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed)
     wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
@@ -179,17 +143,8 @@ def _results(
             "methods": len({release["method"] for release in releases}),
             "refused": sum(len(entry["titles"]) for entry in refused),
         },
-        "timings": {
-            "cells": len(finished),
-            "reused": reused,
-            "seconds": sum(outcome.seconds for outcome in finished),
-        },
-        "made_with": {
-            "undercover": VERSION,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "architecture": platform.machine(),
-        },
+        "timings": {"cells": len(finished), "reused": reused, "seconds": sum(outcome.seconds for outcome in finished)},
+        "made_with": made_with(),
     }
     results: dict[str, Any] = plain(content)
     return results

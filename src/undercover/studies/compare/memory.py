@@ -22,12 +22,6 @@ def peak_growth(call: Callable[[], T]) -> tuple[T, int | None]:
 
     What the allocator keeps of earlier calls is given back first, lest it be used again unseen. The figure is ``None``
     where the system does not tell.
-
-    Examples
-    --------
-    >>> result, grown = peak_growth(lambda: len(bytearray(1 << 20)))
-    >>> result, grown is None or grown >= 0
-    (1048576, True)
     """
     gc.collect()
     pa.default_memory_pool().release_unused()

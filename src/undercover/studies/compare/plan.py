@@ -40,33 +40,12 @@ class Planned:
 
 
 def plan(
-    table: Table,
-    methods: Iterable[str] | None = None,
-    *,
-    own: tuple[str, Mapping[str, Any]] | None = None,
+    table: Table, methods: Iterable[str] | None = None, *, own: tuple[str, Mapping[str, Any]] | None = None
 ) -> list[Planned]:
     """The releases to make of a table.
 
     Values the table does not allow are lowered to the largest it does; where none is allowed, the smallest is kept, so
-    that the method itself can say why it cannot run.
-
-    Parameters
-    ----------
-    table
-        What bounds k (its rows) and l (the share of the most frequent sensitive value).
-    methods
-        Only these; all there are by default.
-    own
-        A further method with its parameters: that of the spec.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": range(9), "ill": ["flu", "cold", "gout"] * 3})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age"], sensitive="ill"))
-    >>> [planned.title for planned in plan(table, ["mondrian", "anatomy"])]
-    ['Mondrian, k=5', 'Mondrian, k=9', 'Mondrian, k=5, l=2', 'Mondrian, k=5, l=3', 'Anatomy, l=2', 'Anatomy, l=3']
+    that the method itself can say why it cannot run. ``own`` is a further method with its parameters: that of the spec.
     """
     known = plugins.names("methods")
     wanted = known if methods is None else list(methods)

@@ -32,16 +32,7 @@ _AXES = {
 
 
 def release_entry(planned: Planned, algorithm_safe: bool, found: Mapping[str, Any]) -> dict[str, Any]:
-    """One release, as it stands in ``compare.json``.
-
-    Examples
-    --------
-    >>> planned = Planned("mondrian", "Mondrian", "k", 5, {"k": 5})
-    >>> found = {"identity.linkage.mean": 0.1, "identity.linkage.worst": 0.2, "why.sum": "no numbers", "rows": 9}
-    >>> entry = release_entry(planned, True, found)
-    >>> entry["privacy"]["identity"]["attack"], entry["utility"]["sum"], entry["notes"]
-    ('linkage', None, {'sum': 'no numbers'})
-    """
+    """One release, as it stands in ``compare.json``."""
     return {
         "title": planned.title,
         "method": planned.method,
@@ -89,17 +80,7 @@ def references(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def frontiers(releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Pictures of privacy against utility, with the releases that no other beats in both.
-
-    Examples
-    --------
-    >>> def one(title, identity, pairwise):
-    ...     parts = {"privacy": {"identity": {"mean": identity}}, "utility": {"pairwise": {"mean": pairwise}}}
-    ...     return {"title": title, "series": title, "value": "", **parts}
-    >>> found = frontiers([one("a", 0.1, 0.3), one("b", 0.2, 0.1), one("c", 0.2, 0.4)], {"identity": 0.01})
-    >>> [point["title"] for point in found[0]["points"] if point["frontier"]]
-    ['a', 'b']
-    """
+    """Pictures of privacy against utility, with the releases that no other beats in both."""
     drawn = []
     for privacy, utility, title in PICTURES:
         points = [

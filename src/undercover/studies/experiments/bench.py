@@ -16,18 +16,10 @@ from undercover.model.table import Table
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TableBench:
-    """A table on which something is measured.
+    """A table on which something is measured."""
 
-    Parameters
-    ----------
-    load
-        Makes the encoded table; called once.
-    queries
-        Of each kind, where a release is asked for sums or counts.
-    """
-
-    load: Callable[[], Table]
-    queries: int = 0
+    load: Callable[[], Table]  # called once
+    queries: int = 0  # of each kind, where a release is asked for sums or counts
 
     @cached_property
     def table(self) -> Table:

@@ -31,23 +31,10 @@ _MEMORY_CODE = 2
 def run_everything(
     request: Request, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Run every experiment into ``out/NAME`` and write the overview.
+    """Run every experiment into ``out/NAME`` and write the overview; an interrupted run is continued.
 
-    Parameters
-    ----------
-    request
-        What is asked of each of them.
-    out
-        The folder; an interrupted run in it is continued.
-    fresh
-        Forget what is in the folders.
-    progress
-        Called with what is being measured and the share of the whole that is done.
-
-    Returns
-    -------
-    The content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where it could
-    not be run, the ``reason`` and the ``exit_code`` it would have left with.
+    Returns the content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where
+    it could not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
     names, private = plugins.names("experiments"), request.given is not None
     open_folder(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private)

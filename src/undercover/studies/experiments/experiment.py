@@ -22,34 +22,18 @@ CANNOT_BE_TESTED: Verdict = "cannot be tested"
 class Cell:
     """One measurement, independent of every other.
 
-    Parameters
-    ----------
-    figure, series, x
-        Where its values stand: the figure, the line or bar in it, and the place on the horizontal axis.
-    measure
-        Called with ``parameters`` as keywords; returns values by the name of what was measured. An
-        :class:`~undercover.errors.UndercoverError` means that it cannot be measured on this table.
-    parameters
-        All the measurement depends on beside the data. They are part of the key a finished cell is found by.
-    repetition
-        Which of several measurements of the same thing.
-    cost
-        Expected work, in any unit; only the time left is estimated from it.
-
-    Examples
-    --------
     >>> cell = Cell("area", "square", 3, lambda side: {"area": side**2}, {"side": 3})
     >>> cell.measure(**cell.parameters)
     {'area': 9}
     """
 
     figure: str
-    series: str
-    x: float | str
-    measure: Callable[..., Mapping[str, float]]
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    series: str  # the line or bar in the figure
+    x: float | str  # the place on the horizontal axis
+    measure: Callable[..., Mapping[str, float]]  # called with the parameters; an UndercoverError: cannot be measured
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # all it depends on beside the data; part of its key
     repetition: int = 0
-    cost: float = 1.0
+    cost: float = 1.0  # expected work, in any unit; only the time left is estimated from it
 
 
 @dataclass(frozen=True)
@@ -62,32 +46,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something a paper says of its measurements.
+    """Something a paper says of its measurements."""
 
-    Parameters
-    ----------
-    id, place
-        Short and stable, for scripts, and where the paper says it.
-    judge
-        From the measured rows to a verdict. Where rows are missing it may raise :class:`NotMeasuredError`.
-    statement, criterion
-        What is said, in our own words, and when we say that it held, with the tolerance.
-
-    Examples
-    --------
-    >>> claim = Claim(
-    ...     id="small", statement="Areas are small.", place="Section 1", criterion="under 10",
-    ...     judge=lambda rows: judged(rows.mean("area", "square", "area") < 10, "9"),
-    ... )
-    >>> claim.judged(Rows(()))
-    Judgement(verdict='cannot be tested', figures='area was not measured for square')
-    """
-
-    id: str
-    place: str
-    judge: Callable[[Rows], Judgement]
-    statement: str
-    criterion: str
+    id: str  # short and stable, for scripts
+    place: str  # where the paper says it
+    judge: Callable[[Rows], Judgement]  # where rows are missing it may raise NotMeasuredError
+    statement: str  # in our own words
+    criterion: str  # when we say that it held, with the tolerance
 
     def judged(self, rows: Rows) -> Judgement:
         """The verdict on what was measured; what was not cannot be judged."""
@@ -117,78 +82,34 @@ def untestable(reason: str) -> Callable[[Rows], Judgement]:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of one measure, with the table of its figures.
+    """A picture of one measure, with the table of its figures."""
 
-    Parameters
-    ----------
-    id, title, caption
-        A name unique on the page, a heading, and what to see in it.
-    points
-        ``panel``, ``series``, ``x``, ``mean``, ``min``, ``max`` and ``count`` each; :meth:`Rows.points` makes them.
-    x_title, y_title
-        Of the axes.
-    unit
-        How a figure is written: ``seconds``, ``share``, ``number``.
-    mark
-        ``line`` over numbers, ``bar`` over names.
-    reference
-        Series to draw as a dashed line: an optimum, a baseline.
-    note
-        What a reader must know to judge it.
-    """
-
-    id: str
+    id: str  # unique on the page
     title: str
-    caption: str
-    points: Sequence[Mapping[str, Any]]
+    caption: str  # what to see in it
+    points: Sequence[Mapping[str, Any]]  # as Rows.points makes them
     x_title: str
     y_title: str
     unit: Literal["seconds", "share", "number"] = "number"
     mark: Literal["line", "bar"] = "line"
-    reference: tuple[str, ...] = ()
-    note: str = ""
+    reference: tuple[str, ...] = ()  # series to draw as a dashed line: an optimum, a baseline
+    note: str = ""  # what a reader must know to judge it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What a paper measured, as cells, plots and claims.
-
-    Parameters
-    ----------
-    name, title, paper
-        As on the command line, for people, and the source.
-    version
-        Raised whenever cells would measure something else; results of an earlier version are not used again.
-    data
-        What the data are, so that equal means the same table: the hash of a file or the parameters of a generator.
-    about
-        What was run: terms and their descriptions.
-    cells
-        In the order in which they run.
-    plots
-        From measured rows to pictures.
-    claims
-        What the paper says, to be judged.
-    prepare
-        Called once before the first cell that has to run: loads tables, compiles.
-    settings
-        What every cell depends on beside the data and its own parameters; part of the keys.
-    parameters
-        What else was chosen, for the record.
-    private
-        Whether the data are somebody's.
-    """
+    """What a paper measured, as cells, plots and claims."""
 
     name: str
     title: str
     paper: str
-    version: int
-    data: Mapping[str, Any]
-    cells: Sequence[Cell]
+    version: int  # raised whenever cells would measure something else: earlier results are then not used again
+    data: Mapping[str, Any]  # equal means the same table: the hash of a file or the parameters of a generator
+    cells: Sequence[Cell]  # in the order in which they run
     plots: Callable[[Rows], Sequence[Plot]]
     claims: Sequence[Claim]
-    about: Mapping[str, str] = field(default_factory=dict)
-    prepare: Callable[[Progress], None] = lambda progress: None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    private: bool = False
+    about: Mapping[str, str] = field(default_factory=dict)  # what was run: terms and their descriptions
+    prepare: Callable[[Progress], None] = lambda progress: None  # once before the first cell: loads tables, compiles
+    settings: Mapping[str, Any] = field(default_factory=dict)  # what every cell depends on as well; part of the keys
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # what else was chosen, for the record
+    private: bool = False  # whether the data are somebody's

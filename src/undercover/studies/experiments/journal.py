@@ -33,17 +33,7 @@ class Finished:
 
 
 def cell_key(experiment: Experiment, cell: Cell) -> str:
-    """What a finished cell is found by: a hash of everything its values depend on.
-
-    Examples
-    --------
-    >>> cell = Cell(figure="f", series="s", x=1, measure=dict)
-    >>> experiment = Experiment(
-    ...     name="e", title="", paper="", version=1, data={"rows": 5}, cells=[cell], plots=lambda rows: [], claims=[]
-    ... )
-    >>> len(cell_key(experiment, cell))
-    64
-    """
+    """What a finished cell is found by: a hash of everything its values depend on."""
     content = {
         "undercover": VERSION,
         "experiment": experiment.name,
@@ -60,17 +50,7 @@ def cell_key(experiment: Experiment, cell: Cell) -> str:
 
 
 class Journal:
-    """The finished cells of one folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with Journal(Path(folder, JOURNAL), "toy") as journal:
-    ...         journal.add("a key", Finished({"area": 9.0}, None, 0.1), {"series": "square"})
-    ...     Journal(Path(folder, JOURNAL), "toy").finished["a key"].values
-    {'area': 9.0}
-    """
+    """The finished cells of one folder."""
 
     def __init__(self, path: Path, experiment: str) -> None:
         self.path = path

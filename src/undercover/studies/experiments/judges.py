@@ -95,13 +95,7 @@ def counted(
 
 
 def monotone(holds: Callable[[Iterable[float]], bool], figure: str, series: str, measure: str, write: Write) -> Judge:
-    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`.
-
-    >>> from undercover.studies.experiments.rows import Row
-    >>> rows = Rows((Row("e", "f", "a", 1, "error", 2.0), Row("e", "f", "a", 5, "error", 3.0)))
-    >>> monotone(falls, "f", "a", "error", str)(rows)
-    Judgement(verdict='not held', figures='1: 2.0, 5: 3.0')
-    """
+    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`."""
 
     def judge(rows: Rows) -> Judgement:
         means = several(rows.means(figure, series, measure), f"{measure} was measured at one place only")
@@ -122,25 +116,10 @@ def below(
     share: float | None = None,
     named: bool = False,
 ) -> Judge:
-    """Whether a mean is below that of all others at every x.
+    """Whether a mean is below that of all others at every x, or at most that ``share`` of the least of them.
 
-    Parameters
-    ----------
-    figure, ours, others, measure
-        Which means are compared.
-    write, at, named
-        How figures and places are written, and whether each figure stands with the name of its series.
-    missing
-        What to say where ``ours``, which takes the place of ``{}``, was measured nowhere.
-    share
-        At most this share of the least of them, instead of below.
-
-    Examples
-    --------
-    >>> from undercover.studies.experiments.rows import Row
-    >>> rows = Rows((Row("e", "f", "a", 4, "error", 1.0), Row("e", "f", "b", 4, "error", 3.0)))
-    >>> below("f", "a", ["b"], "error", write=str, at="l = {:g}", missing="no {}", share=0.3)(rows)
-    Judgement(verdict='not held', figures='l = 4: 1.0 against 3.0')
+    ``write``, ``at`` and ``named`` say how figures and places are written, ``missing`` what is said where ``ours``,
+    which takes the place of ``{}``, was measured nowhere.
     """
 
     def part(rows: Rows, x: float) -> tuple[bool, str]:

@@ -23,23 +23,6 @@ Maker = Callable[[int, int], pa.Table]  # from a number of rows and a seed
 class Request:
     """The choices that every experiment knows.
 
-    Parameters
-    ----------
-    given, schema
-        A table that was read and its roles; without them the built-in data are used.
-    rows
-        Use so many rows: of a file the first, of the generator as many as are asked for.
-    quick
-        A small variant that takes seconds.
-    repetitions
-        How often what varies is measured; by default what the experiment holds right.
-    seed
-        Of the generator, the methods and the queries.
-    options
-        Choices of the one experiment, by name, as text.
-
-    Examples
-    --------
     >>> Request(options={"strata": "sex"}).choices(["strata", "range"])
     {'strata': 'sex'}
     >>> Request(options={"stratum": "sex"}).choices(["strata", "range"])
@@ -47,13 +30,13 @@ class Request:
     undercover.errors.ParameterError: Option `stratum` is not known. Did you mean `strata`? There are: ...
     """
 
-    given: Input | None = None
+    given: Input | None = None  # without it the built-in data are used
     schema: Schema | None = None
-    rows: int | None = None
-    quick: bool = False
-    repetitions: int | None = None
-    seed: int = 0
-    options: Mapping[str, str] = field(default_factory=dict)
+    rows: int | None = None  # of a file the first, of the generator as many as are asked for
+    quick: bool = False  # a small variant that takes seconds
+    repetitions: int | None = None  # by default what the experiment holds right
+    seed: int = 0  # of the generator, the methods and the queries
+    options: Mapping[str, str] = field(default_factory=dict)  # choices of the one experiment
 
     def __post_init__(self) -> None:
         problems = [

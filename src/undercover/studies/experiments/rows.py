@@ -28,19 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """Measured values, in the order of their cells.
-
-    Examples
-    --------
-    >>> rows = Rows((Row("e", "time", "fast", 1, "seconds", 2.0), Row("e", "time", "fast", 1, "seconds", 4.0, 1)))
-    >>> rows.mean("time", "fast", "seconds"), rows.least("time", "fast", "seconds", 1), rows.xs("time", "fast")
-    (3.0, 2.0, [1])
-    >>> rows.points("time", "seconds")
-    [{'panel': '', 'series': 'fast', 'x': 1, 'mean': 3.0, 'min': 2.0, 'max': 4.0, 'count': 2}]
-    >>> rows.mean("time", "slow", "seconds")
-    Traceback (most recent call last):
-    undercover.studies.experiments.rows.NotMeasuredError: seconds was not measured for slow
-    """
+    """Measured values, in the order of their cells."""
 
     rows: tuple[Row, ...]
 

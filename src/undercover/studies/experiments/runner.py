@@ -30,35 +30,7 @@ _BETWEEN_REPORTS = 0.5  # seconds
 def run_experiment(
     experiment: Experiment, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Run what is not yet finished, judge the claims and write the results.
-
-    Parameters
-    ----------
-    experiment
-        What to run.
-    out
-        The folder for the journal and the results; an interrupted run in it is continued.
-    fresh
-        Forget what is in the folder.
-    progress
-        Called with what is being measured and the share of the expected work that is done.
-
-    Returns
-    -------
-    The content of ``results.json``.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> cell = Cell(figure="area", series="square", x=3, measure=lambda: {"area": 9})
-    >>> toy = Experiment(
-    ...     name="toy", title="A toy", paper="", version=1, data={}, cells=[cell], plots=lambda rows: [], claims=[]
-    ... )
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = run_experiment(toy, Path(folder))
-    ...     found["rows"][0]["value"], sorted(path.name for path in Path(folder).iterdir())
-    (9, ['cells.jsonl', 'experiment.html', 'results.csv', 'results.json'])
-    """
+    """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned."""
     finished, reused = run_cells(experiment, out, RESULTS, fresh=fresh, progress=progress)
     results = _results(experiment, finished, reused)
     progress("writing the results", 1.0)
@@ -138,6 +110,12 @@ def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
     return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
 
 
+def made_with() -> dict[str, str]:
+    """What figures may depend on besides the data."""
+    versions = {"undercover": VERSION, "python": platform.python_version(), "numpy": np.__version__}
+    return {**versions, "architecture": platform.machine()}
+
+
 def _described(cell: Cell) -> dict[str, Any]:
     return {
         "figure": cell.figure,
@@ -185,12 +163,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
                 for figure in dict.fromkeys(cell.figure for cell in experiment.cells)
             },
         },
-        "made_with": {
-            "undercover": VERSION,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "architecture": platform.machine(),
-        },
+        "made_with": made_with(),
     }
     results: dict[str, Any] = plain(content)
     return results

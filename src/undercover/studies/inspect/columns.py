@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -40,19 +40,7 @@ class ColumnReport:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "categories": self.categories,
-            "distinct": self.distinct,
-            "missing": self.missing,
-            "unique_share": self.unique_share,
-            "top_share": self.top_share,
-            "role": self.role,
-            "reason": self.reason,
-            "summary": dict(self.summary),
-            "null_markers": dict(self.null_markers),
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -66,14 +54,7 @@ class Values:
 
 
 def code(data: pa.ChunkedArray) -> Values:
-    """Number the values of a column; NaN and null are missing.
-
-    Examples
-    --------
-    >>> found = code(pa.chunked_array([["b", None, "a", "b"]]))
-    >>> found.coded.codes.tolist(), found.counts.tolist(), found.missing
-    ([0, 2, 1, 0], [2, 1], 1)
-    """
+    """Number the values of a column; NaN and null are missing."""
     if pa.types.is_null(data.type) or data.type == pa.string_view():
         data = data.cast(pa.string())
     if pa.types.is_dictionary(data.type) and any(chunk.dictionary.null_count for chunk in data.chunks):

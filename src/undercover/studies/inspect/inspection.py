@@ -11,7 +11,7 @@ What is returned speaks about the original table and is for the holder, not for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,7 @@ from undercover.model.schema import Schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
 from undercover.studies.inspect.roles import Suggestion
-from undercover.studies.inspect.uniqueness import (
-    Combination,
-    Risk,
-    class_sizes,
-    risk,
-    singling_out,
-    size_histogram,
-)
+from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
 
 BEST_OF_EACH_SIZE = 10
@@ -61,7 +54,7 @@ class Inspection(Viewable):
     population_fraction: float
     repeated: tuple[Repeated, ...]
     warnings: tuple[str, ...]
-    declared: bool = field(default=False)  # roles come from a schema
+    declared: bool = False  # roles come from a schema
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
         """The columns of one role."""
@@ -89,15 +82,7 @@ class Inspection(Viewable):
                 "marketer": self.journalist.mean if self.journalist else None,
                 "population_fraction": self.population_fraction,
             },
-            "repeated_identifiers": [
-                {
-                    "column": one.column,
-                    "values": one.values,
-                    "rows_sharing": one.rows_sharing,
-                    "most_rows": one.most_rows,
-                }
-                for one in self.repeated
-            ],
+            "repeated_identifiers": [asdict(one) for one in self.repeated],
         }
 
     def view(self) -> View:
@@ -146,28 +131,10 @@ class Inspection(Viewable):
 
 
 def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction: float = 1.0) -> Inspection:
-    """Look at a table before it is published.
+    """Look at a table before it is published; roles and kinds that no schema has decided are suggested.
 
-    Parameters
-    ----------
-    data
-        The table.
-    schema
-        Roles and kinds that are already decided; without it they are suggested.
-    population_fraction
-        The share of the population that is in the table, for the journalist's risk; 1 if it is everybody, or if
-        the attacker knows who is in it.
-
-    Examples
-    --------
-    >>> people = pa.table({"name": ["Ada", "Bob", "Coy"], "age": [31, 31, 40], "disease": ["flu", "cold", "flu"]})
-    >>> found = inspect(people)
-    >>> found
-    <Inspection of 3 rows and 3 columns, rows alone in their class: 1; .to_dict() shows all, write_spec() makes ...>
-    >>> [(column.name, column.role) for column in found.columns]
-    [('name', 'identifier'), ('age', 'quasi-identifier'), ('disease', 'sensitive')]
-    >>> round(found.prosecutor.mean, 3)
-    0.667
+    ``population_fraction`` is the share of the population that is in the table, for the journalist's risk; 1 if it is
+    everybody, or if the attacker knows who is in it.
     """
     _check(data, schema, population_fraction)
     coded = {name: code(data.column(name)) for name in data.column_names}

@@ -59,8 +59,6 @@ class Suggestion:
 def suggest(evidence: Evidence) -> Suggestion:
     """The role a column should probably play.
 
-    Examples
-    --------
     >>> suggest(Evidence("contact", "categorical", 3, 3, 0, False, ["a@b.org", "c@d.org", "e@f.org"]))
     Suggestion(role='identifier', reason='The values look like e-mail addresses.', categories=False, person=True)
     >>> suggest(Evidence("disease", "categorical", 900, 12, 0, False, [])).role

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from undercover import plugins
 from undercover.errors import OutputError
-from undercover.io.spec.toml import quoted
+from undercover.io.spec.write import quoted
 from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
@@ -18,33 +18,7 @@ L = 3
 
 
 def write_spec(inspection: Inspection, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> str:
-    """Write a spec with the suggested roles and the reason for each as a comment.
-
-    Parameters
-    ----------
-    inspection
-        What was found.
-    path
-        Where to write it; ``None`` only returns it. A file that exists is left alone unless ``force`` is given.
-
-    Returns
-    -------
-    str
-        The text of the spec.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from undercover.studies.inspect.inspection import inspect
-    >>> text = write_spec(inspect(pa.table({"age": [31, 40], "disease": ["flu", "cold"]})))
-    >>> print(text[text.index("[roles]"):text.index("# Harmless")])
-    [roles]
-    quasi_identifiers = [
-        "age",  # The name speaks of an age: others may know it.
-    ]
-    # The name speaks of an illness or disability: nobody should learn it from the release.
-    sensitive = "disease"
-    """
+    """Write a spec with the suggested roles and the reason for each as a comment; without a path, only return it."""
     text = "\n".join([*_data(inspection), "", *_roles(inspection), "", *_columns(inspection), *_method(inspection), ""])
     if path is not None:
         try:

@@ -84,8 +84,6 @@ class Risk:
 def class_sizes(columns: Sequence[CodedColumn]) -> NDArray[np.int64]:
     """The sizes of the classes that ``columns`` make together, in no particular order.
 
-    Examples
-    --------
     >>> sex = CodedColumn(np.array([0, 0, 1, 0]), 2)
     >>> age = CodedColumn(np.array([5, 5, 5, 7]), 8)
     >>> sorted(class_sizes([sex, age]).tolist())
@@ -113,8 +111,6 @@ def singling_out(
     With at most ``all_up_to`` columns every set is tried. With more, sets grow from the ``beam`` best of the size
     below; a set that grows from none of them is not tried.
 
-    Examples
-    --------
     >>> table = {"sex": CodedColumn(np.array([0, 0, 1]), 2), "age": CodedColumn(np.array([0, 1, 1]), 2)}
     >>> [(found.columns, found.unique_rows) for found in singling_out(table)]
     [(('sex', 'age'), 3), (('sex',), 1), (('age',), 1)]
@@ -152,8 +148,6 @@ def size_histogram(sizes: NDArray[np.int64]) -> list[dict[str, int | None]]:
 def risk(sizes: NDArray[np.int64], population_fraction: float = 1.0) -> Risk:
     """The risk over classes of these sizes: the prosecutor's, or the journalist's for a sample.
 
-    Examples
-    --------
     >>> risk(np.array([1, 4, 5]))
     Risk(highest=1.0, mean=0.3, share_above_threshold=0.5)
     >>> round(risk(np.array([1, 4, 5]), population_fraction=0.1).highest, 3)

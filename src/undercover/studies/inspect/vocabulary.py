@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -27,8 +27,6 @@ COUNT_WORDS = frozenset({"num", "number", "count", "n", "nb", "anzahl", "nombre"
 class Rule:
     """One meaning a column name can have.
 
-    Examples
-    --------
     >>> Rule("an age", "quasi-identifier", "age alter").fits(words_of("Age at visit"))
     True
     """
@@ -38,7 +36,7 @@ class Rule:
     words: str
     codes: bool = False  # numbers in such a column are names of categories, not amounts
     person: bool = False  # such a column stands for one person, so a repeated value is the same person again
-    unless: str = field(default="")  # words that take the meaning away: the name of a town is no person's name
+    unless: str = ""  # words that take the meaning away: the name of a town is no person's name
 
     def fits(self, words: frozenset[str]) -> bool:
         """Whether the words of a column name are words of this rule."""
@@ -206,11 +204,7 @@ RULES: tuple[Rule, ...] = (
         unless="education school schooling salary pay age",
     ),
     Rule("a sex or gender", "quasi-identifier", "sex gender geschlecht* sexe sexo genre", codes=True),
-    Rule(
-        "a postcode",
-        "quasi-identifier",
-        "zip* postcode* postal* plz postleitzahl* codigo+postal code+postal cp",
-    ),
+    Rule("a postcode", "quasi-identifier", "zip* postcode* postal* plz postleitzahl* codigo+postal code+postal cp"),
     Rule(
         "a place",
         "quasi-identifier",

@@ -47,17 +47,7 @@ _QUICK = _Size(3_000, (4, 10), (3, 5, 10), 60, 1)
 
 
 def build(request: Request) -> Experiment:
-    """The experiment for a request.
-
-    Examples
-    --------
-    >>> experiment = build(Request(quick=True))
-    >>> experiment.name, len(experiment.cells), dict(experiment.data)["generator"]["rows"]
-    ('cross-bucket', 14, 3000)
-    >>> build(Request(options={"k": "many"}))
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'k' option must be an int in [1, inf). Got 'many' instead.
-    """
+    """The experiment for a request."""
     text = request.choices(OPTIONS).get("k", "3")
     if not text.isdecimal() or int(text) < 1:
         raise ParameterError(f"The 'k' option must be an int in [1, inf). Got {text!r} instead.")

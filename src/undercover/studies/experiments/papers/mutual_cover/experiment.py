@@ -50,17 +50,7 @@ _QUICK = _Size(2_000, (5, 10), (10, 20), 50, 1)
 
 
 def build(request: Request) -> Experiment:
-    """The experiment for a request.
-
-    Examples
-    --------
-    >>> experiment = build(Request(quick=True))
-    >>> experiment.name, len(experiment.cells), dict(experiment.data)["generator"]["rows"]
-    ('mutual-cover', 16, 2000)
-    >>> build(Request(options={"hierarchies": "some"}))
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: Option hierarchies `some` is not known. There are: `no`, `yes`.
-    """
+    """The experiment for a request."""
     hierarchies = request.choices(OPTIONS).get("hierarchies", "no")
     if hierarchies not in ("no", "yes"):
         raise ParameterError(unknown("Option hierarchies", hierarchies, ("no", "yes")))

@@ -23,15 +23,7 @@ def series_of(columns: int) -> str:
 
 
 def claims(sets: Mapping[str, tuple[int, int]], columns: Sequence[int]) -> list[Claim]:
-    """The eight observations of the paper.
-
-    Parameters
-    ----------
-    sets
-        (l_pre, |QI_pre|) of every set of experiments; those with a previous table.
-    columns
-        The numbers of quasi-identifiers that were measured.
-    """
+    """The eight observations of the paper; ``sets`` are (l_pre, |QI_pre|) of those with a previous table."""
     names = list(sets)
     wider = [(a, b) for a in names for b in names if sets[a][0] == sets[b][0] and sets[a][1] < sets[b][1]]
     stricter = [(a, b) for a in names for b in names if sets[a][1] == sets[b][1] and sets[a][0] < sets[b][0]]

@@ -44,17 +44,7 @@ _FULL, _QUICK = (700_000, (10, 15, 20, 25, 30, 35, 40), 3), (20_000, (10, 25, 40
 
 
 def build(request: Request) -> Experiment:
-    """The experiment for a request.
-
-    Examples
-    --------
-    >>> experiment = build(Request(quick=True))
-    >>> experiment.name, sorted({cell.figure for cell in experiment.cells})
-    ('noncentralized', ['A', 'B', 'C', 'D', 'none'])
-    >>> build(Request(options={"hierarchies": "mine"}))
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: Option hierarchies `mine` is not known. There are: `four`, `spec`.
-    """
+    """The experiment for a request."""
     options = request.choices(OPTIONS)
     kind = options.get("hierarchies", "four")
     if kind not in ("four", "spec"):

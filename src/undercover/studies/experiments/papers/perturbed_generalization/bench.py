@@ -26,18 +26,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bench(TableBench):
-    """A table, and the classes into which its sensitive domain is divided.
+    """A table, and the classes into which its sensitive domain is divided."""
 
-    Parameters
-    ----------
-    domain
-        The declared sensitive values, in order.
-    classes
-        For every number of classes m: where in the domain each class ends.
-    """
-
-    domain: tuple[str, ...]
-    classes: dict[int, tuple[int, ...]]
+    domain: tuple[str, ...]  # the declared sensitive values, in order
+    classes: dict[int, tuple[int, ...]]  # for every number of classes: where in the domain each class ends
     _kept: dict[tuple[int, float, int, Way], Release] = field(default_factory=dict)
 
     def prepare(self, progress: Progress) -> None:

@@ -25,13 +25,7 @@ _CLOSE, _SLOW, _TINY, _STEP, _BETTER = 0.05, 0.03, 0.1, 0.01, 0.05
 
 
 def claims(classes: Sequence[int]) -> list[Claim]:
-    """The claims of the paper, and four on what we added.
-
-    Parameters
-    ----------
-    classes
-        The numbers of classes that trees are learnt for.
-    """
+    """The claims of the paper, and four on what we added; ``classes`` are the numbers of classes of the trees."""
     return [
         Claim("table-iii", "Section VII.C, Table III", _table_iii,
               "Table III lists what Theorems 2 and 3 promise.",

@@ -43,14 +43,7 @@ _FULL, _QUICK = (700_000, 3), (20_000, 1)  # rows and repetitions
 
 
 def build(request: Request) -> Experiment:
-    """The experiment for a request.
-
-    Examples
-    --------
-    >>> experiment = build(Request(quick=True))
-    >>> experiment.name, dict(experiment.data)["generator"]["rows"]
-    ('perturbed-generalization', 20000)
-    """
+    """The experiment for a request."""
     request.choices(())
     rows, repetitions = _QUICK if request.quick else _FULL
     source = _source(request, rows)

@@ -26,24 +26,12 @@ OPTIMUM = "optimum"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bench(TableBench):
-    """A table and what is measured on it.
+    """A table and what is measured on it."""
 
-    Parameters
-    ----------
-    weights
-        Of the quasi-identifiers in the weighted rank of `gda`.
-    strata
-        Of `guided`.
-    predicates
-        Label and columns of each set of quasi-identifiers that queries ask about.
-    used
-        Quasi-identifiers (the first ones) that are used where their number is not what varies.
-    """
-
-    weights: Mapping[str, int]
-    strata: tuple[str, ...]
-    predicates: Mapping[str, tuple[str, ...]]
-    used: int
+    weights: Mapping[str, int]  # of the quasi-identifiers in the weighted rank of `gda`
+    strata: tuple[str, ...]  # of `guided`
+    predicates: Mapping[str, tuple[str, ...]]  # label and columns of each set that queries ask about
+    used: int  # quasi-identifiers (the first ones) that are used where their number is not what varies
     _kept: dict[tuple[int, int], Table] = field(default_factory=dict)
 
     def prepare(self, progress: Progress) -> None:

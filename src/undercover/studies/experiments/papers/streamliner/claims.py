@@ -25,14 +25,8 @@ _SHORTEST = 0.005  # seconds; below it fixed costs and the clock decide
 def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything: str) -> list[Claim]:
     """The claims of the paper, and two on what we added.
 
-    Parameters
-    ----------
-    predicates
-        Label and columns of each set of quasi-identifiers that queries ask about.
-    category
-        The label that stands for the paper's Gender.
-    everything
-        The label of all quasi-identifiers together.
+    ``predicates`` are label and columns of each set that queries ask about; ``category`` is the label that stands for
+    the paper's Gender, ``everything`` that of all quasi-identifiers together.
     """
     return [
         Claim("time-linear", "Section 4.1, Figure 1; Sections 3.2 and 3.3 for O(n)", _linear,

@@ -58,17 +58,7 @@ _QUICK = _Size(4_000, (1, 2, 4), (2, 6, 10), (2, 6, 10), (8,), 100, 1)
 
 
 def build(request: Request) -> Experiment:
-    """The experiment for a request.
-
-    Examples
-    --------
-    >>> experiment = build(Request(quick=True))
-    >>> experiment.name, dict(experiment.data)["generator"]["rows"]
-    ('streamliner', 4000)
-    >>> build(Request(options={"category": "shoe size"}))
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: Quasi-identifier `shoe size` is not known. There are: `age`, `sex`, ...
-    """
+    """The experiment for a request."""
     options = request.choices(OPTIONS)
     size = _QUICK if request.quick else _FULL
     source, asked = _source(request, options, size)
