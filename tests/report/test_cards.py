@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover import analysis, plugins, utility
+from undercover import plugins
 from undercover.attacks.corruption.true_values import OrdinaryCorruption
 from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.correlation import known_correlation
@@ -78,7 +78,7 @@ def results() -> dict[str, Any]:
 def result_classes() -> set[type[Any]]:
     """What the exported verbs, attacks, measures and questions return, apart from plain data."""
     found: set[type[Any]] = set()
-    things = [getattr(room, name, None) for room in (uc, utility, analysis) for name in room.__all__]
+    things = [getattr(uc, name, None) for name in uc.__all__]
     things += [JointRelease, known_correlation]
     things += [plugins.load("attacks", name) for name in plugins.names("attacks")]
     for thing in things:
@@ -122,8 +122,8 @@ def test_a_new_result_without_card_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     def attack() -> Any: ...
 
     attack.__annotations__ = {"return": kind}
-    monkeypatch.setattr(utility, "new_attack", attack, raising=False)
-    monkeypatch.setattr(utility, "__all__", [*utility.__all__, "new_attack"])
+    monkeypatch.setattr(uc, "new_attack", attack, raising=False)
+    monkeypatch.setattr(uc, "__all__", [*uc.__all__, "new_attack"])
     assert kind in result_classes()
     assert not hasattr(kind, "_repr_html_")
 

@@ -160,7 +160,7 @@ def _write_private(run: Run, folder: Path, report: str | None) -> None:
 def _origins(run: Run) -> dict[str, Any]:
     """Who offers what made the release, what reads it, and what attacks it."""
     method, form = run.release.method, run.release.form.name
-    made_by = None if run.method is None else type(run.method)
+    made_by = type(run.method) if run.method else None
     own = made_by is not None and (
         method not in plugins.names("methods") or plugins.load("methods", method) is not made_by
     )

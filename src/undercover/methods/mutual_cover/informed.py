@@ -15,6 +15,7 @@ owner.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
@@ -25,10 +26,10 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError
 from undercover.forms.case import Case
+from undercover.forms.reading import Reading
 from undercover.forms.written import written
 from undercover.methods.mutual_cover.kernels import Tables
 from undercover.model.protocols import Effort, Progress, no_progress
-from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
 from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
@@ -171,13 +172,16 @@ class Informed:
             raise DataError(why_not or "")
         original, run, own, threads = case.original, case.run, case.own, case.threads
         frame = run.frames[FRAME]
+        outputs = written(frame.column("output")).labels
         from undercover.methods.mutual_cover.kernels.likelihood import Beliefs, Seen, group_beliefs
         from undercover.methods.mutual_cover.kernels.sampling import OFF, PAPER, RESAMPLE
 
         names, groups = original.schema.quasi_identifiers, run.groups
-        labels = [_numbering(original, run, name) for name in names]
+        labels = [_numbering(original, case.reading, outputs, name) for name in names]
         codes = np.stack([original[name].codes for name in names], axis=1).astype(np.int32)
-        released = np.stack([_released(run, name, of, own) for name, of in zip(names, labels, strict=True)], axis=1)
+        released = np.stack(
+            [_released(case.reading, name, of, own) for name, of in zip(names, labels, strict=True)], axis=1
+        )
         tables = _tables(frame, names, labels, groups.count)
         asked = run.release.parameters
         unchanged = {"off": OFF, "paper": PAPER, "resample": RESAMPLE}[str(asked.get("unchanged", "resample"))]
@@ -205,18 +209,16 @@ def _figures(believed: Floats, hits: Floats) -> dict[str, Any]:
     return {"mean": mean, "max": most, "guess_success": right, "certain_rows": certain}
 
 
-def _numbering(original: Table, run: Run, name: str) -> dict[str, int]:
+def _numbering(original: Table, reading: Reading, outputs: Sequence[str], name: str) -> dict[str, int]:
     """A code for every value written anywhere: the original's own first, then those that were only released."""
     place = {label: code for code, label in enumerate(original[name].domain.labels)}
-    for label in written(run.release.published().data.column(name)).labels:
-        place.setdefault(label, len(place))
-    for label in written(run.frames[FRAME].column("output")).labels:
+    for label in (*reading.column(name).labels, *outputs):
         place.setdefault(label, len(place))
     return place
 
 
-def _released(run: Run, name: str, place: dict[str, int], own: NDArray[np.int64]) -> NDArray[np.int32]:
-    column = written(run.release.published().data.column(name))
+def _released(reading: Reading, name: str, place: dict[str, int], own: NDArray[np.int64]) -> NDArray[np.int32]:
+    column = reading.column(name)
     return np.array([place[label] for label in column.labels], dtype=np.int32)[column.codes][own]
 
 
