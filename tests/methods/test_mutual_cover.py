@@ -128,7 +128,7 @@ def test_whole_numbers_nobody_has_are_saved_and_measured(tmp_path: Path) -> None
     run = uc.publish(data, schema, uc.MutualCover(delta="1/4", l=4, columns="integer_range"), seed=1)
     assert set(run.release.table()["age"].to_pylist()) - set(data["age"].to_pylist())
     uc.save(run, tmp_path / "run")
-    measured = uc.measure(run, query_error=uc.QueryError(queries=50))
+    measured = uc.measure(run.original, run, query_error=uc.QueryError(queries=50))
     assert len(measured.query_errors) == 1
     assert np.isfinite(measured.query_errors[0].errors).all()
     assert measured.displacement is not None

@@ -17,7 +17,6 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
-from undercover.utility.measures import measure
 from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
 from undercover.utility.queries.evaluation import evaluate
 from undercover.utility.queries.workload import Workload, draw_workload
@@ -231,11 +230,11 @@ def test_measures_hold_it_where_it_was_asked_for():
     people = uc.datasets.census(200, seed=2)
     run = uc.publish(people, uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income"), uc.Mondrian(k=8))
     asked = QueryError(quasi_identifiers=[["age"], ["sex"]], queries=20)
-    found = measure(run.original, run.release, query_error=asked)
+    found = uc.measure(run.original, run.release, query_error=asked)
     assert [result.quasi_identifiers for result in found.query_errors] == [("age",), ("sex",)]
     written = json.loads(json.dumps(found.to_dict(), allow_nan=False))["query_errors"]
     assert written == [result.to_dict() for result in found.query_errors]
-    assert "query_errors" not in measure(run.original, run.release).to_dict()
+    assert "query_errors" not in uc.measure(run.original, run.release).to_dict()
 
 
 def test_anatomy_by_plain_loops():
