@@ -1,4 +1,4 @@
-"""Strict Mondrian in plain Python: the rules of `undercover.partition` written down once more, slowly.
+"""Strict Mondrian in plain Python: the rules of `undercover.steps.cutting` written down once more, slowly.
 
 Works on the values of each row, not on packed codes; shares no code with the package beyond the encoded table it reads
 its input from. Faults can be planted with ``fault`` to see that a comparison notices them.

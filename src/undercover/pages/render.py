@@ -17,7 +17,7 @@ from undercover.pages.views import section
 
 
 def report_html(summary: Mapping[str, Any]) -> str:
-    """The private report; takes what :func:`undercover.pages.summarize` returns.
+    """The private report; takes what :func:`undercover.pages.summary.summarize` returns.
 
     >>> report_html({"private": False})
     Traceback (most recent call last):
@@ -36,7 +36,7 @@ def report_html(summary: Mapping[str, Any]) -> str:
 
 
 def datasheet_html(summary: Mapping[str, Any]) -> str:
-    """The public datasheet; takes what :func:`undercover.pages.datasheet_summary` returns and nothing private.
+    """The public datasheet; takes what ``datasheet_summary`` returns and nothing private.
 
     >>> datasheet_html({"private": True})
     Traceback (most recent call last):

@@ -59,7 +59,7 @@ class NonCentralized:
         Sensitive values that every combination of classes must leave (distinct l).
     others
         What others have published about the same people: public folders, files with the same sensitive column, or
-        :class:`~undercover.guarantees.Published` tables. Nothing at all for whoever is first.
+        :class:`~undercover.model.published.Published` tables. Nothing at all for whoever is first.
     shared
         Columns that others have published, too: ``discard`` drops them, ``nested`` keeps them where their cells are
         nodes of one hierarchy.
