@@ -3,7 +3,6 @@
 from undercover import datasets as datasets
 from undercover.analysis.learning.classifier import PerturbedClassifier as PerturbedClassifier
 from undercover.analysis.learning.classifier import fit_release as fit_release
-from undercover.attacks.algorithm_aware import AlgorithmAware as AlgorithmAware
 from undercover.attacks.bucket_matching import BucketMatching as BucketMatching
 from undercover.attacks.corruption.channel import Corruption as Corruption
 from undercover.attacks.corruption.true_values import OrdinaryCorruption as OrdinaryCorruption
@@ -48,6 +47,7 @@ from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema
 from undercover.model.table import Table as Table
+from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
 from undercover.verbs.apply import apply as apply

@@ -52,7 +52,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "corruption": "undercover.attacks.corruption.channel:Corruption",
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
-        "algorithm-aware": "undercover.attacks.algorithm_aware:AlgorithmAware",
+        "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
         "minimality": "undercover.methods.mondrian.minimality.attack:Minimality",
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },

@@ -14,20 +14,15 @@ algorithm may infer more than the release shows: ``algorithm_safe`` is false.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
-from itertools import permutations, product
-from math import prod
 from typing import Annotated, ClassVar
 
 import numpy as np
 
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
-from undercover.methods.cross_bucket.groups import cross_buckets, pick, plan_of, require_plannable
+from undercover.methods.cross_bucket.groups import cross_buckets, require_plannable
 from undercover.model.form import Buckets
-from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -115,25 +110,3 @@ class CrossBucket:
                 "discernibility": int(np.dot(sizes, sizes)),
             },
         )
-
-    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
-        """Which rows are taken together on a tiny table, with exact probabilities.
-
-        What follows, dividing and dealing, depends on quasi-identifiers and independent draws alone, so it tells
-        nothing more about who has which of the values. Chance decides only among rows that are equal in everything.
-        """
-        sensitive = sensitive_column(table, "CrossBucket")
-        codes = table[sensitive].codes
-        counts = np.bincount(codes, minlength=table[sensitive].domain.size)
-        require_plannable(table, sensitive, counts, self.k, self.l)
-        plan = plan_of(counts, k=self.k, l=self.l)
-        names = (*table.schema.quasi_identifiers, sensitive)
-        alike: dict[tuple[int, ...], list[int]] = {}
-        for row, key in enumerate(zip(*(table[name].codes.tolist() for name in names), strict=True)):
-            alike.setdefault(key, []).append(row)
-        equal = [list(permutations(rows)) for rows in alike.values()]
-        share = Fraction(1, prod(len(orders) for orders in equal))
-        for chosen in product(*equal):
-            rows = np.array([row for rows in chosen for row in rows], dtype=np.int64)
-            picks, starts, _, _ = pick(table, sensitive, plan, rows)
-            yield share, seen_groups(Groups.from_order(rows[picks], starts).labels, codes)

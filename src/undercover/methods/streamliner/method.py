@@ -98,6 +98,12 @@ class Streamliner:
         """All but ``gda`` treat rows of a group alike whatever their sensitive values."""
         return self.algorithm != "gda"
 
+    @property
+    def corruption_robust(self) -> bool:
+        """``wrap`` and ``rda``: rows of a value take its slots at random. ``guided`` zips rows in the order of their
+        ranks, so that one known value may tell which row of other groups has which."""
+        return self.algorithm in ("wrap", "rda")
+
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Frequency l-diversity of every class."""
         return (LDiversity(l=self.l),)
