@@ -8,6 +8,7 @@ from undercover.attacks.corruption.channel import Corruption as Corruption
 from undercover.attacks.corruption.true_values import OrdinaryCorruption as OrdinaryCorruption
 from undercover.attacks.joint.attack import JointRelease as JointRelease
 from undercover.attacks.linkage import Linkage as Linkage
+from undercover.attacks.nearest_row import NearestRow as NearestRow
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
 from undercover.forms.answers.channel import PerturbedCounts as PerturbedCounts
 from undercover.forms.answers.counts import Recipient as Recipient

@@ -49,6 +49,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "attacks": {
         "linkage": "undercover.attacks.linkage:Linkage",
         "partial-knowledge": "undercover.attacks.partial.attack:PartialKnowledge",
+        "nearest-row": "undercover.attacks.nearest_row:NearestRow",
         "corruption": "undercover.attacks.corruption.channel:Corruption",
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
