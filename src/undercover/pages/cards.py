@@ -81,6 +81,7 @@ def _lines(release: Release) -> list[Line]:
         lines.append((promise_title(str(entry.get("name")), entry), word))
     safe = "yes" if release.algorithm_safe else "no"
     lines.append(("algorithm-safe", ", ".join(filter(None, (safe, declared_by(release.method))))))
+    lines.append(("robust when values of others are known", "yes" if release.corruption_robust else "no"))
     return lines
 
 

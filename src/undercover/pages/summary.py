@@ -28,11 +28,13 @@ from undercover.pages.stages import stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
+    declaration,
     declared_by,
     limits,
     promise_title,
     promise_words,
     release_title,
+    robustness_words,
 )
 from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
@@ -274,8 +276,12 @@ def _warnings(run: Run) -> list[dict[str, str]]:
     if not run.release.algorithm_safe or declared_by(run.release.method):
         safe = "Safe" if run.release.algorithm_safe else "Not safe"
         title = f"{safe} against somebody who knows the algorithm"
-        text = algorithm_words(run.release)
+        text = f"{algorithm_words(run.release)} {declaration(run.release.method)}"
         found.append({"topic": "algorithm-safe", "level": "caution", "title": title, "text": text})
+    if run.release.algorithm_safe and not run.release.corruption_robust and run.schema.sensitive:
+        title = "Not robust when values of others are known"
+        text = robustness_words(robust=False)
+        found.append({"topic": "corruption-robust", "level": "caution", "title": title, "text": text})
     said = {warning["topic"] for warning in found}
     more = dict.fromkeys([*run.warnings, *run.release.warnings])
     return found + [

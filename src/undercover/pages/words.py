@@ -111,6 +111,36 @@ def declared_by(method: str) -> str:
     return "" if origin == plugins.HOME else f"declared by {origin}, not checked here"
 
 
+def declaration(method: str) -> str:
+    """Who says that a method is safe, and who has checked it.
+
+    >>> declaration("my-own-method")
+    'Declared by the maker of the release, not checked here.'
+    >>> declaration("mondrian").split(";")[0]
+    'Declared by undercover'
+    """
+    said = declared_by(method)
+    if said:
+        return f"{said[0].upper()}{said[1:]}."
+    return (
+        "Declared by undercover; checked by its tests, in which an attacker who knows the method looks at everything "
+        "it publishes of a few people. Neither follows from the published tables."
+    )
+
+
+def robustness_words(robust: bool) -> str:
+    """What ``corruption_robust`` means."""
+    if robust:
+        return (
+            "Whoever knows the sensitive values of some people learns nothing from them about people of other classes. "
+            "Within a class, the values he knows can be struck off."
+        )
+    return (
+        "Whoever knows the sensitive values of some people, his own to begin with, may learn from them about people of "
+        "other classes, too, if he knows how the release was made."
+    )
+
+
 def algorithm_words(release: Release) -> str:
     """What ``algorithm_safe`` means, and who says so.
 
