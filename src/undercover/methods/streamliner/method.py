@@ -90,7 +90,7 @@ class Streamliner:
         if self.algorithm == "gda" and self.allow_unsafe is not True:
             yield (
                 "The algorithm `gda` of Streamliner is not safe: somebody who knows it can infer sensitive values. "
-                "Use `guided`, which is safe unless values of others are known, or `wrap`, which is safe then as well; or "
+                "Use `guided`, which is safe unless values of others are known, or `wrap`, which is safe then, too; or "
                 "say allow_unsafe=True (--allow-unsafe) to publish it all the same."
             )
 
