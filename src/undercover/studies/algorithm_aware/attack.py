@@ -107,7 +107,7 @@ class AlgorithmAware:
     effort: ClassVar[Effort] = "asked"
     slow: ClassVar[bool] = False
 
-    trials: Annotated[int, AtLeast(1)] = 4_000
+    trials: Annotated[int, AtLeast(1)] = 2_000
     confidence: Annotated[float, Within(0, 1, "()")] = 0.999
     known: Annotated[int, AtLeast(0)] = 0
 
