@@ -177,7 +177,7 @@ class Parameter:
 def describe(kind: Any) -> list[Parameter]:
     """The parameters of a class, with their ranges, choices, defaults and what its docstring says of them.
 
-    >>> from undercover.methods.anatomy import Anatomy
+    >>> from undercover.methods.anatomy.method import Anatomy
     >>> (l,) = describe(Anatomy)
     >>> l.name, str(l), l.required, l.doc
     ('l', 'an int in [2, inf)', True, 'No sensitive value is more than 1/l of its bucket.')
@@ -208,7 +208,7 @@ def check(target: Any, more: Iterable[str] = ()) -> None:
 def from_text(kind: Any, mapping: Mapping[str, Any], where: str = "") -> Any:
     """An object of a class from its parameters as text or TOML; ``where`` says how a missing one is given.
 
-    >>> from undercover.methods.mondrian import Mondrian
+    >>> from undercover.methods.mondrian.method import Mondrian
     >>> from_text(Mondrian, {"k": "5", "l": "5/2"}).l
     Fraction(5, 2)
     >>> from_text(Mondrian, {"k": "many"})

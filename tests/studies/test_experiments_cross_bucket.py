@@ -26,8 +26,7 @@ from undercover.studies.experiments.papers.cross_bucket.bench import (
     WORST,
     Bench,
 )
-from undercover.studies.experiments.papers.cross_bucket.claims import BY_K, BY_L, claims
-from undercover.studies.experiments.papers.cross_bucket.experiment import build
+from undercover.studies.experiments.papers.cross_bucket.experiment import BY_K, BY_L, build, claims
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -24,8 +24,13 @@ from undercover.studies.experiments.papers.mutual_cover.bench import (
     attribute_at,
     identity_at,
 )
-from undercover.studies.experiments.papers.mutual_cover.claims import BY_DELTA, BY_L, claims
-from undercover.studies.experiments.papers.mutual_cover.experiment import QUASI_IDENTIFIERS, build
+from undercover.studies.experiments.papers.mutual_cover.experiment import (
+    BY_DELTA,
+    BY_L,
+    QUASI_IDENTIFIERS,
+    build,
+    claims,
+)
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

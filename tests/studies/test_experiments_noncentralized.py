@@ -7,13 +7,12 @@ import pytest
 from undercover.datasets import census
 from undercover.errors import UnreachableError
 from undercover.io.source import read
-from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.noncentralized.method import NonCentralized
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import part
 from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
-from undercover.studies.experiments.papers.noncentralized.claims import claims
-from undercover.studies.experiments.papers.noncentralized.experiment import build
+from undercover.studies.experiments.papers.noncentralized.experiment import build, claims
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -19,8 +19,7 @@ from undercover.studies.experiments.papers.perturbed_generalization.bench import
     estimated,
     estimated_spread,
 )
-from undercover.studies.experiments.papers.perturbed_generalization.claims import KS, PRINTED, PS, claims
-from undercover.studies.experiments.papers.perturbed_generalization.experiment import build
+from undercover.studies.experiments.papers.perturbed_generalization.experiment import KS, PRINTED, PS, build, claims
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

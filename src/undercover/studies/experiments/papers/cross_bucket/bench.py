@@ -7,9 +7,9 @@ import numpy as np
 from undercover.attacks.bucket_matching import BucketMatching
 from undercover.errors import InternalError
 from undercover.forms.case import Case
-from undercover.methods.anatomy import Anatomy
-from undercover.methods.cross_bucket import CrossBucket
-from undercover.methods.mondrian import Mondrian
+from undercover.methods.anatomy.method import Anatomy
+from undercover.methods.cross_bucket.method import CrossBucket
+from undercover.methods.mondrian.method import Mondrian
 from undercover.model.protocols import Method
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench

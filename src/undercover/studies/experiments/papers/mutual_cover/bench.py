@@ -8,10 +8,10 @@ from undercover.attacks.partial.profile import PAPERS, profile
 from undercover.forms.case import Case
 from undercover.forms.displacement import papers_iloss
 from undercover.forms.written import written
-from undercover.methods.anatomy import Anatomy
-from undercover.methods.mondrian import Mondrian
-from undercover.methods.mutual_cover import MutualCover
+from undercover.methods.anatomy.method import Anatomy
+from undercover.methods.mondrian.method import Mondrian
 from undercover.methods.mutual_cover.informed import Informed
+from undercover.methods.mutual_cover.method import MutualCover
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.randomness import Randomness

@@ -14,18 +14,21 @@ one who knows groups and tables.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import NamedTuple
 
 from undercover.attacks.partial.profile import PAPERS
 from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError, unknown
+from undercover.model.figures import number, risk
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.studies.experiments.experiment import Cell, Experiment, Plot
+from undercover.studies.experiments.experiment import HELD, Cell, Claim, Experiment, Judgement, Plot, judged
+from undercover.studies.experiments.judges import below, every, falls, monotone, rises, several, spread
 from undercover.studies.experiments.papers.mutual_cover import bench
-from undercover.studies.experiments.papers.mutual_cover.claims import BY_DELTA, BY_L, claims
 from undercover.studies.experiments.request import Request, one_sensitive
 from undercover.studies.experiments.rows import Rows
 
@@ -33,6 +36,10 @@ OPTIONS = ("hierarchies",)
 QUASI_IDENTIFIERS = ("sex", "age", "relationship", "marital_status", "race", "education", "hours")
 _PAPER = "Li, Wang & He, “Privacy-Preserving Data Publishing via Mutual Cover”, Section 5."
 _L, _DELTA = 10, 6  # l where δ varies, 1/δ where l varies
+BY_DELTA, BY_L = "by delta", "by l"
+_ALIKE, _MUCH, _FLAT = 0.25, 0.5, 1.5
+_MISSING = "no δ was measured"
+_below = partial(below, BY_DELTA, write=number, at="1/{:g}", missing=_MISSING)
 
 
 class _Size(NamedTuple):
@@ -146,3 +153,161 @@ def _plots(rows: Rows) -> list[Plot]:
               *rows.points(BY_L, bench.KNOWS_ROW, panel=f"δ = 1/{_DELTA}, by l")],
              "1/δ or l", "probability", "share"),
     ]  # fmt: skip
+
+
+def claims() -> list[Claim]:
+    """The claims of the paper, and what we add."""
+    return [
+        Claim("identity-peaks", "Section 5.1, Figure 3", lambda rows: _peaks(rows, bench.identity_at),
+              "Identity disclosure rises with P from 0.3 to 0.7, is about the same at 0.7 and 0.8, and falls beyond.",
+              f"so for every δ, 0.7 and 0.8 within {_ALIKE:.0%} of each other"),
+        Claim("attribute-peaks", "Section 5.1, Figure 4", lambda rows: _peaks(rows, bench.attribute_at),
+              "Attribute disclosure does the same.",
+              f"so for every δ, 0.7 and 0.8 within {_ALIKE:.0%} of each other"),
+        Claim("nobody-found-by-everything", "Section 5.1, Figure 3(f)", _zero,
+              "Whoever matches on all values finds nobody: the lines coincide at 0.",
+              "identity disclosure at P = 1 is exactly 0 for every δ"),
+        Claim("disclosure-falls-with-delta", "Section 5.1, Figures 3 and 4", _falls,
+              "Identity and attribute disclosure fall as δ falls.",
+              "both means fall with every step of δ at P = 0.7"),
+        Claim("mondrian-identity-is-attribute", "Section 5.1, Figure 5", _coincide,
+              "Identity and attribute disclosure of Mondrian are the same.",
+              "equal to nine digits at every P and l"),
+        Claim("safer-than-mondrian", "Section 5.1", _safer,
+              "Mutual cover discloses less than Mondrian in most cases, and about as much at P between 0.7 and 0.8.",
+              "smaller means of identity and of attribute disclosure in more than half of all pairs of δ and P, "
+              "Mondrian having l = 10 as the groups of mutual cover"),
+        Claim("iloss-grows", "Section 5.2, Figure 6(a)", monotone(rises, BY_DELTA, bench.COVER, bench.ILOSS, number),
+              "Information loss grows as δ falls.",
+              "the mean grows with every step of δ"),
+        Claim("iloss-below-mondrian", "Section 5.2, Figure 6",
+              _below(bench.COVER, [bench.MONDRIAN], bench.ILOSS, share=_MUCH),
+              "Information loss is much less than Mondrian's.",
+              f"at most {_MUCH:.0%} of Mondrian's at every δ, Mondrian having l = 1/δ"),
+        Claim("answers-better", "Section 5.3, Figure 7",
+              _below(bench.COVER, [bench.MONDRIAN, bench.ANATOMY], bench.ERROR, share=_MUCH),
+              "Sums are answered much better than from Mondrian and Anatomy.",
+              f"a mean error of at most {_MUCH:.0%} of either's at every δ, theirs having l = 1/δ"),
+        Claim("error-flat-in-delta", "Section 5.3, Figure 7(a)", _flat,
+              "δ has little influence on the error of sums.",
+              f"the largest mean is at most {_FLAT:g} times the smallest"),
+        Claim("larger-l-less-loss", "Section 5.4, Figure 8(a)", monotone(falls, BY_L, bench.COVER, bench.ILOSS, number),
+              "A larger l lowers the information loss.",
+              "the mean falls with every step of l"),
+        Claim("tables-alone-lose-less", '`unchanged = "off"`', _alone,
+              "Ours, not the paper's: the output tables by themselves do what the paper says of the loss: it grows as "
+              "δ falls and falls as l grows. The rest is what is done to unchanged rows.",
+              "the mean ILoss of values as they were drawn grows with every step of δ and falls with every step of l"),
+        Claim("larger-l-more-error", "Section 5.4, Figure 8(b)", _raises,
+              "A larger l raises the error of sums.",
+              "the mean error at the largest l is above that at the smallest"),
+        Claim("l-costs-little", "Section 5.4", _worth,
+              "Enhancing attribute protection lowers the information loss much and costs little accuracy.",
+              "from the smallest to the largest l, the loss falls by a larger share than the error rises by"),
+        Claim("hidden-process", "attack `informed`", _hidden,
+              "Ours, not the paper's: the protection rests on groups and tables being hidden.",
+              "for every δ, somebody who knows them finds the row with at least five times the probability of the "
+              "best P"),
+        Claim("algorithm-3-breaks-delta", "Algorithm 3, Definition 5", _broken,
+              "Ours, not the paper's: after Algorithm 3 δ-probability no longer holds in most tables.",
+              "for every δ, in more than half of the tables with several values a record has more than δ"),
+        Claim("drawn-again-loses-less", '`unchanged = "resample"`',
+              _below(bench.RESAMPLED, [bench.COVER], bench.ILOSS, missing="it was not measured"),
+              "Ours, not the paper's: drawing unchanged rows again moves less than Algorithm 3.",
+              "a smaller mean ILoss at every δ"),
+    ]  # fmt: skip
+
+
+def _mean(rows: Rows, measure: str, x: float, series: str = bench.COVER) -> float:
+    return rows.mean(BY_DELTA, series, measure, x)
+
+
+def _peaks(rows: Rows, name: Callable[[float], str]) -> Judgement:
+    def part(x: float) -> tuple[bool, str]:
+        at = [_mean(rows, name(p), x) for p in PAPERS]
+        held = rises(at[:3]) and falls(at[3:]) and abs(at[3] - at[2]) <= _ALIKE * at[2]
+        return held, f"δ = 1/{x:g}: {', '.join(map(risk, at))}"
+
+    found = every(map(part, rows.xs(BY_DELTA, bench.COVER)), missing=_MISSING)
+    return Judgement(found.verdict, f"at P = {', '.join(f'{p:g}' for p in PAPERS)}: {found.figures}")
+
+
+def _zero(rows: Rows) -> Judgement:
+    worst, left = (max(rows.found(BY_DELTA, bench.COVER, measure)) for measure in (bench.identity_at(1.0), bench.ALIKE))
+    why = f"; {number(int(left))} rows whose group has nothing else to release cannot be changed" if left else ""
+    return judged(worst == 0, f"at most {risk(worst)}{why}")
+
+
+def _falls(rows: Rows) -> Judgement:
+    def parts() -> Iterator[tuple[bool, str]]:
+        for name in (bench.identity_at(0.7), bench.attribute_at(0.7)):
+            rows.found(BY_DELTA, bench.COVER, name)
+            means = rows.means(BY_DELTA, bench.COVER, name).values()
+            yield falls(means) and len(means) > 1, f"{name}: {', '.join(map(risk, means))}"
+
+    return every(parts())
+
+
+def _coincide(rows: Rows) -> Judgement:
+    xs = several(rows.xs(BY_DELTA, bench.MONDRIAN), "Mondrian was not measured", 1)
+    names = [(bench.attribute_at(p), bench.identity_at(p)) for p in PAPERS]
+    ratios = [_mean(rows, a, x, bench.MONDRIAN) / _mean(rows, b, x, bench.MONDRIAN) for x in xs for a, b in names]
+    figures = f"attribute disclosure is {min(ratios):.2f} to {max(ratios):.2f} times identity disclosure"
+    return judged(max(abs(ratio - 1) for ratio in ratios) < 1e-9, f"{figures}: sensitive values repeat")
+
+
+def _safer(rows: Rows) -> Judgement:
+    last = several(rows.xs(BY_DELTA, bench.MONDRIAN), f"{bench.MONDRIAN} was not measured", 1)[-1]
+    parts, won = [], []
+    for measure, p in [(name(p), p) for name in (bench.identity_at, bench.attribute_at) for p in PAPERS]:
+        theirs = _mean(rows, measure, last, bench.MONDRIAN)
+        ours = several(rows.means(BY_DELTA, bench.COVER, measure), f"{bench.COVER} was not measured", 1).values()
+        won += [value < theirs for value in ours]
+        parts.append(f"P = {p:g}: {risk(min(ours))} to {risk(max(ours))} against {risk(theirs)}")
+    figures = f"{sum(won)} of {len(won)}; identity at {', '.join(parts[: len(PAPERS)])}"
+    return judged(2 * sum(won) > len(won), figures)
+
+
+def _alone(rows: Rows) -> Judgement:
+    grows = monotone(rises, BY_DELTA, bench.ALONE, bench.ILOSS, number)(rows)
+    less = monotone(falls, BY_L, bench.ALONE, bench.ILOSS, number)(rows)
+    return judged(grows.verdict == less.verdict == HELD, f"1/δ = {grows.figures}; l = {less.figures}")
+
+
+def _flat(rows: Rows) -> Judgement:
+    means = several(rows.means(BY_DELTA, bench.COVER, bench.ERROR), "the error was measured at one δ only").values()
+    medians = rows.means(BY_DELTA, bench.COVER, bench.MEDIAN).values()
+    figures = f"means {', '.join(map(risk, means))}; medians {', '.join(map(risk, medians))}"
+    return judged(spread(means) <= _FLAT, figures)
+
+
+def _raises(rows: Rows) -> Judgement:
+    first, last = _ends(rows, bench.ERROR)
+    return judged(last > first, f"{risk(first)} to {risk(last)}")
+
+
+def _worth(rows: Rows) -> Judgement:
+    (less, least), (error, more) = _ends(rows, bench.ILOSS), _ends(rows, bench.ERROR)
+    fall, rise = 1 - least / less, more / error - 1
+    return judged(fall > rise, f"loss {fall:+.1%} less, error {rise:+.1%}")
+
+
+def _ends(rows: Rows, measure: str) -> tuple[float, float]:
+    first, *_, last = several(rows.means(BY_L, bench.COVER, measure), f"{measure} was measured at one l only").values()
+    return first, last
+
+
+def _hidden(rows: Rows) -> Judgement:
+    def part(x: float) -> tuple[bool, str]:
+        knows, guess = (_mean(rows, measure, x) for measure in (bench.KNOWS_ROW, bench.IN_GROUP))
+        best = max(_mean(rows, bench.identity_at(p), x) for p in PAPERS)
+        return knows >= 5 * best, f"1/{x:g}: {risk(knows)} against {risk(best)}, guessing in the group {risk(guess)}"
+
+    return every(map(part, rows.xs(BY_DELTA, bench.COVER)), missing=_MISSING)
+
+
+def _broken(rows: Rows) -> Judgement:
+    shares, again = (rows.means(BY_DELTA, series, bench.ABOVE_DELTA) for series in (bench.COVER, bench.RESAMPLED))
+    found = every(((share > 0.5, f"1/{x:g}: {share:.0%}") for x, share in shares.items()), ", ", missing=_MISSING)
+    beside = f"; drawn again instead: {', '.join(f'{share:.0%}' for share in again.values())}" if again else ""
+    return Judgement(found.verdict, found.figures + beside)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from undercover.errors import UnreachableError
 from undercover.guarantees.joint.tables import released_table
-from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.noncentralized.method import NonCentralized
 from undercover.methods.noncentralized.neighbours import joint_condition, neighbours
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Progress

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import UndercoverError
-from undercover.methods.streamliner import Streamliner
+from undercover.methods.streamliner.method import Streamliner
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
 from undercover.model.table import Table
