@@ -9,8 +9,8 @@ import pytest
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.verify import Verification, verify
 from undercover.model.finding import Finding
-from undercover.pages.charts.class_sizes import histogram
 from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.sections import histogram
 from undercover.pages.summary import headline, summarize
 
 

@@ -11,8 +11,7 @@ from undercover.methods.noncentralized.method import NonCentralized
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import part
-from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
-from undercover.studies.experiments.papers.noncentralized.experiment import build, claims
+from undercover.studies.experiments.papers.noncentralized import Bench, build, claims, four_levels
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment

@@ -159,8 +159,8 @@ def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, a
     from dataclasses import asdict
 
     from undercover.cli.output import console, print_json, print_table
+    from undercover.hierarchies.check import preview
     from undercover.hierarchies.file import write_hierarchy
-    from undercover.hierarchies.preview import preview
 
     if out is not None:
         write_hierarchy(made, out)
