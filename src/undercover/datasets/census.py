@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from undercover.datasets import census_income as income_model
 from undercover.datasets import census_model as model
 from undercover.datasets.census_income import salary_amounts
+from undercover.datasets.census_model import draw
 from undercover.datasets.population import (
     AGES,
     BIRTHPLACES,
@@ -39,7 +40,6 @@ from undercover.datasets.population import (
     SEXES,
     WORK_CLASSES,
 )
-from undercover.datasets.sampling import draw
 from undercover.errors import ParameterError
 from undercover.hierarchies.build import from_intervals
 from undercover.model.hierarchy import Hierarchy

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.datasets.census_model import AGE, N_STAGES, SKILL
+from undercover.datasets.census_model import AGE, N_STAGES, SKILL, quantile_table
 from undercover.datasets.population import HOURS, INCOMES
-from undercover.datasets.sampling import quantile_table
 
 CLASS_WIDTH = 2000
 AMOUNTS_PER_CLASS = 17

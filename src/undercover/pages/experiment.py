@@ -47,12 +47,7 @@ def experiment_html(results: Mapping[str, Any]) -> str:
 
 
 def figure_tables(plot: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of a plot, a table per panel: a line per x, a column per series.
-
-    >>> points = [{"panel": "", "series": s, "x": 1, "mean": m} for s, m in (("a", 2.0), ("b", 3.0))]
-    >>> figure_tables({"points": points})[0]["lines"][0]["cells"][1]["mean"]
-    3.0
-    """
+    """The figures of a plot, a table per panel: a line per x, a column per series."""
     tables = []
     for panel in dict.fromkeys(point["panel"] for point in plot["points"]):
         points = [point for point in plot["points"] if point["panel"] == panel]

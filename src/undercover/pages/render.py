@@ -75,9 +75,6 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
     """Methods side by side: mean identity and attribute disclosure beside guessing, and the loss.
 
     Each entry has a ``title`` and the ``headline`` and ``cost`` of its summary; what one lacks is left out.
-
-    >>> comparison_chart([{"title": "Ours", "cost": {"loss": {"arx": {"arithmetic": 0.1}}}}]).values
-    [{'method': 'Ours', 'measure': 'loss of detail', 'value': 0.1, 'guess': None}]
     """
     import altair as alt
 

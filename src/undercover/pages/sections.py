@@ -253,12 +253,7 @@ def sizes_view(sizes: Mapping[str, Any]) -> View:
 
 
 def class_size_chart(sizes: Mapping[str, Any]) -> Picture:
-    """How many rows live in classes of which size; takes ``summary["class_sizes"]``.
-
-    >>> bins = [{"from": 5, "to": 5, "classes": 2, "rows": 10}]
-    >>> class_size_chart({"unit": "class", "min": 5, "median": 5.0, "max": 5, "histogram": bins}).values
-    [{'size': '5', 'rows': 10, 'classes': 2}]
-    """
+    """How many rows live in classes of which size; takes ``summary["class_sizes"]``."""
     import altair as alt
 
     rows = [{"size": span(bin_), "rows": bin_["rows"], "classes": bin_["classes"]} for bin_ in sizes["histogram"]]
@@ -280,13 +275,7 @@ def class_size_chart(sizes: Mapping[str, Any]) -> Picture:
 
 
 def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
-    """Bins of equal width from the smallest size on; the last one is open where a few sizes lie far out.
-
-    >>> histogram(np.array([5, 5, 6]))
-    [{'from': 5, 'to': 5, 'classes': 2, 'rows': 10}, {'from': 6, 'to': 6, 'classes': 1, 'rows': 6}]
-    >>> histogram(np.array([5] * 1000 + [9000]))[-1]
-    {'from': 29, 'to': None, 'classes': 1, 'rows': 9000}
-    """
+    """Bins of equal width from the smallest size on; the last one is open where a few sizes lie far out."""
     low, high = int(sizes.min()), int(sizes.max())
     usual = int(np.quantile(sizes, 0.99))
     width = _nice(max(1, -(-(usual - low + 1) // _BINS)))

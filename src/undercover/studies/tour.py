@@ -54,21 +54,13 @@ class Made:
 
 
 def stops() -> list[tuple[str, Stop]]:
-    """Every release of the tour in the order of the overview, with its method: what the methods say themselves.
-
-    >>> [(method, stop.folder) for method, stop in stops()][:2]
-    [('mondrian', 'mondrian-k10'), ('mondrian', 'mondrian-k10-hierarchies')]
-    """
+    """Every release of the tour in the order of the overview, with its method: what the methods say themselves."""
     found = [(name, stop) for name in plugins.names("methods") for stop in about_of(name).tour]
     return sorted(found, key=lambda entry: entry[1].place)
 
 
 def compiled_ahead() -> tuple[str, ...]:
-    """Folders of releases that are made last, and compiled by a second process while the others are made.
-
-    >>> compiled_ahead()
-    ('cross-bucket-k3-l8', 'mutual-cover-5-l10')
-    """
+    """Folders of releases that are made last, and compiled by a second process while the others are made."""
     return tuple(stop.folder for _, stop in stops() if stop.ahead)
 
 
@@ -139,11 +131,7 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
 
 
 def schema_of(stop: Stop) -> Schema:
-    """The roles of the census columns at one stop.
-
-    >>> schema_of(Stop("office", "Office", {}, quasi_identifiers=("age",))).quasi_identifiers
-    ('age',)
-    """
+    """The roles of the census columns at one stop."""
     if stop.quasi_identifiers is None:
         return census_schema(hierarchies=stop.hierarchies)
     return census_schema(stop.quasi_identifiers, hierarchies=stop.hierarchies)

@@ -80,15 +80,6 @@ class Classification:
         What to learn; by default the only sensitive column.
     seed
         Of the points drawn from cells.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(3000), uc.datasets.census_schema(["age", "education", "hours"])
-    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
-    >>> found = Classification().of_release(run.original, run.release)
-    >>> found.error < found.majority
-    True
     """
 
     sensitive: str | None = None

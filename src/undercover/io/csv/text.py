@@ -40,11 +40,7 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 @dataclass(frozen=True)
 class CsvDecisions:
-    """How a CSV file was read.
-
-    >>> CsvDecisions(separator=";", decimal=",", encoding="latin-1").sentence()
-    "read as: separator ';', decimal ',', encoding latin-1"
-    """
+    """How a CSV file was read."""
 
     separator: str
     decimal: str
@@ -288,14 +284,7 @@ def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str
 
 
 def sample(path: Path) -> bytes:
-    """The first bytes of a file, unpacked where it is gzip.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "t.csv").write_bytes(b"a,b")
-    ...     sample(Path(folder, "t.csv"))
-    b'a,b'
-    """
+    """The first bytes of a file, unpacked where it is gzip."""
     try:
         with open_binary(path) as stream:
             return stream.read(SAMPLE)
@@ -308,24 +297,12 @@ def sample(path: Path) -> bytes:
 
 
 def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    """Open a file for reading bytes, unpacked where its name ends in ``.gz``.
-
-    >>> import os
-    >>> with open_binary(Path(os.devnull)) as stream:
-    ...     stream.read()
-    b''
-    """
+    """Open a file for reading bytes, unpacked where its name ends in ``.gz``."""
     return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
 
 
 def open_text(path: Path, encoding: str) -> TextIO:
-    """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out.
-
-    >>> import os
-    >>> with open_text(Path(os.devnull), "utf-8") as stream:
-    ...     stream.read()
-    ''
-    """
+    """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out."""
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     if path.suffix.lower() == ".gz":
         return cast(TextIO, gzip.open(path, "rt", encoding=name, newline=""))
@@ -333,11 +310,7 @@ def open_text(path: Path, encoding: str) -> TextIO:
 
 
 def encodings_to_try(start: bytes) -> tuple[str, ...]:
-    """The encodings a file that begins with ``start`` may have, the likeliest first.
-
-    >>> encodings_to_try(b"a,b")
-    ('utf-8', 'cp1252', 'latin-1')
-    """
+    """The encodings a file that begins with ``start`` may have, the likeliest first."""
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
             return (encoding,)
@@ -345,13 +318,7 @@ def encodings_to_try(start: bytes) -> tuple[str, ...]:
 
 
 def separator_of(text: str) -> str:
-    """The separator that cuts most records into as many fields as the header; a comma where there is only one column.
-
-    >>> separator_of("name;income\\nMeier, Ute;1,5\\n")
-    ';'
-    >>> separator_of('age,zone\\n34,"a;b"\\n')
-    ','
-    """
+    """The separator that cuts most records into as many fields as the header; a comma where there is one column."""
     best, best_score = ",", (0.0, 1)
     for separator in SEPARATORS:
         counts = [len(record) for _, record in records(text, separator, limit=_RECORDS)]
@@ -366,11 +333,7 @@ def separator_of(text: str) -> str:
 
 
 def records(text: str | TextIO, separator: str, *, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV text, each with the line it begins on; blank lines are left out.
-
-    >>> list(records('a,b\\n"x\\ny",1\\n2,3\\n', ","))
-    [(1, ['a', 'b']), (2, ['x\\ny', '1']), (4, ['2', '3'])]
-    """
+    """The records of a CSV text, each with the line it begins on; blank lines are left out."""
     stream = io.StringIO(text, newline="") if isinstance(text, str) else text
     reader = csv.reader(stream, delimiter=separator)
     begins = 1

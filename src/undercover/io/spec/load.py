@@ -27,16 +27,11 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Kind, Missing, Schema
 
 _ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
-Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class HierarchyRecipe:
-    """How to build a hierarchy once the values of its column are known.
-
-    >>> HierarchyRecipe("prefixes", (1,)).build(["10115", "20095"]).rows
-    (('10115', '1****', '*'), ('20095', '2****', '*'))
-    """
+    """How to build a hierarchy once the values of its column are known."""
 
     way: Literal["intervals", "prefixes", "dates"]
     steps: tuple[Any, ...]
@@ -83,12 +78,7 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
 
 
 def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
-    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``.
-
-    >>> spec_from_mapping({"roles": {"quasi_identifiers": ["age"]}, "colums": {}})
-    Traceback (most recent call last):
-    undercover.errors.SchemaError: Key `colums` is not known. Did you mean `columns`? There are: ...
-    """
+    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``."""
     parts, problems = checked(content)
     roles = _roles(parts, problems)
     columns: dict[str, Column] = {}
@@ -307,11 +297,7 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
 
 
 def checked(content: Mapping[str, Any]) -> tuple[SpecFile, list[str]]:
-    """The content of a file as far as it can be understood, and everything that is wrong with it.
-
-    >>> checked({"data": {"seperator": ";"}})[1]
-    ['Key `data.seperator` is not known. Did you mean `separator`? There are: `missing`, `separator`, ...']
-    """
+    """The content of a file as far as it can be understood, and everything that is wrong with it."""
     try:
         return SpecFile.model_validate(content), []
     except ValidationError as error:

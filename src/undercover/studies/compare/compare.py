@@ -1,6 +1,6 @@
 """Every method on one table: privacy against utility, as far as each can run.
 
-A folder holds the journal of finished releases (:mod:`undercover.studies.experiments.journal`) and, once all are
+A folder holds the journal of finished releases (:mod:`undercover.studies.experiments.folder`) and, once all are
 finished, ``compare.html``, ``compare.csv`` and ``compare.json``. Whoever is interrupted runs the same command again.
 """
 
@@ -26,8 +26,7 @@ from undercover.parameters import make
 from undercover.studies.compare.bench import WHY, Bench
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.experiments.experiment import Cell, Experiment
-from undercover.studies.experiments.journal import Finished
-from undercover.studies.experiments.outputs import write_whole
+from undercover.studies.experiments.folder import Finished, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
 
@@ -300,11 +299,7 @@ CSV_COLUMNS = {
 
 
 def compare_csv(results: Mapping[str, Any]) -> str:
-    """One line per release, then one per release that could not be made, with the reason.
-
-    >>> print(compare_csv({"releases": [], "refused": []}).count("\\n"))
-    1
-    """
+    """One line per release, then one per release that could not be made, with the reason."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [*CSV_COLUMNS, "reason"], lineterminator="\n")
     writer.writeheader()

@@ -38,8 +38,19 @@ from undercover.steps.lattice.choice import search
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import listed_nodes, minimal
 from undercover.studies.experiments.bench import TableBench, part
-from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Judgement, Plot, judged
-from undercover.studies.experiments.judges import Order, counted, every, several, steps
+from undercover.studies.experiments.experiment import (
+    Cell,
+    Claim,
+    Experiment,
+    Judgement,
+    Order,
+    Plot,
+    counted,
+    every,
+    judged,
+    several,
+    steps,
+)
 from undercover.studies.experiments.request import Request, Source, one_sensitive
 from undercover.studies.experiments.rows import Rows
 from undercover.verbs.publish import publish_table
@@ -283,11 +294,7 @@ def _next_to(rows: Rows, pairs: Iterable[tuple[str, str]]) -> Judgement:
 
 
 def four_levels(labels: Sequence[str]) -> Hierarchy:
-    """The paper's hierarchy over values in order: as they are, four classes, two, one.
-
-    >>> four_levels(["a", "b", "c", "d", "e"]).rows[2]
-    ('c', 'quarter 2', 'half 1', '*')
-    """
+    """The paper's hierarchy over values in order: as they are, four classes, two, one."""
     n = len(labels)
     return Hierarchy(
         (label, f"quarter {4 * place // n + 1}", f"half {2 * place // n + 1}", "*")

@@ -143,11 +143,7 @@ def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
 
 @lru_cache
 def optimal_discernibility(n_rows: int, l: int) -> int:  # noqa: E741
-    """The least sum of squared group sizes where every group has at least l rows: as many groups as fit, even sizes.
-
-    >>> optimal_discernibility(10, 3)  # 3, 3 and 4 rows
-    34
-    """
+    """The least sum of squared group sizes where every group has at least l rows: as many groups as fit, even sizes."""
     groups = max(n_rows // l, 1)
     size, larger = divmod(n_rows, groups)
     return (groups - larger) * size**2 + larger * (size + 1) ** 2

@@ -25,8 +25,19 @@ from undercover.model.figures import number, risk, seconds
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import grouped_census
-from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Judgement, Plot, judged, untestable
-from undercover.studies.experiments.judges import counted, every, several, spread
+from undercover.studies.experiments.experiment import (
+    Cell,
+    Claim,
+    Experiment,
+    Judgement,
+    Plot,
+    counted,
+    every,
+    judged,
+    several,
+    spread,
+    untestable,
+)
 from undercover.studies.experiments.papers.streamliner.bench import ALGORITHMS, CONTROL, OPTIMUM, Bench
 from undercover.studies.experiments.request import Request, Source, one_sensitive
 from undercover.studies.experiments.rows import NotMeasuredError, Rows
