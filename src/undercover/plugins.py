@@ -72,11 +72,7 @@ HOME = "undercover"
 
 
 def names(kind: str) -> list[str]:
-    """The names of a kind: built-in ones in their order, then installed ones by name.
-
-    >>> names("engines")[0]
-    'local'
-    """
+    """The names of a kind: built-in ones in their order, then installed ones by name."""
     return [*BUILT_IN[kind], *sorted(_installed(kind))]
 
 
@@ -102,21 +98,13 @@ def load(kind: str, name: str) -> Any:
 
 
 def find(where: str) -> Any:
-    """What stands at ``"module:name"``.
-
-    >>> find("undercover.plugins:HOME")
-    'undercover'
-    """
+    """What stands at ``"module:name"``."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 
 
 def origin(kind: str, name: str) -> str:
-    """Who offers a plug-in: ``undercover``, or a package with its version.
-
-    >>> origin("methods", "mondrian")
-    'undercover'
-    """
+    """Who offers a plug-in: ``undercover``, or a package with its version."""
     if name in BUILT_IN[kind]:
         return HOME
     package = _installed(kind)[name].dist

@@ -20,7 +20,7 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 47_400
+MOST_SOURCE = 46_000
 """Lines of the whole, as it stands; the goal is in the table below."""
 
 PAPERS = "studies/experiments/papers/"

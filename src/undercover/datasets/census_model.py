@@ -275,9 +275,6 @@ def quantile_table(weights: ArrayLike, slots: int = 4096) -> NDArray[Any]:
     """Write out the quantile function of each row of ``weights`` in ``slots`` cells, a power of two.
 
     ``weights`` is (contexts, size) or (size,) and non-negative; each row is scaled to sum to one.
-
-    >>> quantile_table([3, 0, 1], slots=8)
-    array([[0, 0, 0, 0, 0, 0, 2, 2]], dtype=uint8)
     """
     rows = np.atleast_2d(np.asarray(weights, dtype=np.float64))
     ends = np.rint(np.cumsum(rows, axis=1) / rows.sum(axis=1, keepdims=True) * slots).astype(np.int64)
@@ -287,12 +284,7 @@ def quantile_table(weights: ArrayLike, slots: int = 4096) -> NDArray[Any]:
 
 
 def draw(table: NDArray[Any], words: NDArray[np.uint32], context: NDArray[Any] | None = None) -> NDArray[Any]:
-    """One value per word, from the row of ``table`` that ``context`` names.
-
-    >>> table = quantile_table([[1, 1], [0, 1]], slots=2)
-    >>> draw(table, np.array([0, 2**31, 0], dtype=np.uint32), np.array([0, 0, 1])).tolist()
-    [0, 1, 1]
-    """
+    """One value per word, from the row of ``table`` that ``context`` names."""
     slots = table.shape[1]
     places = words >> np.uint32(32 - (slots.bit_length() - 1))
     if context is not None:

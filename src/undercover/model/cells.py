@@ -91,11 +91,7 @@ def _read_list(cell: str) -> tuple[str, ...]:
 
 
 def quote(value: str) -> str:
-    """A value inside brackets or braces: in quotation marks where it would be misread.
-
-    >>> quote("flu"), quote("a, b")
-    ('flu', '"a, b"')
-    """
+    """A value inside brackets or braces: in quotation marks where it would be misread."""
     if value == "" or value != value.strip() or any(mark in value for mark in _NEEDS_QUOTES):
         return '"' + value.replace('"', '""') + '"'
     return value

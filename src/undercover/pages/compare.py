@@ -124,11 +124,7 @@ def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str
 
 
 def looks(series: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The colour and the mark of each series; beyond six, colours come again with another mark.
-
-    >>> looks(["a"])["a"][1]
-    'circle'
-    """
+    """The colour and the mark of each series; beyond six, colours come again with another mark."""
     n = len(SERIES)
     return {name: (SERIES[i % n], SHAPES[(i + i // n) % n]) for i, name in enumerate(series)}
 
@@ -192,11 +188,7 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
 
 
 def _decades(least: float) -> list[float]:
-    """Where a logarithmic axis from ``least`` to 1 is labelled.
-
-    >>> _decades(0.09), _decades(0.001)
-    ([0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0], [0.0001, 0.001, 0.01, 0.1, 1.0])
-    """
+    """Where a logarithmic axis from ``least`` to 1 is labelled."""
     within = (1.0, 0.7, 0.5, 0.3, 0.2, 0.15) if least >= _FINE else (1.0,)
     ticks: list[float] = []
     decade = 1.0

@@ -97,12 +97,7 @@ def experiment_chart(plot: Mapping[str, Any]) -> Picture:
 
 
 def described(plot: Mapping[str, Any]) -> str:
-    """A sentence that stands in for the picture: where each series starts and ends.
-
-    >>> points = [{"panel": "", "series": "a", "x": x, "mean": x / 10} for x in (1, 2, 3)]
-    >>> described({"title": "Error", "unit": "share", "points": points})
-    'Error: a 10% at 1 to 30% at 3.'
-    """
+    """A sentence that stands in for the picture: where each series starts and ends."""
     write = _WRITTEN[plot["unit"]]
     parts: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for point in plot["points"]:

@@ -48,12 +48,7 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
-    """The rows of :func:`riskiest`, a table for each attack.
-
-    >>> row = {"row": 3, "known": {"age": "30"}, "matches": 2, "identity": 0.5, "attribute": {"": 0.5}}
-    >>> riskiest_view([{"attack": "informed", "columns": [""], "rows": [row]}]).parts[0].columns
-    ('input row', '`age`', 'matches', 'found', 'value')
-    """
+    """The rows of :func:`riskiest`, a table for each attack."""
     title = "The riskiest rows that remain"
     if not found:
         return View("riskiest", title, ("No attack named any.",), private=True)
@@ -215,11 +210,7 @@ def class_sizes(classes: Classes) -> dict[str, Any]:
 
 
 def sizes_of(sizes: NDArray[np.int64], unit: str) -> dict[str, Any]:
-    """The same of any sizes.
-
-    >>> sizes_of(np.array([2, 4]), "group")["mean"]
-    3.0
-    """
+    """The same of any sizes."""
     figures: dict[str, Any] = {"unit": unit, "count": len(sizes)}
     if not len(sizes):
         return {**figures, "min": None, "median": None, "mean": None, "max": None, "histogram": []}
@@ -234,11 +225,7 @@ def sizes_of(sizes: NDArray[np.int64], unit: str) -> dict[str, Any]:
 
 
 def sizes_view(sizes: Mapping[str, Any]) -> View:
-    """What :func:`sizes_of` found, as a section.
-
-    >>> sizes_view(sizes_of(np.array([2, 4]), "group")).title
-    'How large the groups are'
-    """
+    """What :func:`sizes_of` found, as a section."""
     several = "classes" if sizes["unit"] == "class" else f"{sizes['unit']}s"
     parts: tuple[Part, ...] = ("There are none.",)
     if sizes["histogram"]:

@@ -93,11 +93,7 @@ def summarize(
 
 
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing.
-
-    >>> headline([]) is None
-    True
-    """
+    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing."""
     linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
     if linkage is None:
         return None

@@ -45,13 +45,7 @@ _DRAWN_TO_ALL = 50  # people of the overall shares that are mixed into those of 
 
 @dataclass(frozen=True)
 class ClassificationResult:
-    """How often a tree trained on a release is wrong.
-
-    Examples
-    --------
-    >>> ClassificationResult("income", 2, 0.25, 0.48, 0.2)
-    <ClassificationResult: 25.0% of 2 classes of income wrong (majority 48.0%, trained on the original 20.0%)>
-    """
+    """How often a tree trained on a release is wrong."""
 
     sensitive: str
     classes: int

@@ -46,11 +46,7 @@ print("per unit of", {by}, "about", slope)
 
 
 def limits(release: Release, form: Drawn) -> list[str]:
-    """What a drawn release does not protect.
-
-    >>> limits(Release("any", {}, (), False), Drawn(order="input"))[0].split(":")[0]
-    'The rows stand in the order of the input'
-    """
+    """What a drawn release does not protect."""
     said = []
     if form.order == "input":
         said.append("The rows stand in the order of the input: whoever knows that order knows which row is whose.")

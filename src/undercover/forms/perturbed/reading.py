@@ -159,7 +159,7 @@ class PerturbedReading(Reading):
 
     def snippets(self, file_format: str) -> list[Snippet]:
         """Worked code: unbiased counts, shares, means and sums."""
-        return words.snippets(self, file_format)
+        return words.snippets(self.main, self.channel, self.form.people, file_format)
 
 
 def perturbed_posteriors(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from undercover.exact import exact
 from undercover.forms.snippets import Snippet, again_with_undercover, is_number, reading_tables
 from undercover.model.channel import Channel
 from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
-
-if TYPE_CHECKING:
-    from undercover.forms.perturbed.reading import PerturbedReading
 
 PEOPLE = "How many people the row stands for: one row of each cell is published."
 
@@ -87,11 +84,10 @@ def limits(release: Release) -> list[str]:
     return said
 
 
-def snippets(reading: PerturbedReading, file_format: str) -> list[Snippet]:
+def snippets(table: PublishedTable, noise: Channel, people: str, file_format: str) -> list[Snippet]:
     """Worked code: unbiased counts, shares, means and sums with their standard errors."""
-    table = reading.main
-    counted = _counted(table, reading.channel, reading.form.people)
-    return [reading_tables([table], file_format, ["table"]), *counted, _with_undercover(reading)]
+    counted = _counted(table, noise, people)
+    return [reading_tables([table], file_format, ["table"]), *counted, _with_undercover(table, noise)]
 
 
 def _counted(table: PublishedTable, noise: Channel, people: str) -> list[Snippet]:
@@ -133,11 +129,10 @@ def _counted(table: PublishedTable, noise: Channel, people: str) -> list[Snippet
     return found
 
 
-def _with_undercover(reading: PerturbedReading) -> Snippet:
-    table = reading.main
+def _with_undercover(table: PublishedTable, noise: Channel) -> Snippet:
     (sensitive,) = table.names("sensitive")
     number = is_number(table, sensitive)
-    if not reading.channel.p:
+    if not noise.p:
         text = "It checks the files against release.json and recomputes what is promised."
         return again_with_undercover(text, ["print(uc.verify(release))"])
     lines = [

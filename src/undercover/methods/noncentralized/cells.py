@@ -157,13 +157,7 @@ def _is_acyclic(edges: Sequence[int]) -> bool:
 
 
 def _cell_bits(labels: Sequence[str]) -> dict[str, int] | None:
-    """Cells of a column as bit sets: of the ends of ranges and the gaps between them, or of words; None for a mixture.
-
-    >>> _cell_bits(["[1, 5]", "3", "*"])
-    {'[1, 5]': 31, '3': 4, '*': -1}
-    >>> _cell_bits(["3", "many"]) is None
-    True
-    """
+    """Cells of a column as bit sets: of the ends of ranges and gaps between them, or of words; None for a mixture."""
     ranges = {label: found for label in labels if (found := _range(label)) is not None}
     words = [label for label in labels if label not in ranges and label != EVERYTHING]
     if ranges and words:

@@ -237,13 +237,7 @@ class Bench:
 
 
 def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many.
-
-    >>> neighbours(["age", "sex"])
-    (('age',), ('sex',), ('age', 'sex'))
-    >>> len(neighbours(["a", "b", "c", "d"]))
-    12
-    """
+    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many."""
     count = len(names)
     around = (
         tuple(sorted((start + step) % count for step in range(size)))

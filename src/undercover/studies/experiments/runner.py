@@ -117,11 +117,7 @@ def _measure(cell: Cell) -> tuple[Finished, bool]:
 
 
 def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
-    """What is left, by the seconds that finished cells took for their cost.
-
-    >>> time_left([(1, 2.0), (3, 6.0)], 10), time_left([(1, 90.0)], 10), time_left([], 5)
-    ('about 20 s left', 'about 15 min left', '')
-    """
+    """What is left, by the seconds that finished cells took for their cost."""
     spent, worked = sum(seconds for _, seconds in known), sum(part for part, _ in known)
     if not worked:
         return ""

@@ -45,16 +45,7 @@ Asked = tuple[Predicate, NDArray[np.bool_]]  # a predicate, and which codes of t
 
 @dataclass(frozen=True)
 class SumErrorResult(Viewable):
-    """The errors of one workload.
-
-    Examples
-    --------
-    >>> result = SumErrorResult("pay", np.array([10.0, 20.0]), np.array([9.0, 21.0]), np.array([5.0, 10.0]), None)
-    >>> result.errors.tolist(), result.bounded
-    ([0.1, 0.05], False)
-    >>> result
-    <SumErrorResult: mean 7.50%, median 7.50% over 2 sums of pay>
-    """
+    """The errors of one workload."""
 
     sensitive: str
     exact: Floats = field(repr=False, compare=False)  # (n_queries,)

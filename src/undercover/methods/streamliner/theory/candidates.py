@@ -42,14 +42,7 @@ Bijection: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """The l-candidate of one colour, with its bijections.
-
-    >>> candidate = Candidate((("1", "3"), ("2", "4")))
-    >>> candidate
-    <Candidate: 1→3 2→4; l=2>
-    >>> candidate.bijections
-    ({'1': '3', '2': '4'},)
-    """
+    """The l-candidate of one colour, with its bijections."""
 
     rows: tuple[tuple[str, ...], ...]
 

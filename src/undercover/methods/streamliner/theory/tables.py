@@ -125,14 +125,7 @@ def common_refinement(partitions: Iterable[Partition]) -> Partition:
 
 @dataclass(frozen=True)
 class MicroTable:
-    """Who has which sensitive value.
-
-    >>> table = MicroTable.of({"A": "flu", "B": "flu", "C": "cold"})
-    >>> table["C"]
-    'cold'
-    >>> table
-    <MicroTable: A=flu B=flu C=cold; .universe() lists every table it could have been>
-    """
+    """Who has which sensitive value."""
 
     identifiers: tuple[str, ...]
     values: tuple[str, ...]

@@ -162,11 +162,7 @@ def _plots(rows: Rows) -> list[Plot]:
 
 
 def series_of(l: int) -> str:  # noqa: E741
-    """The line of an l in the figures against k.
-
-    >>> series_of(4)
-    'l = 4'
-    """
+    """The line of an l in the figures against k."""
     return f"l = {l}"
 
 
@@ -342,13 +338,7 @@ class Bench(TableBench):
 
 
 def method_of(name: str, k: int, l: int) -> Method:  # noqa: E741
-    """A method by its name in the figures.
-
-    >>> method_of("cross-bucket", 3, 10)
-    CrossBucket(k=3, l=10, joined=False)
-    >>> method_of("mondrian", 3, 10).cut
-    'median'
-    """
+    """A method by its name in the figures."""
     if name == CROSS:
         return CrossBucket(k=k, l=l)
     if name == ANATOMY:

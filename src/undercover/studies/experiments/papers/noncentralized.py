@@ -147,11 +147,7 @@ def _four(data: pa.Table, name: str, column: Column) -> Column:
 
 
 def _scaled(l: int, n_values: int) -> int:  # noqa: E741
-    """The paper's l as the same share of other numbers of values.
-
-    >>> _scaled(30, 50), _scaled(30, 14), _scaled(10, 4)
-    (30, 8, 1)
-    """
+    """The paper's l as the same share of other numbers of values."""
     return max(1, round(l * n_values / _VALUES)) if l else 0
 
 

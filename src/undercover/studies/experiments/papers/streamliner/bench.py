@@ -109,13 +109,6 @@ def one_at_a_time(table: Table, strata: Sequence[str]) -> dict[str, int]:
     """Weights that tell rows apart by one column after the other: categories from the last on, then numbers.
 
     What the strata tell apart weighs nothing.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [1, 2, 3], "sex": ["f", "m", "m"], "town": ["a", "b", "c"], "ill": [5, 6, 7]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill"))
-    >>> one_at_a_time(table, ["sex"])
-    {'sex': 0, 'age': 1, 'town': 4}
     """
     weights = dict.fromkeys(strata, 0)
     left = [name for name in table.schema.quasi_identifiers if name not in weights]
@@ -130,9 +123,6 @@ def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
     """Write as many numbers to random places, several times over: work that is linear beyond doubt.
 
     What it takes longer than in proportion is what the caches of the machine cost.
-
-    >>> scatter(np.array([2, 0, 1])).tolist()
-    [1, 2, 0]
     """
     numbers = np.arange(len(order))
     places = np.empty(len(order), dtype=np.int64)

@@ -307,11 +307,7 @@ def claims(predicates: Mapping[str, tuple[str, ...]], category: str, everything:
 
 
 def exponent(sizes: Sequence[float], times: Sequence[float]) -> float:
-    """By which power of the size the time grows: the slope of a line through the logarithms.
-
-    >>> round(exponent([1, 2, 4], [3, 6, 12]), 6), round(exponent([1, 10], [1, 100]), 6)
-    (1.0, 2.0)
-    """
+    """By which power of the size the time grows: the slope of a line through the logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
