@@ -1,6 +1,6 @@
 """Titles, promises and limits in words."""
 
-from undercover.forms.drawn import words as drawn
+from undercover.forms.drawn import reading as drawn
 from undercover.methods.mutual_cover.about import did
 from undercover.model.form import Drawn
 from undercover.model.release import Release
