@@ -33,13 +33,7 @@ from undercover.model.view import View, Viewable, facts, say
 
 @dataclass(frozen=True)
 class Answer(Viewable):
-    """How many rows satisfy a query.
-
-    Examples
-    --------
-    >>> Answer(estimate=12.5, lower=8, upper=20)
-    <Answer: about 12.5 rows, surely from 8 to 20>
-    """
+    """How many rows satisfy a query."""
 
     estimate: float
     lower: int

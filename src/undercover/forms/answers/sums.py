@@ -42,15 +42,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class SumAnswer(Viewable):
-    """A sum: an estimate, and what it surely lies between, where that is known.
-
-    Examples
-    --------
-    >>> SumAnswer(estimate=120.5, lower=80, upper=200)
-    <SumAnswer: about 120.5, surely from 80 to 200>
-    >>> SumAnswer(estimate=120.5)
-    <SumAnswer: about 120.5, without bounds>
-    """
+    """A sum: an estimate, and what it surely lies between, where that is known."""
 
     estimate: float
     lower: float | None = None
