@@ -10,7 +10,7 @@ import undercover as uc
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import read
 from undercover.model.table import Table
-from undercover.studies.experiments.experiment import Judgement
+from undercover.studies.experiments.experiment import Judgement, Row, Rows
 from undercover.studies.experiments.papers.cross_bucket import (
     ABOVE,
     ANATOMY,
@@ -31,7 +31,6 @@ from undercover.studies.experiments.papers.cross_bucket import (
     claims,
 )
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 NAMES = ["age", "sex", "education", "hours"]

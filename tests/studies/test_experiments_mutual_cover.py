@@ -7,6 +7,7 @@ from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError
 from undercover.io.source import read
 from undercover.model.table import Table
+from undercover.studies.experiments.experiment import Row, Rows
 from undercover.studies.experiments.papers.mutual_cover import (
     ABOVE_DELTA,
     ALIKE,
@@ -31,7 +32,6 @@ from undercover.studies.experiments.papers.mutual_cover import (
     method_of,
 )
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 RISE_AND_FALL = (0.01, 0.02, 0.03, 0.028, 0.02, 0.0)

@@ -14,10 +14,10 @@ from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import part
+from undercover.studies.experiments.experiment import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility
 from undercover.studies.experiments.papers.streamliner.experiment import build, claims
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 PREDICATES = {"age": ("age",), "sex": ("sex",), "age and sex": ("age", "sex"), "all": ("age", "sex", "education")}

@@ -4,9 +4,9 @@ from operator import lt
 
 import pytest
 
-from undercover.studies.experiments.experiment import Judgement, counted, every, falls, rises, several, spread, steps
+from undercover.studies.experiments.experiment import Judgement, NotMeasuredError
+from undercover.studies.experiments.judges import counted, every, falls, rises, several, spread, steps
 from undercover.studies.experiments.papers.streamliner.experiment import exponent
-from undercover.studies.experiments.rows import NotMeasuredError
 from undercover.studies.experiments.runner import time_left
 
 

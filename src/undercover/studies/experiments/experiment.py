@@ -1,27 +1,119 @@
-"""What an experiment is: independent cells, plots folded from their figures, and claims judged by them.
+"""What an experiment is: independent cells, their figures as tidy rows, plots folded from these, and claims judged.
 
 An experiment is data. Nothing runs before :func:`undercover.studies.experiments.runner.run_experiment` is handed one.
-What claims are judged by stands at the end: whether figures rise, fall, stay flat or stay below others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from operator import gt, lt
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from undercover.model.protocols import Progress
-from undercover.studies.experiments.rows import NotMeasuredError, Rows
 
+COLUMNS = ("experiment", "figure", "series", "x", "measure", "value", "repetition")
 Verdict = Literal["held", "not held", "cannot be tested"]
 HELD: Verdict = "held"
 NOT_HELD: Verdict = "not held"
 CANNOT_BE_TESTED: Verdict = "cannot be tested"
-Order = Callable[[float, float], bool]
-Write = Callable[[float], str]
-Found = TypeVar("Found", bound=Sized)
+
+
+class NotMeasuredError(LookupError):
+    """A figure that a claim needs and no cell could measure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value."""
+
+    experiment: str
+    figure: str
+    series: str
+    x: float | str
+    measure: str
+    value: float
+    repetition: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Measured values, in the order of their cells."""
+
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def values(
+        self, figure: str, series: str | None = None, measure: str | None = None, x: float | str | None = None
+    ) -> list[float]:
+        """All values that fit; what is left out does not matter."""
+        return [
+            row.value
+            for row in self.rows
+            if row.figure == figure
+            and (series is None or row.series == series)
+            and (measure is None or row.measure == measure)
+            and (x is None or row.x == x)
+        ]
+
+    def found(self, figure: str, series: str, measure: str, x: float | str | None = None) -> list[float]:
+        """The same, if there are any."""
+        found = self.values(figure, series, measure, x)
+        if not found:
+            raise NotMeasuredError(f"{measure} was not measured for {series}" + (f" at {x}" if x is not None else ""))
+        return found
+
+    def mean(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The mean over repetitions (and over every x, where none is named)."""
+        found = self.found(figure, series, measure, x)
+        return sum(found) / len(found)
+
+    def means(self, figure: str, series: str, measure: str) -> dict[Any, float]:
+        """The mean at every x of the series, by ascending x."""
+        return {x: self.mean(figure, series, measure, x) for x in sorted(self.xs(figure, series))}
+
+    def least(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The least of the repetitions: of a duration, the one that was disturbed least."""
+        return min(self.found(figure, series, measure, x))
+
+    def xs(self, figure: str, series: str) -> list[Any]:
+        """Where the series was measured, in the order of its cells."""
+        return list(dict.fromkeys(row.x for row in self.rows if row.figure == figure and row.series == series))
+
+    def points(
+        self, figure: str, measure: str, *, panel: str = "", series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Mean, least and greatest value over the repetitions of every series and x, ready to be drawn."""
+        wanted = None if series is None else set(series)
+        grouped: dict[tuple[str, float | str], list[Row]] = {}
+        for row in self.rows:
+            if row.figure == figure and row.measure == measure and (wanted is None or row.series in wanted):
+                grouped.setdefault((row.series, row.x), []).append(row)
+        return [_point(panel, same) for same in grouped.values()]
+
+    def panels(
+        self, figure: str, measures: Mapping[str, str], series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The points of several measures, each in the panel of that title."""
+        return [
+            point
+            for measure, panel in measures.items()
+            for point in self.points(figure, measure, panel=panel, series=series)
+        ]
+
+
+def _point(panel: str, rows: Sequence[Row]) -> dict[str, Any]:
+    values = [row.value for row in rows]
+    return {
+        "panel": panel,
+        "series": rows[0].series,
+        "x": rows[0].x,
+        "mean": sum(values) / len(values),
+        "min": min(values),
+        "max": max(values),
+        "count": len(values),
+    }
 
 
 @dataclass(frozen=True)
@@ -110,87 +202,3 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)  # what every cell depends on as well; part of the keys
     parameters: Mapping[str, Any] = field(default_factory=dict)  # what else was chosen, for the record
     private: bool = False  # whether the data are somebody's
-
-
-def steps(order: Order, values: Iterable[float]) -> list[bool]:
-    """Whether each value and the next stand in that order."""
-    return [order(before, after) for before, after in pairwise(values)]
-
-
-def rises(values: Iterable[float]) -> bool:
-    """Whether every value is above the one before."""
-    return all(steps(lt, values))
-
-
-def falls(values: Iterable[float]) -> bool:
-    """Whether every value is below the one before."""
-    return all(steps(gt, values))
-
-
-def spread(values: Iterable[float]) -> float:
-    """The largest over the smallest: 1 where all is flat."""
-    found = list(values)
-    return max(found) / max(min(found), 1e-300)
-
-
-def several(found: Found, missing: str, least: int = 2) -> Found:
-    """The figures, if there are enough of them to compare."""
-    if len(found) < least:
-        raise NotMeasuredError(missing)
-    return found
-
-
-def every(parts: Iterable[tuple[bool, str]], joint: str = "; ", *, missing: str = "nothing was measured") -> Judgement:
-    """Held where every part did, each with its figures."""
-    found = list(parts)
-    if not found:
-        raise NotMeasuredError(missing)
-    return judged(all(held for held, _ in found), joint.join(text for _, text in found))
-
-
-def counted(
-    held: Sequence[bool], what: str, *, share: float = 1.0, missing: str = "nothing to compare was measured"
-) -> Judgement:
-    """Held where at least that share of all comparisons did."""
-    if not held:
-        raise NotMeasuredError(missing)
-    return judged(sum(held) >= share * len(held), f"{sum(held):,} of {len(held):,}{what}")
-
-
-def monotone(holds: Callable[[Iterable[float]], bool], figure: str, series: str, measure: str, write: Write) -> Judge:
-    """Whether the means of a series do from each x to the next what ``holds`` asks: :func:`rises` or :func:`falls`."""
-
-    def judge(rows: Rows) -> Judgement:
-        means = several(rows.means(figure, series, measure), f"{measure} was measured at one place only")
-        return judged(holds(means.values()), ", ".join(f"{x:g}: {write(mean)}" for x, mean in means.items()))
-
-    return judge
-
-
-def below(
-    figure: str,
-    ours: str,
-    others: Sequence[str],
-    measure: str,
-    *,
-    write: Write,
-    at: str,
-    missing: str,
-    share: float | None = None,
-    named: bool = False,
-) -> Judge:
-    """Whether a mean is below that of all others at every x, or at most that ``share`` of the least of them.
-
-    ``write``, ``at`` and ``named`` say how figures and places are written, ``missing`` what is said where ``ours``,
-    which takes the place of ``{}``, was measured nowhere.
-    """
-
-    def part(rows: Rows, x: float) -> tuple[bool, str]:
-        mine, *theirs = (rows.mean(figure, series, measure, x) for series in (ours, *others))
-        held = mine < min(theirs) if share is None else mine <= share * min(theirs)
-        if named:
-            pairs = zip((ours, *others), (mine, *theirs), strict=True)
-            return held, f"{at.format(x)}: {', '.join(f'{name} {write(value)}' for name, value in pairs)}"
-        return held, f"{at.format(x)}: {write(mine)} against {' and '.join(map(write, theirs))}"
-
-    return lambda rows: every((part(rows, x) for x in rows.xs(figure, ours)), missing=missing.format(ours))

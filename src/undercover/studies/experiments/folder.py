@@ -21,8 +21,7 @@ from typing import Any
 from undercover.errors import OutputError
 from undercover.io.plain import as_json, plain
 from undercover.pages.experiment import experiment_html
-from undercover.studies.experiments.experiment import Cell, Experiment
-from undercover.studies.experiments.rows import COLUMNS
+from undercover.studies.experiments.experiment import COLUMNS, Cell, Experiment
 from undercover.version import VERSION
 
 RESULTS = ("results.csv", "results.json", "experiment.html")

@@ -24,7 +24,7 @@ from undercover.errors import InternalError, UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.pages.experiment import experiments_overview_html
-from undercover.studies.experiments.experiment import Cell, Experiment
+from undercover.studies.experiments.experiment import Cell, Experiment, Row, Rows
 from undercover.studies.experiments.folder import (
     JOURNAL,
     RESULTS,
@@ -36,7 +36,6 @@ from undercover.studies.experiments.folder import (
     write_whole,
 )
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.version import VERSION
 
 _BETWEEN_REPORTS = 0.5  # seconds

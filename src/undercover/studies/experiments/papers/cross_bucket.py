@@ -31,23 +31,9 @@ from undercover.model.protocols import Method
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench
-from undercover.studies.experiments.experiment import (
-    Cell,
-    Claim,
-    Experiment,
-    Judgement,
-    Plot,
-    below,
-    counted,
-    every,
-    falls,
-    judged,
-    rises,
-    several,
-    spread,
-)
+from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Judgement, Plot, Rows, judged
+from undercover.studies.experiments.judges import below, counted, every, falls, rises, several, spread
 from undercover.studies.experiments.request import Request, one_sensitive
-from undercover.studies.experiments.rows import Rows
 from undercover.utility.queries.sums import SumError
 from undercover.verbs.publish import publish_table
 

@@ -39,24 +39,9 @@ from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench
-from undercover.studies.experiments.experiment import (
-    HELD,
-    Cell,
-    Claim,
-    Experiment,
-    Judgement,
-    Plot,
-    below,
-    every,
-    falls,
-    judged,
-    monotone,
-    rises,
-    several,
-    spread,
-)
+from undercover.studies.experiments.experiment import HELD, Cell, Claim, Experiment, Judgement, Plot, Rows, judged
+from undercover.studies.experiments.judges import below, every, falls, monotone, rises, several, spread
 from undercover.studies.experiments.request import Request, one_sensitive
-from undercover.studies.experiments.rows import Rows
 from undercover.utility.queries.sums import SumError
 from undercover.verbs.publish import publish_table
 

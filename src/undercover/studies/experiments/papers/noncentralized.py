@@ -38,21 +38,9 @@ from undercover.steps.lattice.choice import search
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import listed_nodes, minimal
 from undercover.studies.experiments.bench import TableBench, part
-from undercover.studies.experiments.experiment import (
-    Cell,
-    Claim,
-    Experiment,
-    Judgement,
-    Order,
-    Plot,
-    counted,
-    every,
-    judged,
-    several,
-    steps,
-)
+from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Judgement, Plot, Rows, judged
+from undercover.studies.experiments.judges import Order, counted, every, several, steps
 from undercover.studies.experiments.request import Request, Source, one_sensitive
-from undercover.studies.experiments.rows import Rows
 from undercover.verbs.publish import publish_table
 
 OPTIONS = ("hierarchies",)

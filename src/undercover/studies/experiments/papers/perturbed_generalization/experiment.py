@@ -22,20 +22,10 @@ from undercover.model.figures import risk
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import grouped_census
-from undercover.studies.experiments.experiment import (
-    Cell,
-    Claim,
-    Experiment,
-    Judgement,
-    Plot,
-    counted,
-    every,
-    judged,
-    rises,
-)
+from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Judgement, Plot, Rows, judged
+from undercover.studies.experiments.judges import counted, every, rises
 from undercover.studies.experiments.papers.perturbed_generalization import bench
 from undercover.studies.experiments.request import Request, Source, one_sensitive
-from undercover.studies.experiments.rows import Rows
 
 # How much somebody who has never seen the table would want to know of a column: what income is known to depend on.
 WEIGHTS = {

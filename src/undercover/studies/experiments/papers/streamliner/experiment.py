@@ -30,17 +30,15 @@ from undercover.studies.experiments.experiment import (
     Claim,
     Experiment,
     Judgement,
+    NotMeasuredError,
     Plot,
-    counted,
-    every,
+    Rows,
     judged,
-    several,
-    spread,
     untestable,
 )
+from undercover.studies.experiments.judges import counted, every, several, spread
 from undercover.studies.experiments.papers.streamliner.bench import ALGORITHMS, CONTROL, OPTIMUM, Bench
 from undercover.studies.experiments.request import Request, Source, one_sensitive
-from undercover.studies.experiments.rows import NotMeasuredError, Rows
 
 OPTIONS = ("table", "range", "category", "weight")
 EVERYTHING = "all quasi-identifiers"
