@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import ParameterError
-from undercover.forms.answers.sums import SumAnswer, Sums
+from undercover.forms.answers.recipient import SumAnswer, Sums
 from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 

@@ -14,7 +14,8 @@ import pytest
 import undercover as uc
 from undercover import plugins
 from undercover.errors import InputError
-from undercover.verbs.apply import recipe_of, same_rows
+from undercover.verbs.apply import recipe_of
+from undercover.verbs.same_people import same_rows
 
 Command = Callable[..., Any]
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")

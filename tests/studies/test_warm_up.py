@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from undercover.compiled import jit as compilation
-from undercover.studies import tour
+from undercover.studies import warm_up
 from undercover.studies.tour import compiled_ahead, stops
 
 HONEST = "print('a', flush=True); print('b', flush=True); import time; time.sleep(600)"
@@ -22,7 +22,7 @@ def other(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def prepare(program: str) -> list[Any]:
         def start(command: list[str], **given: Any) -> Any:
-            assert command[1:3] == ["-m", "undercover.studies.tour"]
+            assert command[1:3] == ["-m", "undercover.studies.warm_up"]
             started.append(real([sys.executable, "-c", program], **given))
             return started[0]
 
@@ -37,12 +37,12 @@ def test_every_release_it_is_asked_for_is_compiled() -> None:
     ahead = compiled_ahead()
     assert ahead
     assert set(ahead) < {stop.folder for _, stop in stops()}
-    assert tuple(tour.compile_for(ahead)) == ahead
+    assert tuple(warm_up.compile_for(ahead)) == ahead
 
 
 def test_it_is_waited_for_and_ends_with_the_tour(other: Any) -> None:
     started = other(HONEST)
-    with tour.compiling_ahead(["a", "b"]) as compiled:
+    with warm_up.compiling_ahead(["a", "b"]) as compiled:
         compiled("somebody else's")
         compiled("b")
         compiled("a")
@@ -52,7 +52,7 @@ def test_it_is_waited_for_and_ends_with_the_tour(other: Any) -> None:
 
 def test_nobody_waits_for_one_that_failed(other: Any) -> None:
     other(BROKEN)
-    with tour.compiling_ahead(["a", "b"]) as compiled:
+    with warm_up.compiling_ahead(["a", "b"]) as compiled:
         compiled("b")
         compiled("a")
 
@@ -60,5 +60,5 @@ def test_nobody_waits_for_one_that_failed(other: Any) -> None:
 def test_nothing_is_started_where_all_is_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilation, "needs_compiling", lambda kernel: False)
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: pytest.fail("started"))
-    with tour.compiling_ahead(compiled_ahead()) as compiled:
+    with warm_up.compiling_ahead(compiled_ahead()) as compiled:
         compiled(compiled_ahead()[0])

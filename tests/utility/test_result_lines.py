@@ -4,7 +4,6 @@ import numpy as np
 
 from undercover.utility.classification import ClassificationResult
 from undercover.utility.kept import Association
-from undercover.utility.measures import Measures
 from undercover.utility.queries.sums import SumErrorResult
 
 
@@ -17,13 +16,6 @@ def test_what_a_tree_gets_wrong_in_one_line() -> None:
 
 def test_by_how_much_an_association_changed() -> None:
     assert Association(("age", "income"), "rank correlation", 0.5, 0.375).change == -0.125
-
-
-def test_measures_in_one_line() -> None:
-    assert (
-        repr(Measures(discernibility=8, average_class_size=2.0, classes=2, rows=4, loss={}, suppressed_rows=0))
-        == "<Measures: 2 classes of 2 rows on average, no loss measured; .to_dict() has the numbers>"
-    )
 
 
 def test_errors_of_sums_without_bounds() -> None:

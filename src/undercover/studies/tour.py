@@ -2,22 +2,14 @@
 
 At its end stand two offices with tables about the same people (Cheong, Wu & Wong 2012, Section 1): what the second
 publishes on its own, and what it publishes next to the first.
-
-A second process compiles what the tour needs last while this one begins with what it needs first. Compiled kernels are
-cached on the disk, so what the other process compiled is only loaded here. It names every release it is done with;
-before this process makes that release, it waits for its name, lest both compile the same. If the other one ends or
-fails, this one compiles for itself.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +17,7 @@ from typing import Any
 from undercover import plugins
 from undercover.attacks.joint.centralized import centralized_join
 from undercover.datasets import census, census_schema
-from undercover.errors import OutputError, UndercoverError
+from undercover.errors import OutputError
 from undercover.io.csv.text import write_csv
 from undercover.model.about import Stop, about_of
 from undercover.model.protocols import Method, Progress, Resolving, no_progress
@@ -33,13 +25,13 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.pages.render import overview_html
 from undercover.parameters import make
+from undercover.studies.warm_up import compiling_ahead
 from undercover.verbs.joint import joint_risk, published
 from undercover.verbs.publish import publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 
 OVERVIEW = "index.html"
-_FEW = 600  # people for whom the second process makes its releases
 
 
 @dataclass(frozen=True)
@@ -54,13 +46,21 @@ class Made:
 
 
 def stops() -> list[tuple[str, Stop]]:
-    """Every release of the tour in the order of the overview, with its method: what the methods say themselves."""
+    """Every release of the tour in the order of the overview, with its method: what the methods say themselves.
+
+    >>> [(method, stop.folder) for method, stop in stops()][:2]
+    [('mondrian', 'mondrian-k10'), ('mondrian', 'mondrian-k10-hierarchies')]
+    """
     found = [(name, stop) for name in plugins.names("methods") for stop in about_of(name).tour]
     return sorted(found, key=lambda entry: entry[1].place)
 
 
 def compiled_ahead() -> tuple[str, ...]:
-    """Folders of releases that are made last, and compiled by a second process while the others are made."""
+    """Folders of releases that are made last, and compiled by a second process while the others are made.
+
+    >>> compiled_ahead()
+    ('cross-bucket-k3-l8', 'mutual-cover-5-l10')
+    """
     return tuple(stop.folder for _, stop in stops() if stop.ahead)
 
 
@@ -131,7 +131,11 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
 
 
 def schema_of(stop: Stop) -> Schema:
-    """The roles of the census columns at one stop."""
+    """The roles of the census columns at one stop.
+
+    >>> schema_of(Stop("office", "Office", {}, quasi_identifiers=("age",))).quasi_identifiers
+    ('age',)
+    """
     if stop.quasi_identifiers is None:
         return census_schema(hierarchies=stop.hierarchies)
     return census_schema(stop.quasi_identifiers, hierarchies=stop.hierarchies)
@@ -158,62 +162,3 @@ def _joint(first: Run, second: Run) -> dict[str, Any]:
         "certain": reference.given_away,
         "alone": min(found.alone),
     }
-
-
-@contextmanager
-def compiling_ahead(folders: Sequence[str]) -> Iterator[Callable[[str], None]]:
-    """Compile for some releases of the tour in the background, where there is something left to compile at all.
-
-    Yields a function that waits until a release, by its folder, is compiled; at once for those of this process.
-    """
-    from undercover.compiled.jit import needs_compiling
-    from undercover.steps.cutting.splits import refine
-
-    if not folders or not needs_compiling(refine):
-        yield lambda folder: None
-        return
-    other = subprocess.Popen(
-        [sys.executable, "-m", "undercover.studies.tour", *folders],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    waiting = set(folders)
-
-    def wait(folder: str) -> None:
-        while folder in waiting:
-            line = other.stdout.readline() if other.stdout else ""
-            if not line:
-                waiting.clear()
-            waiting.discard(line.strip())
-
-    try:
-        yield wait
-    finally:
-        other.terminate()
-        other.wait()
-        if other.stdout:
-            other.stdout.close()
-
-
-def compile_for(folders: Sequence[str]) -> Iterator[str]:
-    """Make some releases of the tour, of a few people, and name each by its folder when it is done."""
-    people = census(_FEW)
-    tour = {stop.folder: (name, stop) for name, stop in stops()}
-    made = {}
-    for folder in folders:
-        name, stop = tour[folder]
-        try:
-            made[folder] = publish(people, schema_of(stop), make("methods", name, stop.parameters))
-        except UndercoverError:
-            continue  # so few people cannot be protected by this one; what it got to is compiled
-    for folder, run in made.items():  # by now the other process has compiled the attacks that all releases share
-        summarize(run)
-        yield folder
-
-
-if __name__ == "__main__":
-    for done in compile_for(sys.argv[1:]):
-        sys.stdout.write(f"{done}\n")
-        sys.stdout.flush()

@@ -3,9 +3,7 @@
 The new release is made and verified like any other. What is checked beforehand is whether the recipe fits the new
 table (columns, kinds, hierarchies, declared domains), and whether its promise still means what it meant where people
 are in both tables: a method may refuse them (:class:`~undercover.model.protocols.Continuing`). Every other promise
-holds for each of the two releases alone, and the holder is told so. People are recognised by the hash of the file, by
-equal rows in whatever order and format, and by identifiers that both tables have, as far as the table of the release
-can still be had.
+holds for each of the two releases alone, and the holder is told so.
 """
 
 from __future__ import annotations
@@ -16,8 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import (
@@ -32,14 +28,15 @@ from undercover.errors import (
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.release.folder import load_checked
-from undercover.io.source import Input, ReadOptions, read, sha256
+from undercover.io.source import Input, ReadOptions, read
 from undercover.model.finding import Finding
 from undercover.model.protocols import Continuing, Engine, Method, Progress, no_progress
 from undercover.model.run import Run, SamePeople
 from undercover.model.schema import Schema
-from undercover.model.table import Table, encode, write_values
+from undercover.model.table import encode
 from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
+from undercover.verbs.same_people import as_written, same_people
 from undercover.verbs.verify import verify
 
 TWICE = (
@@ -271,84 +268,3 @@ def _held(findings: Sequence[Finding]) -> str:
     if failed:
         return f"Does not hold: {', '.join(failed)}."
     return "The promise holds, too." if len(findings) == 1 else f"All {len(findings)} promises hold, too."
-
-
-def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
-    """Compare a new table with the one ``before`` was made of, which is looked for where it was read if not given."""
-    rows = given.data.num_rows
-    digest = given.source.get("sha256")
-    if digest is not None and digest == before.source.get("sha256"):
-        return SamePeople(same_table=True, rows=rows)
-    identifiers = before.schema.identifiers
-    old = _old_table(before, original)
-    encoded = before.original if before.original is not None or old is None else Table.from_arrow(old, before.schema)
-    if (
-        encoded is not None
-        and encoded.n_input == rows
-        and same_rows(encoded, Table.from_arrow(given.data, before.schema))
-    ):
-        return SamePeople(same_table=True, rows=rows)
-    if not identifiers:
-        return SamePeople(
-            rows=rows,
-            unchecked="No column is an identifier, so nobody can say who of the recipe's first table is in this one",
-        )
-    if old is None:
-        return SamePeople(
-            rows=rows,
-            unchecked="The recipe's first table is no longer where it was read from (say where: --original DATA), so "
-            "nothing tells who of it is in this one, too",
-        )
-    shared = {name: _shared(old.column(name), given.data.column(name)) for name in identifiers}
-    return SamePeople(shared=shared, rows=rows)
-
-
-def same_rows(first: Table, second: Table) -> bool:
-    """Whether two tables hold the same rows, in whatever order."""
-    if first.n_rows != second.n_rows:
-        return False
-    names = first.schema.published
-    for name in names:
-        if first[name].domain.labels != second[name].domain.labels:
-            return False
-        if not np.array_equal(np.bincount(first[name].codes), np.bincount(second[name].codes)):
-            return False
-    one, other = (np.stack(table.codes(names)) for table in (first, second))  # (n_columns, n_rows) each
-    return np.array_equal(one[:, np.lexsort(one)], other[:, np.lexsort(other)])
-
-
-def as_written(options: ReadOptions, run: Run) -> ReadOptions:
-    """The options, reading as text what was no number or date in the run, and all identifiers."""
-    kinds = run.source.get("kinds", {})
-    names = [name for name, kind in kinds.items() if kind in ("categorical", "ordinal")]
-    return replace(options, text=tuple(dict.fromkeys([*options.text, *names, *run.schema.identifiers])))
-
-
-def _old_table(before: Run, original: Any) -> pa.Table | None:
-    """The table of the release as it was read, if it can be had."""
-    options = as_written(ReadOptions(**before.source.get("options", {})), before)
-    if original is not None:
-        given = read(original, options=options)
-        before.schema.check_against(given.data.column_names)
-        return given.data
-    path, digest = before.source.get("path"), before.source.get("sha256")
-    # What a database holds now need not be what it held then.
-    if path is None or digest is None or not Path(path).is_file() or sha256(path) != digest:
-        return None
-    return read(path, options=options).data
-
-
-def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:
-    """Rows of ``new`` whose value is in ``old``, values compared as they are written."""
-    known = set(_labels(old))
-    codes = new.dictionary_encode() if not pa.types.is_dictionary(new.type) else new
-    codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
-    counts = pc.value_counts(codes.indices.drop_null())
-    labels = [label.strip() for label in write_values(codes.dictionary)]
-    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
-    return sum(count for code, count in pairs if labels[code] in known)
-
-
-def _labels(column: pa.ChunkedArray) -> list[str]:
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return [label.strip() for label in write_values(pc.unique(plain).drop_null())]

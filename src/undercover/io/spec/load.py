@@ -2,29 +2,28 @@
 
 Everything that is wrong with a file is reported together, each problem with the key it stands under. Hierarchies
 that are built from the data (``{intervals = [5, 10]}``) are kept as recipes until :func:`resolve` sees the data.
-pydantic checks keys and types here, at the edge, and nowhere further in.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import HierarchyError, SchemaError, unknown
 from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.distance_file import read_distances
 from undercover.io.source import ReadOptions
+from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.schema import Column, Kind, Missing, Schema
+from undercover.model.schema import Column, Kind, Schema
 
 _ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
 
@@ -225,135 +224,3 @@ def _domain(part: ColumnPart) -> tuple[str, ...] | None:
     if part.domain is None:
         return None
     return tuple(str(value).lower() if isinstance(value, bool) else str(value) for value in part.domain)
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class DataPart(_Part):
-    """``[data]``: how to read the input, and what a missing value means."""
-
-    missing: Missing = "error"
-    separator: str | None = None
-    decimal: Literal[".", ","] | None = None
-    encoding: str | None = None
-    nulls: list[str] = Field(default_factory=list)
-
-
-class RolesPart(_Part):
-    """``[roles]``: which column plays which part; one name or a list."""
-
-    identifiers: Any = ()
-    quasi_identifiers: Any = ()
-    sensitive: Any = ()
-    insensitive: Any = ()
-
-
-class RecipePart(_Part):
-    """A hierarchy that is built from the data: intervals, prefixes or dates."""
-
-    intervals: list[float | int] | None = None
-    prefixes: list[int] | None = None
-    dates: list[str] | None = None
-    origin: float | int = 0
-
-
-class ColumnPart(_Part):
-    """``[columns.NAME]``: settings of one column."""
-
-    kind: Kind | None = None
-    weight: float | int = 1.0
-    hierarchy: Any = None
-    domain: list[Any] | None = None
-    bins: list[float | int] | None = None
-    distance: str | None = None
-
-
-class NamedPart(BaseModel):
-    """``[method]`` and ``[[require]]``: a name and free parameters, checked by whoever they belong to."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-
-    name: str
-
-
-class SpecFile(_Part):
-    """The whole file."""
-
-    data: DataPart = Field(default_factory=DataPart)
-    roles: RolesPart = Field(default_factory=RolesPart)
-    columns: dict[str, ColumnPart] = Field(default_factory=dict)
-    method: NamedPart | None = None
-    require: list[NamedPart] = Field(default_factory=list)
-
-
-_PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
-    (): SpecFile,
-    ("data",): DataPart,
-    ("roles",): RolesPart,
-    ("columns", "*"): ColumnPart,
-}
-
-
-def checked(content: Mapping[str, Any]) -> tuple[SpecFile, list[str]]:
-    """The content of a file as far as it can be understood, and everything that is wrong with it."""
-    try:
-        return SpecFile.model_validate(content), []
-    except ValidationError as error:
-        return SpecFile(), told(error, _PARTS)
-
-
-def checked_recipe(place: str, content: Mapping[str, Any]) -> tuple[RecipePart, list[str]]:
-    """An inline hierarchy, and what is wrong with it; exactly one way of building it must be named."""
-    try:
-        recipe = RecipePart.model_validate(content)
-    except ValidationError as error:
-        return RecipePart(), [problem.replace("`", f"`{place}.", 1) for problem in told(error, {(): RecipePart})]
-    ways = [way for way in ("intervals", "prefixes", "dates") if getattr(recipe, way) is not None]
-    if len(ways) != 1:
-        found = ", ".join(ways) or "none"
-        return recipe, [f"`{place}` must name one of intervals, prefixes and dates. Found: {found}."]
-    return recipe, []
-
-
-def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]]) -> list[str]:
-    """pydantic's findings as sentences, one per key."""
-    problems: dict[str, str] = {}
-    for finding in error.errors(include_url=False):
-        steps = [str(step) for step in finding["loc"]]
-        place = _key_path(finding["loc"])
-        if finding["type"] == "extra_forbidden":
-            part = _part(steps[:-1], parts)
-            sentence = unknown("Key", steps[-1], part.model_fields if part else ()).replace(
-                f"`{steps[-1]}`", f"`{place}`", 1
-            )
-        elif finding["type"] == "missing":
-            sentence = f"`{place}` is missing."
-        elif finding["type"] == "literal_error":
-            sentence = unknown(f"`{place}`: value", str(finding["input"]), _choices(finding))
-        else:
-            wish = finding["msg"].removeprefix("Input should be ").removeprefix("a valid ")
-            sentence = f"`{place}` must be a {wish}. Got {finding['input']!r} instead."
-        problems.setdefault(place, sentence)
-    return list(problems.values())
-
-
-def _choices(finding: Any) -> list[str]:
-    expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), ".", ","]
-    return [choice for choice in known if f"'{choice}'" in expected]
-
-
-def _key_path(location: Iterable[int | str]) -> str:
-    """``columns.age.weight``; numbers of tables count from 1, and the branches pydantic tried are left out."""
-    tried = {"float", "int", "str", "bool"}
-    steps = [f"{step + 1}" if isinstance(step, int) else step for step in location]
-    return ".".join(step for place, step in enumerate(steps) if not (place == len(steps) - 1 and step in tried))
-
-
-def _part(steps: list[str], parts: Mapping[tuple[str, ...], type[BaseModel]]) -> type[BaseModel] | None:
-    for pattern, part in parts.items():
-        if len(pattern) == len(steps) and all(want in ("*", step) for want, step in zip(pattern, steps, strict=True)):
-            return part
-    return None

@@ -24,7 +24,7 @@ from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.answers.asking import ListedColumn, Match
 from undercover.forms.answers.channel import PerturbedCounts
-from undercover.forms.answers.sums import SumAnswer, Sums
+from undercover.forms.answers.recipient import SumAnswer, Sums
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
