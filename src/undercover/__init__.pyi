@@ -11,10 +11,10 @@ from undercover.attacks.linkage import Linkage as Linkage
 from undercover.attacks.nearest_row import NearestRow as NearestRow
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
 from undercover.forms.answers.channel import PerturbedCounts as PerturbedCounts
-from undercover.forms.answers.counts import Recipient as Recipient
-from undercover.forms.answers.counts import answer as answer
-from undercover.forms.answers.sums import Sums as Sums
-from undercover.forms.answers.sums import answer_sum as answer_sum
+from undercover.forms.answers.recipient import Recipient as Recipient
+from undercover.forms.answers.recipient import Sums as Sums
+from undercover.forms.answers.recipient import answer as answer
+from undercover.forms.answers.recipient import answer_sum as answer_sum
 from undercover.guarantees.beta_likeness import BetaLikeness as BetaLikeness
 from undercover.guarantees.breach.rho import DeltaGrowth as DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach as RhoBreach

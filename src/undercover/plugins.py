@@ -60,10 +60,10 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "measures": {},
     "engines": {"local": "undercover.engines.local:LocalEngine"},
     "experiments": {
-        "cross-bucket": "undercover.studies.experiments.papers.cross_bucket.experiment:build",
+        "cross-bucket": "undercover.studies.experiments.papers.cross_bucket:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",
-        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover.experiment:build",
-        "noncentralized": "undercover.studies.experiments.papers.noncentralized.experiment:build",
+        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover:build",
+        "noncentralized": "undercover.studies.experiments.papers.noncentralized:build",
         "streamliner": "undercover.studies.experiments.papers.streamliner.experiment:build",
     },
 }
@@ -73,11 +73,7 @@ HOME = "undercover"
 
 
 def names(kind: str) -> list[str]:
-    """The names of a kind: built-in ones in their order, then installed ones by name.
-
-    >>> names("engines")[0]
-    'local'
-    """
+    """The names of a kind: built-in ones in their order, then installed ones by name."""
     return [*BUILT_IN[kind], *sorted(_installed(kind))]
 
 
@@ -103,21 +99,13 @@ def load(kind: str, name: str) -> Any:
 
 
 def find(where: str) -> Any:
-    """What stands at ``"module:name"``.
-
-    >>> find("undercover.plugins:HOME")
-    'undercover'
-    """
+    """What stands at ``"module:name"``."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 
 
 def origin(kind: str, name: str) -> str:
-    """Who offers a plug-in: ``undercover``, or a package with its version.
-
-    >>> origin("methods", "mondrian")
-    'undercover'
-    """
+    """Who offers a plug-in: ``undercover``, or a package with its version."""
     if name in BUILT_IN[kind]:
         return HOME
     package = _installed(kind)[name].dist

@@ -1,11 +1,11 @@
 """The adversary who knows the algorithm, against every method of the project: each is held to its own word."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -235,14 +235,19 @@ def anatomy_labels(table: Table, seed: int) -> Any:
     return deal(table, "s", 2, Randomness(seed)).labels
 
 
+@dataclass(frozen=True)
 class Silent:
     """A method that lists nothing."""
 
-    name = "silent"
-    algorithm_safe = True
+    name: ClassVar[str] = "silent"
+    algorithm_safe: ClassVar[bool] = True
+    inner: Any
 
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
+    def public(self) -> dict[str, Any]:
+        return {}
+
+    def private(self) -> dict[str, Any]:
+        return {}
 
     def claims(self, table: Table) -> tuple[Any, ...]:
         return ()

@@ -72,14 +72,7 @@ class Disclosure:
 
 
 def _success(hits: NDArray[np.float64]) -> dict[str, Any]:
-    """How often a guess is right; where only some people were looked at, how many and between which bounds (95%).
-
-    >>> _success(np.array([1.0, 0.0]))
-    {'guess_success': 0.5}
-    >>> found = _success(np.array([1.0, 0.0, 1.0, 0.0, np.nan]))
-    >>> found["guess_success"], found["guess_sample"], [round(end, 3) for end in found["guess_interval"]]
-    (0.5, 4, [0.0, 1.0])
-    """
+    """How often a guess is right; where only some people were looked at, how many and between which bounds (95%)."""
     looked_at = hits[~np.isnan(hits)]
     found = mean_with_interval(looked_at, sampled=len(looked_at) < len(hits))
     return {f"guess_{'success' if name == 'mean' else name}": value for name, value in found.items()}

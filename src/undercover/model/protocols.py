@@ -146,7 +146,7 @@ class Recorded(Protocol):
 def public_parameters(method: Method) -> dict[str, Any]:
     """The parameters of a method as written in ``release.json``.
 
-    >>> from undercover.methods.anatomy import Anatomy
+    >>> from undercover.methods.anatomy.method import Anatomy
     >>> public_parameters(Anatomy(l=4))
     {'l': 4}
     """
@@ -156,7 +156,7 @@ def public_parameters(method: Method) -> dict[str, Any]:
 def private_parameters(method: Method) -> dict[str, Any]:
     """The parameters that make a method again, which the holder keeps: the recipe of a run.
 
-    >>> from undercover.methods.anatomy import Anatomy
+    >>> from undercover.methods.anatomy.method import Anatomy
     >>> private_parameters(Anatomy(l=4))
     {'l': 4}
     """

@@ -20,11 +20,9 @@ from undercover.model.finding import Finding
 from undercover.model.run import Run
 from undercover.model.view import View, Viewable
 from undercover.pages.again import again
-from undercover.pages.charts.class_sizes import class_sizes, sizes_of, sizes_view
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
-from undercover.pages.riskiest import riskiest, riskiest_view
-from undercover.pages.stages import stages
+from undercover.pages.sections import class_sizes, riskiest, riskiest_view, sizes_of, sizes_view, stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
@@ -97,11 +95,7 @@ def summarize(
 
 
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing.
-
-    >>> headline([]) is None
-    True
-    """
+    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing."""
     linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
     if linkage is None:
         return None

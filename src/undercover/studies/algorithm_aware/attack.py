@@ -141,7 +141,9 @@ class AlgorithmAware:
         refusals = list(drawn.refusals.figures(self.known, FEW))
         proven = [] if listed is None else list(_weighed(listed, drawn.bases).figures(self.known))
         if drawn.n_refused == drawn.n_drawn:
-            raise UnreachableError("The method publishes nothing of any table with these values, so it tells nothing.")
+            raise UnreachableError(
+                f"The method publishes nothing of any table with these values, so it tells nothing. It says: {drawn.said}"
+            )
         doubt = math.log(2 * max(len(sampled) + len(refusals), 1) / (1 - self.confidence))
         told = _told(table, doubt)
         leaks: dict[str, Inference] = {}
@@ -224,6 +226,7 @@ class _Drawn:
         self.bases: dict[Any, Base] = {}  # what is listed -> what it says alone
         self.outcomes: Counter[tuple[Assignment, Any]] = Counter()
         self.n_drawn = self.n_refused = 0
+        self.said = ""  # of the last refusal
 
     def run(self, trials: int, randomness: Randomness, progress: Progress) -> None:
         codes, n_rows = _sensitive_codes(self.table), self.table.n_rows
@@ -242,6 +245,7 @@ class _Drawn:
             run = publish_table(table, self.method, engine=LocalEngine(threads=1), randomness=randomness)
         except Exception as error:  # whatever goes wrong is something that is seen
             self.n_refused += 1
+            self.said = str(error)
             self.refusals.add(REFUSAL, "refused", nothing(assignment), assignment)
             self.refusals.add(MESSAGE, (type(error).__name__, str(error)), nothing(assignment), assignment)
             self.outcomes[assignment, None] += 1

@@ -1,26 +1,76 @@
-"""The journal of an experiment: every finished cell, on the disk before the next one starts.
+"""The folder of an experiment: its journal, a tidy CSV, everything as JSON, and a page.
 
-One JSON object per line. The first line names the experiment; each other one is a finished cell under its key, a hash
-of all that its values depend on. A line that was cut off when the machine stopped is dropped, so a journal can always
-be continued. Cells of other data or parameters stay in it and are found again when those are asked for.
+Files appear whole or not at all. The journal has every finished cell, on the disk before the next one starts: one JSON
+object per line. The first line names the experiment; each other one is a finished cell under its key, a hash of all
+that its values depend on. A line that was cut off when the machine stopped is dropped, so a journal can always be
+continued. Cells of other data or parameters stay in it and are found again when those are asked for.
 """
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from undercover.errors import OutputError
-from undercover.io.plain import plain
-from undercover.studies.experiments.experiment import Cell, Experiment
+from undercover.io.plain import as_json, plain
+from undercover.pages.experiment import experiment_html
+from undercover.studies.experiments.experiment import COLUMNS, Cell, Experiment
 from undercover.version import VERSION
 
+RESULTS = ("results.csv", "results.json", "experiment.html")
 JOURNAL = "cells.jsonl"
+
+
+def write_results(results: Mapping[str, Any], out: Path) -> None:
+    """Write the three files of an experiment into an existing folder."""
+    contents = (tidy_csv(results), as_json(results), experiment_html(results))
+    for name, content in zip(RESULTS, contents, strict=True):
+        write_whole(out / name, content)
+
+
+def open_folder(out: Path, mark: str, files: Sequence[str], writer: str, *, private: bool, fresh: bool = False) -> None:
+    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
+    try:
+        if not out.exists():
+            out.mkdir(parents=True, mode=0o700 if private else 0o777)
+        found = {path.name for path in out.iterdir()}
+        if mark not in found and found - set(files):
+            raise OutputError(f"`{out}` was not written by {writer}. It is left alone: choose another with --out.")
+        for name in (mark, *files) if fresh else ():
+            (out / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
+
+
+def tidy_csv(results: Mapping[str, Any]) -> str:
+    """One line per measured value."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(results["rows"])
+    return text.getvalue()
+
+
+def write_whole(path: Path, content: str) -> None:
+    """Write beside the place, sync, and rename: whoever reads sees the old file or the new one."""
+    unfinished = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        with open(unfinished, "w", encoding="utf-8", newline="") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
