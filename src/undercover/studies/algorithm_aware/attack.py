@@ -142,7 +142,8 @@ class AlgorithmAware:
         proven = [] if listed is None else list(_weighed(listed, drawn.bases).figures(self.known))
         if drawn.n_refused == drawn.n_drawn:
             raise UnreachableError(
-                f"The method publishes nothing of any table with these values, so it tells nothing. It says: {drawn.said}"
+                "The method publishes nothing of any table with these values, so it tells nothing. "
+                f"Its last words: {drawn.said}"
             )
         doubt = math.log(2 * max(len(sampled) + len(refusals), 1) / (1 - self.confidence))
         told = _told(table, doubt)
