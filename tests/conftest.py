@@ -1,15 +1,50 @@
 """What several rooms of the tests share."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import settings
 from scipy import stats
 
+from undercover.model.view import Picture
+from undercover.pages import jinja
+from undercover.pages.svg import svg
+
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile("undercover", deadline=None, print_blob=True)
 settings.load_profile("undercover")
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: whoever looks for garbage need not go through all of it each time."""
+    gc.collect()
+    gc.freeze()
+
+
+def frame(picture: Picture, name: str = "") -> str:
+    """A picture with its sentence and nothing in it."""
+    sentence = picture.sentence
+    return f'<svg role="img" aria-label={quoteattr(sentence)} class="chart"><title>{escape(sentence)}</title></svg>'
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Pages have empty frames for pictures: to draw those of one report takes more than a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja, "svg", frame)
+        yield
+
+
+@pytest.fixture(scope="module")
+def drawn(undrawn: None) -> Iterator[None]:
+    """Pictures are drawn after all, for tests that look at pages."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja, "svg", svg)
+        yield
+
 
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
 

@@ -28,7 +28,7 @@ def census():
 
 
 @pytest.fixture(scope="module")
-def whole(census, tmp_path_factory):
+def whole(census, drawn, tmp_path_factory):
     """A comparison of all methods: its folder and what it returned."""
     folder = tmp_path_factory.mktemp("compare") / "out"
     return folder, compare(*census, folder, methods=list(plugins.BUILT_IN["methods"]), **QUICK)

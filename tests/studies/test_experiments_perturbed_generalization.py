@@ -29,7 +29,7 @@ pytest.importorskip("sklearn")
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def results(drawn: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("experiment") / "out"
     run_experiment(build(Request(quick=True, rows=4000)), folder)
     found: dict[str, Any] = json.loads((folder / "results.json").read_text())

@@ -20,7 +20,7 @@ from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
-from undercover.testing.attacks import truthful
+from undercover.testing.attacks import TRIALS, by_name, truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public
 from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny
@@ -30,8 +30,6 @@ from undercover.verbs.publish import publish
 from undercover.verbs.store import load, save
 from undercover.verbs.verify import verify
 
-TRIALS = 1000
-"""Runs of a method that does not list its outcomes, for the adversary who knows it."""
 MOST_PEOPLE, MOST_DRAWN = 6, 5
 """Whom he goes through; fewer where published values are drawn as well."""
 
@@ -132,7 +130,7 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
     must(not leaks, f"{method}: its public folder tells of people: {leaks}")
     case = case_of(run)
     for name in plugins.names("attacks"):
-        truthful(plugins.load("attacks", name)(), case)
+        truthful(by_name(name), case)
     if _is_offered(method):
         must(method_of(load(out)) == method, f"{method}: its recipe makes another method: {method_of(load(out))}")
         _spec_makes_it_again(run, out)
