@@ -9,17 +9,19 @@ import pytest
 from hypothesis import settings
 from scipy import stats
 
+from effort import TIMES
 from undercover.model.view import Picture
 from undercover.pages import jinja
 from undercover.pages.svg import svg
 
 # The first call of a kernel compiles it, so no example has a deadline.
-settings.register_profile("undercover", deadline=None, print_blob=True)
+settings.register_profile("undercover", deadline=None, print_blob=True, max_examples=100 * TIMES)
 settings.load_profile("undercover")
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays to the end: whoever looks for garbage need not go through all of it each time."""
+@pytest.fixture(scope="module", autouse=True)
+def settled() -> None:
+    """What is there before a file's tests stays to the end: whoever looks for garbage need not go through it again."""
     gc.collect()
     gc.freeze()
 
