@@ -3,16 +3,13 @@
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from hypothesis import settings
 from scipy import stats
 
 from effort import TIMES
-from undercover.model.view import Picture
-from undercover.pages import jinja
-from undercover.pages.svg import svg
+from pictures import drawing, framed
 
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile("undercover", deadline=None, print_blob=True, max_examples=100 * TIMES)
@@ -26,25 +23,24 @@ def settled() -> None:
     gc.freeze()
 
 
-def frame(picture: Picture, name: str = "") -> str:
-    """A picture with its sentence and nothing in it."""
-    sentence = picture.sentence
-    return f'<svg role="img" aria-label={quoteattr(sentence)} class="chart"><title>{escape(sentence)}</title></svg>'
-
-
 @pytest.fixture(scope="module", autouse=True)
 def undrawn() -> Iterator[None]:
-    """Pages have empty frames for pictures: to draw those of one report takes more than a second."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "svg", frame)
+    """Pages have frames for pictures, unless a test or a file asks for what follows."""
+    with framed():
+        yield
+
+
+@pytest.fixture
+def drawn() -> Iterator[None]:
+    """Pictures are drawn after all, for a test that looks at a page."""
+    with drawing():
         yield
 
 
 @pytest.fixture(scope="module")
-def drawn(undrawn: None) -> Iterator[None]:
-    """Pictures are drawn after all, for tests that look at pages."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "svg", svg)
+def all_drawn(undrawn: None) -> Iterator[None]:
+    """The same for all tests of a file."""
+    with drawing():
         yield
 
 

@@ -13,7 +13,7 @@ from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, report_html
 from undercover.verbs.report import summarize
 
-pytestmark = pytest.mark.usefixtures("drawn")
+pytestmark = pytest.mark.usefixtures("all_drawn")
 
 
 @pytest.fixture(scope="module")
