@@ -110,7 +110,7 @@ def test_safe_methods_tell_no_more_than_the_release(method: Any) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("method", filter(is_slow, examples("safe")), ids=repr)
+@pytest.mark.parametrize("method", [method for method in examples("safe") if is_slow(method)], ids=repr)
 def test_slow_methods_tell_no_more_of_six_people(method: Any) -> None:
     assert tells_no_more(method, [x for x in SHAPES if len(x) == 6]) > 3
 
