@@ -23,6 +23,11 @@ def settled() -> None:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """At the very end everything may go: libraries that count what they handed out would complain."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def undrawn() -> Iterator[None]:
     """Pages have frames for pictures, unless a test or a file asks for what follows."""
