@@ -132,7 +132,7 @@ def match_columns(
     >>> match_columns(tables).names[1], [doubt.columns for doubt in match_columns(tables).doubts]
     ({'Age': 'age', 'sex': 'sex'}, [('pay', 'sex')])
     >>> match_columns(tables, distinct=["Age,age", "pay,sex"])
-    Matching(names=({'age': 'age', 'pay': 'pay'}, {'Age': 'Age', 'sex': 'sex'}), doubts=())
+    Matching(names=({'age': 'age', 'pay': 'pay'}, {'Age': 'Age of b', 'sex': 'sex'}), doubts=())
     """
     one = [[part.strip() for part in entry.split("=")] for entry in same]
     apart = [[part.strip() for part in entry.split(",")] for entry in distinct]
@@ -155,13 +155,15 @@ def match_columns(
             joined, into = group_of[second], group_of[first]
             group_of = {column: into if number == joined else number for column, number in group_of.items()}
     _require_clear(tables, every, group_of, kept_apart)
-    names: tuple[dict[str, str], ...] = tuple({} for _ in tables)
-    taken: dict[str, int] = {}
-    for place, name in every:
-        common = every[group_of[place, name]][1]
-        if taken.setdefault(common, group_of[place, name]) != group_of[place, name]:
-            common = f"{name} of {tables[place][0]}"  # another column of that very name
-        names[place][name] = common
+    common: dict[int, str] = {}
+    for number in dict.fromkeys(group_of.values()):
+        place, name = every[number]
+        # One that is spelled like a column of another table and is not that column is called by its table, too.
+        alike = any(p != place and spelling(n) == spelling(name) for p, n in (every[other] for other in common))
+        common[number] = f"{name} of {tables[place][0]}" if alike else name
+    names = tuple(
+        {name: common[group_of[place, name]] for name in columns} for place, (_, columns) in enumerate(tables)
+    )
     partners = {(group, place) for (place, _), group in group_of.items()}
     doubts = [
         Doubt((first[0], second[0]), (first[1], second[1]), spelled)

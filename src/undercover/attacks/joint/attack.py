@@ -150,7 +150,7 @@ def _notes(joined: Together, tables: Sequence[Published], matching: Matching) ->
         f"`{name}` of `{table.name}` was taken for `{common}`."
         for table, names in zip(tables, matching.names, strict=True)
         for name, common in names.items()
-        if name != common
+        if common not in (name, f"{name} of {table.name}")
     ]
     doubts, problems = [], []
     for doubt in matching.doubts:
@@ -164,9 +164,8 @@ def _notes(joined: Together, tables: Sequence[Published], matching: Matching) ->
         try:
             shared_cells(Together(pair, joined.values, joined.totals, counts), nested=True, known=(one,))
         except DataError as error:
-            problems.append(
-                f"{doubt.sentence(called)}. If they are one column, nothing can be promised: {error} {said}"
-            )
+            why = " ".join(error.problems)
+            problems.append(f"{doubt.sentence(called)}. If they are one column, nothing can be promised: {why} {said}")
         else:
             doubts.append(
                 f"{doubt.sentence(called)}. They count as different columns, which leaves fewer values. {said}"
