@@ -103,6 +103,17 @@ def spans(starts: Whole, times: Whole) -> Whole:
     return np.arange(int(times.sum())) - np.repeat(ends - times - starts, times)
 
 
+def _added(keys: Whole, weights: Floats, count: int) -> Floats:
+    """The sum of the weights of every key below ``count``."""
+    return np.asarray(np.bincount(keys, weights=weights, minlength=count), dtype=np.float64)
+
+
+def _shares(held: Floats) -> Floats:
+    """Rows that add up to 1, or to 0 where they are empty."""
+    total = held.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(held, total, out=np.zeros_like(held), where=total > 0))
+
+
 @dataclass(frozen=True)
 class TrueValues:
     """True values in the rows that fit; a value of a bucket by its share there."""
@@ -128,10 +139,8 @@ class TrueValues:
         entry = spans(starts[bucket], times)
         keys = np.repeat(target, times) * n_published + values[entry]
         parts = np.repeat(weights[box] / sizes[bucket], times) * counts[entry]
-        held = np.bincount(keys, weights=parts, minlength=(last - first) * n_published).reshape(-1, n_published)
-        held = held[:, : self.n_values]
-        total = held.sum(axis=1, keepdims=True)
-        return np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+        held = _added(keys, parts, (last - first) * n_published).reshape(-1, n_published)
+        return _shares(held[:, : self.n_values])
 
     def accounts(self, people: Whole) -> Accounts | None:
         """Where everybody fits one box, and as many people fit its bucket as that has rows."""
@@ -160,13 +169,12 @@ def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[st
     shown = p * np.where(code >= 0, prior[code], 0.0) + u  # how likely the value was to be shown
     weight = np.divide(1.0, shown, out=np.zeros(len(shown)), where=shown > 0)
     box, count = combine([reading.column(name) for name in names])
-    size = np.bincount(box, weights=people, minlength=count)
-    alike = np.bincount(box, weights=people - 1 + u * weight, minlength=count)
+    alike = _added(box, people - 1 + u * weight, count)
     inside = code >= 0
     keys, place_of = np.unique(box[inside] * len(prior) + code[inside], return_inverse=True)
-    extra = np.bincount(place_of.reshape(-1), weights=p * weight[inside], minlength=len(keys))
+    extra = _added(place_of.reshape(-1), p * weight[inside], len(keys))
     starts = np.searchsorted(keys, np.arange(count + 1) * len(prior))
-    return ChannelValues(fits, prior, size, alike, starts, keys % len(prior), extra)
+    return ChannelValues(fits, prior, alike, starts, keys % len(prior), extra)
 
 
 @dataclass(frozen=True)
@@ -175,7 +183,6 @@ class ChannelValues:
 
     fits: _Fits
     prior: Floats
-    size: Floats  # (n_boxes,) people
     alike: Floats  # (n_boxes,) weight that every value has
     starts: Whole  # box b has the entries starts[b]:starts[b + 1]
     values: Whole
@@ -193,10 +200,8 @@ class ChannelValues:
         times = self.starts[box + 1] - self.starts[box]
         entry = spans(self.starts[box], times)
         keys = np.repeat(target, times) * n_values + self.values[entry]
-        moved = np.bincount(keys, weights=self.extra[entry], minlength=n * n_values).reshape(n, n_values)
-        held = self.prior * (np.bincount(target, weights=self.alike[box], minlength=n)[:, None] + moved)
-        total = held.sum(axis=1, keepdims=True)
-        return np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+        moved = _added(keys, self.extra[entry], n * n_values).reshape(n, n_values)
+        return _shares(self.prior * (_added(target, self.alike[box], n)[:, None] + moved))
 
     def accounts(self, people: Whole) -> None:
         """Rows that are not people's own cannot be subtracted."""
