@@ -143,18 +143,43 @@ class TrueValues:
         return _shares(held[:, : self.n_values])
 
     def accounts(self, people: Whole) -> Accounts | None:
-        """Where everybody fits one box, and as many people fit its bucket as that has rows."""
-        offsets, members = self.fits.offsets, self.fits.members
-        if (np.diff(offsets) != 1).any() or self.buckets.n_values > self.n_values:
+        """Buckets, each together with those that somebody fits as well: as many people fit them as they have rows."""
+        offsets, bucket = self.fits.offsets, self.buckets.bucket_of[self.fits.members]
+        if self.buckets.n_values > self.n_values:
             return None
-        class_of = self.buckets.bucket_of[members[offsets[:-1]]][self.fits.of_target]
-        sizes = self.buckets.sizes
-        if not np.array_equal(np.bincount(class_of, weights=people, minlength=len(sizes)), sizes):
-            return None
-        counts = np.zeros((len(sizes), self.n_values), dtype=np.int64)
-        rows = np.repeat(np.arange(len(sizes)), np.diff(self.buckets.starts))
-        counts[rows, self.buckets.values] = self.buckets.counts
-        return Accounts(class_of, counts)
+        together = _linked(offsets, bucket, len(self.buckets.sizes))
+        class_of = np.full(len(offsets) - 1, -1, dtype=np.int64)
+        fitting = np.flatnonzero(np.diff(offsets))
+        class_of[fitting] = together[bucket[offsets[fitting]]]
+        counts = np.zeros((int(together.max()) + 1, self.n_values), dtype=np.int64)
+        rows = np.repeat(together, np.diff(self.buckets.starts))
+        np.add.at(counts, (rows, self.buckets.values), self.buckets.counts.astype(np.int64))
+        inside = class_of[self.fits.of_target]
+        fit = np.bincount(inside + 1, weights=people, minlength=len(counts) + 1)[1:]
+        known = np.append(fit == counts.sum(axis=1), False)  # the last is that of nobody's class
+        return Accounts(np.where(known[inside], inside, -1), counts) if known.any() else None
+
+
+def _linked(offsets: Whole, bucket: Whole, count: int) -> Whole:
+    """(count,) buckets numbered such that those which fit one target have one number.
+
+    Target t fits ``bucket[offsets[t]:offsets[t + 1]]``. Every bucket takes the least number among those it meets, until
+    none changes.
+
+    >>> _linked(np.array([0, 2, 3]), np.array([0, 2, 1]), 4).tolist()
+    [0, 1, 0, 2]
+    """
+    times = np.diff(offsets)
+    starts, labels = offsets[:-1][times > 0], np.arange(count)
+    while len(starts):
+        lowest = np.minimum.reduceat(labels[bucket], starts)
+        following = labels.copy()
+        np.minimum.at(following, bucket, np.repeat(lowest, times[times > 0]))
+        following = following[following]
+        if np.array_equal(following, labels):
+            break
+        labels = following
+    return np.asarray(np.unique(labels, return_inverse=True)[1]).reshape(-1)
 
 
 def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[str], fits: _Fits) -> Evidence:
