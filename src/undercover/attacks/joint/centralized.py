@@ -61,7 +61,7 @@ class CentralizedJoin(Viewable):
             counted,
             say("One table of all columns would make {risk} sure at worst.", found["max_probability"]),
             say("{count} people have groups with a single value in common.", found["given_away"]),
-            table(("values in common", "people"), "plain count", list(found["left"].items()), detail=1),
+            table(("values in common", "people"), "plain count", list(found["left"].items()), detail=2),
         )
         verdict = certainty(1.0 if found["given_away"] else 0.0)
         return View("centralized-join", "Joined by person", parts, *verdict, STORY, private=True)
