@@ -143,3 +143,19 @@ def test_the_publisher_drops_what_is_nearly_alike_and_says_so() -> None:
     assert publish(data, others=[cut("hour", 50, "o")], distinct=["hours,hour"]).diagnostics["dropped"] == []
     with pytest.raises(SchemaError, match=r'same = \["hours=hour"\] or distinct = \["hours,hour"\]'):
         publish(data, others=[cut("hour", 50, "o")], shared="nested")
+
+
+def test_numbers_of_buckets_are_nobody_elses() -> None:
+    made = [
+        foreign_table(pa.table({"bucket": [1, 1], "pay": ["H", "M"], "count": [1, 1]}), name, sensitive="pay")
+        for name in ("first.csv", "second.csv")
+    ]
+    assert JointRelease().run(made).notes == ()
+
+
+def test_others_whose_columns_are_taken_for_one_and_cross_are_refused_with_the_reason() -> None:
+    data = pa.table({"sex": list("fmfmf"), "pay": [pay for _, pay in ROWS]})
+    others = [cut("hours", 40, "a"), cut("hour", 50, "b")]
+    with pytest.raises(DataError, match="taken for one column"):
+        publish(data, others=others)
+    assert publish(data, others=others, distinct=["hours,hour"]).diagnostics["dropped"] == []

@@ -235,6 +235,28 @@ def test_whoever_is_in_no_row_of_a_release_is_judged_by_the_others() -> None:
     assert found.together.truth[1] == 1.0  # M: of {M, H, M} from 40 on, the two of 60 account for H and M
 
 
+def test_whoever_knows_less_rules_out_less() -> None:
+    people = uc.datasets.census(600, seed=7)
+    runs = [
+        uc.publish(people, uc.datasets.census_schema(names), uc.Mondrian(k=6), seed=1)
+        for names in (["age", "sex"], ["age", "sex", "race"])
+    ]
+    original = runs[1].original
+    assert original is not None
+    every, some = (overlap([run.release for run in runs], original, known=known) for known in (None, ["age"]))
+    assert some.parts[1].known == ("age",)
+    assert (some.joined >= every.joined).all()
+    assert (some.joined > every.joined).any()
+
+
+def test_releases_that_nobody_accounts_for_are_not_subtracted() -> None:
+    twice = ROWS + ROWS  # the releases are of twice as many people as the original has
+    found = overlap([cut(twice, 40), cut(twice, 50)], table_of(ROWS))
+    assert not any(part.subtracted for part in found.parts)
+    assert found.together.left.tolist() == found.joined.tolist()
+    assert "No classes were subtracted" in "".join(str(part) for part in found.view().parts)
+
+
 def test_releases_of_other_columns_are_left_out_with_the_reason() -> None:
     original = table_of(ROWS)
     other = cut(ROWS, 40)

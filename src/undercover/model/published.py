@@ -165,10 +165,11 @@ def match_columns(
         {name: common[group_of[place, name]] for name in columns} for place, (_, columns) in enumerate(tables)
     )
     partners = {(group, place) for (place, _), group in group_of.items()}
+    alone = {(place, name) for place, name in every if name.endswith(f" of {tables[place][0]}")}  # a table's own
     doubts = [
         Doubt((first[0], second[0]), (first[1], second[1]), spelled)
         for first, second in combinations(every, 2)
-        if first[0] != second[0] and not kept_apart(first, second)
+        if first[0] != second[0] and not kept_apart(first, second) and not {first, second} & alone
         if (group_of[first], second[0]) not in partners and (group_of[second], first[0]) not in partners
         if (spelled := _nearly(spelling(first[1]), spelling(second[1])))
         or _same_values(tables[first[0]][1][first[1]], tables[second[0]][1][second[1]])
