@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.joint.subtraction import Accounts
+from undercover.attacks.joint.subtraction import Accounts, spans
 from undercover.errors import DataError
 from undercover.forms import read
 from undercover.forms.boxes import Buckets, match, merged_boxes
@@ -91,16 +91,6 @@ class _Fits:
         own = self.of_target[first:last]
         times = self.offsets[own + 1] - self.offsets[own]
         return np.repeat(np.arange(last - first), times), self.members[spans(self.offsets[own], times)]
-
-
-def spans(starts: Whole, times: Whole) -> Whole:
-    """The numbers from each start on, so many of each, one after the other.
-
-    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(times)
-    return np.arange(int(times.sum())) - np.repeat(ends - times - starts, times)
 
 
 def _added(keys: Whole, weights: Floats, count: int) -> Floats:

@@ -40,7 +40,7 @@ STORY = (
     "is in all of them. In each he keeps the values of the rows that fit the person, strikes out what must belong to "
     "others, and weighs what is left as if the releases had nothing but the value in common."
 )
-_BLOCK = 1 << 22  # numbers held at a time
+_BLOCK = 1 << 20  # numbers held at a time
 _CERTAIN = 1.0 - 1e-9
 _WORST = 20
 
