@@ -168,7 +168,7 @@ def _notes(joined: Together, tables: Sequence[Published], matching: Matching) ->
             problems.append(f"{doubt.sentence(called)}. If they are one column, nothing can be promised: {why} {said}")
         else:
             doubts.append(
-                f"{doubt.sentence(called)}. They count as different columns, which leaves fewer values. {said}"
+                f"{doubt.sentence(called)}. They count as different columns, which leaves no more values. {said}"
             )
     if problems:
         raise DataError(problems)
