@@ -26,8 +26,9 @@ def words(column: str, cells: str, name: str) -> Published:
 def test_age_beside_age_is_one_column() -> None:
     # Every class has both values, so different columns leave two; and yet who is from 40 to 49 has M.
     tables = [cut("Age", 40, "a"), cut("age", 50, "b")]
-    with pytest.raises(DataError, match="share the quasi-identifier `Age`"):
+    with pytest.raises(DataError, match="share the quasi-identifier `Age`") as caught:
         JointRelease().run(tables)
+    assert caught.value.problems[-1] == "`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age."
     with pytest.raises(DataError, match="cross"):
         JointRelease(shared="nested").run(tables)
     found = JointRelease(distinct=("Age,age",)).run(tables)
@@ -35,7 +36,7 @@ def test_age_beside_age_is_one_column() -> None:
     assert (found.tables[1].quasi_identifiers, found.notes) == (("age of b",), ())
     same = JointRelease(shared="nested").run([cut("Age", 40, "a"), cut("age", 40, "b")])
     assert same.l == 2
-    assert same.notes == ("`age` of `b` was taken for `Age`.",)
+    assert same.notes == ("`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age.",)
     assert same.to_dict()["columns"] == list(same.notes)
     assert same.notes[0] in same.view().parts
 
@@ -57,6 +58,9 @@ def test_what_is_said_decides() -> None:
     twice = [cut("age", 40, "a"), cut("age", 50, "b")]
     found = JointRelease(distinct=("age",)).run(twice)
     assert (found.l, found.tables[1].quasi_identifiers) == (2, ("age of b",))
+    thrice = JointRelease(distinct=("age",)).run([cut("age", at, "table.csv") for at in (40, 50, 60)])
+    names = [table.quasi_identifiers[0] for table in thrice.tables]
+    assert (names, thrice.notes) == (["age", "age of table.csv", "age of table.csv (3)"], ())
     for wrong in ({"same": ("agee=age",)}, {"distinct": ("age,wage",)}, {"same": ("age",)}):
         with pytest.raises(SchemaError):
             JointRelease(**wrong).run(twice)  # type: ignore[arg-type]
@@ -125,6 +129,7 @@ def test_the_publisher_drops_what_others_have_under_another_spelling() -> None:
     run = publish(data, others=[other])
     assert run.diagnostics["dropped"] == ["age"]
     assert uc.verify(run.release).holds
+    assert publish(data, others=[other], distinct=["Age", "age"]).diagnostics["dropped"] == []  # as --set splits it
     apart = publish(data, others=[other], distinct=["Age,age"])
     assert apart.diagnostics["dropped"] == []
     assert apart.release.parameters["distinct"] == ["Age,age"]

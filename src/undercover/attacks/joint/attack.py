@@ -91,8 +91,12 @@ class JointRelease:
         matching = match_columns([(table.name, table.labels()) for table in tables], self.same, self.distinct)
         joined = together([table.renamed(names) for table, names in zip(tables, matching.names, strict=True)])
         known = self._known(matching)
-        shared = shared_cells(joined, nested=self.shared == "nested", known=known)
-        notes = _notes(joined, tables, matching)
+        taken = _taken(tables, matching)
+        try:
+            shared = shared_cells(joined, nested=self.shared == "nested", known=known)
+        except DataError as error:
+            raise DataError([*error.problems, *taken]) from error
+        notes = (*taken, *_doubts(joined, tables, matching))
         views = [_view(joined, table, known) for table in range(len(tables))]
         found = _survey(joined, views, shared, self.worst)
         if not found.worst:
@@ -143,15 +147,19 @@ class JointRelease:
         return known_correlation(combination.counts, totals, self.size)
 
 
-def _notes(joined: Together, tables: Sequence[Published], matching: Matching) -> tuple[str, ...]:
-    """What was taken for one column, and what may be; raises where that is in doubt and could hide cells that cross."""
-    called = [table.name for table in tables]
-    notes = [
-        f"`{name}` of `{table.name}` was taken for `{common}`."
+def _taken(tables: Sequence[Published], matching: Matching) -> list[str]:
+    """What was taken for one column under different names."""
+    return [
+        f"`{name}` of `{table.name}` was taken for `{common}`; if it is not, say --distinct {common},{name}."
         for table, names in zip(tables, matching.names, strict=True)
         for name, common in names.items()
-        if common not in (name, f"{name} of {table.name}")
+        if common != name and not common.startswith(f"{name} of {table.name}")
     ]
+
+
+def _doubts(joined: Together, tables: Sequence[Published], matching: Matching) -> list[str]:
+    """What may be one column; raises where that could hide cells that cross."""
+    called = [table.name for table in tables]
     doubts, problems = [], []
     for doubt in matching.doubts:
         one, other = doubt.columns
@@ -173,7 +181,7 @@ def _notes(joined: Together, tables: Sequence[Published], matching: Matching) ->
     if problems:
         raise DataError(problems)
     more = [f"{len(doubts) - _SHOWN} more pairs of columns may be one."] if len(doubts) > _SHOWN else []
-    return (*notes, *doubts[:_SHOWN], *more)
+    return [*doubts[:_SHOWN], *more]
 
 
 def _view(joined: Together, table: int, known: tuple[str, ...] | None) -> _View:
