@@ -91,6 +91,16 @@ def test_equal_values_only_propose() -> None:
     assert JointRelease().run(tables[:2]).l <= one.l
 
 
+def test_equal_cells_that_overlap_are_asked_about() -> None:
+    def local(column: str, name: str) -> Published:
+        cells = ["[0, 19]", "[0, 19]", "[0, 9]", "[0, 9]"]
+        return foreign_table(pa.table({column: cells, "pay": list("HMHM")}), name, sensitive="pay")
+
+    with pytest.raises(DataError, match=r"have the same values.*overlap within.*--distinct worked,slept"):
+        JointRelease().run([local("worked", "a"), local("slept", "b")])
+    assert JointRelease(distinct=("worked,slept",)).run([local("worked", "a"), local("slept", "b")]).l == 2
+
+
 def test_a_column_cannot_be_two_of_one_table() -> None:
     both = foreign_table(pa.table({"Age": ["2"], "age": ["1"], "pay": ["H"]}), "a", sensitive="pay")
     other = foreign_table(pa.table({"AGE": ["1"], "pay": ["H"]}), "b", sensitive="pay")

@@ -34,7 +34,7 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint.sets import least_intersection
 from undercover.guarantees.joint.shared import SharedCells, shared_cells
 from undercover.guarantees.joint.tables import Together, set_bits, together
-from undercover.model.published import Matching, Published, match_columns
+from undercover.model.published import Doubt, Matching, Published, match_columns
 from undercover.parameters import AtLeast, check
 
 _SHOWN = 5  # of columns that may be one
@@ -164,13 +164,8 @@ def _doubts(joined: Together, tables: Sequence[Published], matching: Matching) -
     for doubt in matching.doubts:
         one, other = doubt.columns
         said = f"Say --shared {one}={other} or --distinct {one},{other}."
-        pair = tuple(
-            joined.tables[place].renamed({matching.names[place][column]: one})
-            for place, column in zip(doubt.tables, doubt.columns, strict=True)
-        )
-        counts = tuple(joined.counts[place] for place in doubt.tables)
         try:
-            shared_cells(Together(pair, joined.values, joined.totals, counts), nested=True, known=(one,))
+            _require_nested(joined, matching, doubt)
         except DataError as error:
             why = " ".join(error.problems)
             problems.append(f"{doubt.sentence(called)}. If they are one column, nothing can be promised: {why} {said}")
@@ -182,6 +177,18 @@ def _doubts(joined: Together, tables: Sequence[Published], matching: Matching) -
         raise DataError(problems)
     more = [f"{len(doubts) - _SHOWN} more pairs of columns may be one."] if len(doubts) > _SHOWN else []
     return [*doubts[:_SHOWN], *more]
+
+
+def _require_nested(joined: Together, matching: Matching, doubt: Doubt) -> None:
+    """Raise where two columns, read as one, have cells that cross."""
+    called = "/".join(doubt.columns)
+    pair = [
+        joined.tables[place].renamed({matching.names[place][column]: called})
+        for place, column in zip(doubt.tables, doubt.columns, strict=True)
+    ]
+    if doubt.by_spelling or any(label[:1] in "[{*" for label in pair[0].labels()[called]):  # else the same plain values
+        counts = tuple(joined.counts[place] for place in doubt.tables)
+        shared_cells(Together(tuple(pair), joined.values, joined.totals, counts), nested=True, known=(called,))
 
 
 def _view(joined: Together, table: int, known: tuple[str, ...] | None) -> _View:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.joint.subtraction import Accounts, spans
+from undercover.attacks.joint.subtraction import MOST_COUNTS, Accounts, spans
 from undercover.errors import DataError
 from undercover.forms import read
 from undercover.forms.boxes import Buckets, match, merged_boxes
@@ -138,6 +138,8 @@ class TrueValues:
         if self.buckets.n_values > self.n_values:
             return None
         together = _linked(offsets, bucket, len(self.buckets.sizes))
+        if (int(together.max()) + 1) * self.n_values > MOST_COUNTS:
+            return None
         class_of = np.full(len(offsets) - 1, -1, dtype=np.int64)
         fitting = np.flatnonzero(np.diff(offsets))
         class_of[fitting] = together[bucket[offsets[fitting]]]

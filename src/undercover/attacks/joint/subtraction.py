@@ -23,6 +23,7 @@ from undercover.model.groups import number
 _ROUNDS = 20
 _LARGEST = 1 << 40  # more people than there are
 MOST_NUMBERS = 200_000_000  # cells times values, beyond which nothing is subtracted
+MOST_COUNTS = 40_000_000  # classes times values, beyond which a release is not
 
 Whole = NDArray[np.int64]
 
