@@ -163,11 +163,13 @@ def test_a_column_that_both_tables_share_takes_combinations_away() -> None:
     assert higher
 
 
-def test_every_table_of_four_people() -> None:
-    for one, other in product(product("ab", repeat=4), repeat=2):
-        classes = ["".join(one), "".join(other)]
+def test_every_two_and_three_tables_of_four_people() -> None:
+    halves = ["".join(own) for own in product("ab", repeat=4)]
+    for classes in [*product(halves, repeat=2), *product(halves[:8], repeat=3)]:  # b is as good a name as a
         for held in ("HHMM", "HMMM", "HLMM"):
-            assert figure(classes, held) <= truth(classes, held)
+            ours = figure(list(classes), held)
+            assert ours <= truth(list(classes), held)
+            assert figure(list(classes), held, whole=False) <= ours
 
 
 def test_the_truth_catches_a_figure_that_ignores_one_table() -> None:
