@@ -20,7 +20,8 @@ from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
-from undercover.studies.algorithm_aware.attack import AlgorithmAware, Inference
+from undercover.studies.algorithm_aware.attack import AlgorithmAware
+from undercover.studies.algorithm_aware.result import Inference
 from undercover.testing.attacks import TRIALS, by_name, truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public

@@ -342,8 +342,8 @@ def _difference(listed: Listed, drawn: _Drawn, doubt: float) -> str | None:
     for (assignment, seen), count in drawn.outcomes.items():
         tables[assignment] += count
         counts[seen] += count
-        chance = listed[assignment].get(seen, 0) if seen is not None else not listed[assignment]
-        if not chance:
+        possible = seen in listed[assignment] if seen is not None else not listed[assignment]
+        if not possible:
             what = "refuses a table of which it lists releases" if seen is None else "publishes what it does not list"
             return f"the method {what}"
     releases = {seen for chances in listed.values() for seen in chances}
