@@ -16,7 +16,7 @@ from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
 
-TRIALS = 300
+TRIALS = 200
 """Runs of a method that does not list its outcomes, for an attack that draws them."""
 
 BESIDE = {"baseline", "release_alone"}

@@ -34,8 +34,8 @@ from undercover.verbs.verify import verify
 
 FEW = 20
 """Runs, after the first table, of a method that lists its outcomes."""
-MOST_PEOPLE, MOST_DRAWN = 6, 5
-"""Whom he goes through; fewer where published values are drawn as well."""
+MOST_PEOPLE, MOST_DRAWN, MOST_WITH_KNOWN = 6, 5, 4
+"""Whom he goes through; fewer where published values are drawn as well, or where he knows the value of another."""
 
 
 def check_method(method: str | Method, *, tables: Sequence[Table] | None = None, trials: int = TRIALS) -> None:
@@ -117,7 +117,7 @@ def caught(method: Method, tables: Sequence[Table], *, trials: int = TRIALS, kno
         if table.n_rows > (MOST_DRAWN if _through_channel(method, table) else MOST_PEOPLE):
             continue
         few = isinstance(method, Enumerable) and watched
-        attack = AlgorithmAware(trials=FEW if few else trials, known=known)
+        attack = AlgorithmAware(trials=FEW if few else trials, known=known if table.n_rows <= MOST_WITH_KNOWN else 0)
         try:
             result = attack.on(table, method, randomness=Randomness(SEED))
         except UnreachableError:
