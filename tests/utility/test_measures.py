@@ -57,8 +57,8 @@ def test_loss_by_hand():
     assert arx.per_column == pytest.approx({"age": 1 / 3, "town": (1 / 4 + 1) / 2})
     assert arx.arithmetic == pytest.approx((1 / 3 + 5 / 8) / 2)
     assert arx.weighted == pytest.approx((3 * 1 / 3 + 5 / 8) / 4)
-    # Rows: sqrt(4/3 · 5/4) - 1 twice, sqrt(4/3 · 2) - 1 twice.
-    assert arx.geometric == pytest.approx(((5 / 3) ** 0.5 + (8 / 3) ** 0.5) / 2 - 1)
+    # Over the columns, as ARX has it: sqrt((1 + 1/3) (1 + 5/8)) - 1.
+    assert arx.geometric == pytest.approx((4 / 3 * 13 / 8) ** 0.5 - 1)
     # ILoss: age (2-1)/4 each; town 1/5 and 4/5.
     assert found["iloss"].per_column == pytest.approx({"age": 1 / 4, "town": 1 / 2})
     # NCP: age 5/20 and 10/20; town as ARX.

@@ -63,6 +63,7 @@ class Run(Shown):
     original: Table | None = field(default=None, compare=False, repr=False)
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
     method: Method | None = field(default=None, compare=False, repr=False)
+    entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
 
     def __repr__(self) -> str:
         return (

@@ -31,7 +31,7 @@ def spent(
     rho: tuple[Number, Number] | None,
     growth: Number | None,
     skew: Number,
-) -> tuple[float, Number]:
+) -> tuple[float, Any]:
     """The ratio of all earlier releases together and of those ``beside`` them, and the λ that may be assumed then."""
     ratio = math.prod(math.inf if before.ratio is None else before.ratio for before in earlier) * float(exact(beside))
     domain = schema.column(schema.sensitive[0]).domain or ("",)

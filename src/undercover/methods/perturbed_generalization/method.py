@@ -67,6 +67,11 @@ ONE_RELEASE = (
     "One release per table: a second run draws anew from the same people, and whoever holds both learns more than "
     "either promises. Keep this release; do not make another one of the same table."
 )
+COUNTED = (
+    "The promise counts the earlier releases of the same people that are known. What each of those promised of itself "
+    "holds for it alone."
+)
+TRUE_VALUES = "p = 1 publishes true values: nothing is promised to whoever is in a cell that others know."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,7 +230,7 @@ class PerturbedGeneralization:
             },
             claims=self._promises(table, parts.groups, noise),
             used={"p": plain(self._stated(keep)), "domain": list(noise.domain)},
-            warnings=(ONE_RELEASE,),
+            warnings=(ONE_RELEASE if self.earlier is None else COUNTED, *([TRUE_VALUES] if keep == 1 else [])),
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
