@@ -1,0 +1,241 @@
+"""Releases of the same people together: by hand, against brute force over all worlds, and every form by its facts."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise, permutations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import undercover as uc
+from undercover.attacks.joint.overlap import OverlapResult, overlap
+from undercover.attacks.joint.subtraction import Accounts, bounds_of, possible_values
+from undercover.errors import ParameterError
+from undercover.model.form import Drawn, Generalized
+from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.table import Table
+
+ROWS = [(30, "H"), (45, "M"), (60, "H"), (60, "M"), (30, "M")]
+
+
+def table_of(rows: list[tuple[int, str]]) -> Table:
+    data = pa.table({"age": [age for age, _ in rows], "pay": [pay for _, pay in rows]})
+    return Table.from_arrow(data, uc.Schema(quasi_identifiers=["age"], sensitive="pay"))
+
+
+def cut(rows: list[tuple[int, str]], *ends: int) -> Release:
+    """The rows with ages from one end to the next, both ends among the ages that may be."""
+    borders = [0, *ends, 100]
+    cells = [next(f"[{a}, {b - 1}]" for a, b in pairwise(borders) if a <= age < b) for age, _ in rows]
+    columns = (PublishedColumn("age", "quasi-identifier", "interval"), PublishedColumn("pay", "sensitive", "value"))
+    data = pa.table({"age": cells, "pay": [pay for _, pay in rows]})
+    return Release("by hand", {}, (PublishedTable("table", columns, data),), True, form=Generalized())
+
+
+def test_cuts_that_cross_are_subtracted() -> None:
+    found = overlap([cut(ROWS, 40), cut(ROWS, 50)], table_of(ROWS))
+    assert found.joined.tolist() == [2, 2, 2, 2, 2]  # every class has both values
+    assert found.together.left.tolist() == [2, 1, 2, 2, 2]
+    assert found.together.truth[1] == found.together.highest[1] == 1.0
+    assert found.newly_certain.tolist() == [False, True, False, False, False]
+    said = found.to_dict()
+    assert (said["together"]["certain"], said["newly_certain"], said["by_subtraction"]) == (1, 1, 1)
+    assert [entry["alone"]["certain"] for entry in said["releases"]] == [0, 0]
+    assert said["worst_rows"][0]["row"] == 1
+    assert found.view().private
+    assert found.view().verdict == "bad"
+
+
+def test_one_release_says_what_linkage_says() -> None:
+    people = uc.datasets.census(800, seed=3)
+    run = uc.publish(people, uc.datasets.census_schema(["age", "sex"]), uc.Mondrian(k=8), seed=1)
+    assert run.original is not None
+    found = overlap([run.release], run.original)
+    linked = uc.attack(run).after
+    assert found.together.truth == pytest.approx(linked.attribute["income"])
+    assert found.parts[0].alone is not None
+    assert found.parts[0].alone.truth == pytest.approx(linked.attribute["income"])
+
+
+def plain_beliefs(tables: list[list[dict[str, str]]], people: list[dict[str, Any]]) -> list[dict[str, float]]:
+    """The twin: rows that fit by comparing numbers, shares by counting, beliefs by the formula."""
+    values = sorted({str(person["pay"]) for person in people})
+    prior = {value: sum(str(p["pay"]) == value for p in people) / len(people) for value in values}
+    found = []
+    for person in people:
+        weight = dict(prior)
+        for rows in tables:
+            names = [name for name in rows[0] if name != "pay"]
+            fitting = [row["pay"] for row in rows if all(fits(row[name], person[name]) for name in names)]
+            for value in values:
+                weight[value] *= fitting.count(value) / len(fitting) / prior[value]
+        total = sum(weight.values())
+        found.append({value: weight[value] / total for value in values})
+    return found
+
+
+def fits(cell: str, value: int) -> bool:
+    low, high = cell[1:-1].split(", ") if cell.startswith("[") else (cell, cell)
+    return cell == "*" or int(low) <= value <= int(high)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_beliefs_against_their_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 60
+    data = pa.table(
+        {
+            "a": rng.integers(0, 12, n),
+            "b": rng.integers(0, 6, n),
+            "pay": [str(value) for value in rng.integers(0, 4, n)],
+        }
+    )
+    original = Table.from_arrow(data, uc.Schema(quasi_identifiers=["a", "b"], sensitive="pay"))
+    # Boxes overlap; medians of different columns cross.
+    made = [
+        uc.publish(data, uc.Schema(quasi_identifiers=names, sensitive="pay"), method, seed=seed).release
+        for names, method in ((["a"], uc.Mondrian(k=9)), (["a", "b"], uc.Mondrian(k=7)), (["b"], uc.Mondrian(k=9)))
+    ]
+    found = overlap(made, original)
+    people = data.to_pylist()
+    rows = [[{k: str(v) for k, v in row.items()} for row in r.tables[0].data.to_pylist()] for r in made]
+    expected = plain_beliefs(rows, people)
+    joined = [sum(share > 0 for share in belief.values()) for belief in expected]
+    assert found.joined.tolist() == joined
+    same = found.together.left == found.joined  # nothing struck out by subtraction
+    assert same.any()
+    for person, belief, truth, highest, as_is in zip(
+        people, expected, found.together.truth, found.together.highest, same, strict=True
+    ):
+        if as_is:
+            assert truth == pytest.approx(belief[person["pay"]])
+            assert highest == pytest.approx(max(belief.values()))
+
+
+def worlds(classes: list[tuple[int, ...]], values: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Every way in which people may have these values such that each class of each release has its multiset."""
+
+    def seen(world: tuple[str, ...]) -> list[Any]:
+        return [sorted(zip(own, world, strict=True)) for own in classes]
+
+    shown = seen(values)
+    yield from (world for world in sorted(set(permutations(values))) if seen(world) == shown)
+
+
+def counted_out(classes: list[tuple[int, ...]], values: tuple[str, ...]) -> list[set[str]]:
+    names = sorted(set(values))
+    accounts = []
+    for own in classes:
+        counts = np.zeros((max(own) + 1, len(names)), dtype=np.int64)
+        np.add.at(counts, (np.array(own), np.array([names.index(v) for v in values])), 1)
+        accounts.append(Accounts(np.array(own), counts))
+    found = possible_values(accounts, np.ones(len(values), dtype=np.int64))
+    assert found is not None
+    return [{name for name, can in zip(names, found[1][cell], strict=True) if can} for cell in found[0]]
+
+
+def test_counting_out_never_strikes_a_value_that_some_world_has() -> None:
+    rng = np.random.default_rng(5)
+    tight = cases = helped = 0
+    for _ in range(150):
+        n, k, tables = int(rng.integers(4, 8)), int(rng.integers(2, 4)), int(rng.integers(2, 4))
+        values = tuple("HML"[v] for v in rng.integers(0, k, n))
+        classes = [tuple(np.unique(rng.integers(0, 3, n), return_inverse=True)[1].tolist()) for _ in range(tables)]
+        all_worlds = list(worlds(classes, values))
+        truth = [{world[person] for world in all_worlds} for person in range(n)]
+        found = counted_out(classes, values)
+        assert all(real <= ours for real, ours in zip(truth, found, strict=True))
+        joined = [
+            set.intersection(*({v for v, c in zip(values, own, strict=True) if c == own[i]} for own in classes))
+            for i in range(n)
+        ]
+        helped += found != joined
+        tight += found == truth
+        cases += 1
+    assert helped > cases // 2  # intersections alone would miss these
+    assert tight > cases * 4 // 5
+
+
+def test_the_worlds_catch_bounds_that_strike_out_too_much() -> None:
+    classes, sizes = [np.array([0, 1, 1]), np.array([0, 0, 1])], np.array([2, 1, 2])
+    counts = [np.array([[1, 1], [1, 2]]), np.array([[1, 2], [1, 1]])]
+    assert bounds_of(classes, counts, sizes)[1].tolist() == [[1, 1], [0, 1], [1, 1]]
+    wrong = [counts[0] - 1, counts[1]]  # a fault planted: one row of everything too few
+    assert (bounds_of(classes, wrong, sizes)[1] <= 0).any(axis=1).sum() > 1
+
+
+def test_every_form_by_its_facts() -> None:
+    people = uc.datasets.census(1500, seed=2)
+    names = ["age", "sex"]
+    schema = uc.datasets.census_schema(names)
+    made = {
+        "cells": uc.publish(people, schema, uc.Mondrian(k=20), seed=1),
+        "buckets": uc.publish(people, schema, uc.Anatomy(l=5), seed=1),
+        "channel": uc.publish(people, schema, uc.PerturbedGeneralization(k=20, p=0.3), seed=1),
+    }
+    original = made["cells"].original
+    assert original is not None
+    drawn = replace(made["cells"].release, form=Drawn())
+    found = overlap([*(run.release for run in made.values()), drawn], original, names=[*made, "drawn"])
+    assert found.used == ("cells", "buckets", "channel")
+    assert "were drawn" in found.parts[3].why_not
+    assert "Left out, `drawn`" in "".join(str(part) for part in found.view().parts)
+    assert not any(part.subtracted for part in found.parts)  # of one kind of classes there is nothing to subtract
+    # A channel rules nothing out, and says just what the linkage attack believes of it.
+    channel = found.parts[2].alone
+    assert channel is not None
+    assert channel.truth == pytest.approx(uc.attack(made["channel"]).after.attribute["income"])
+    without = overlap([made["cells"].release, made["buckets"].release], original)
+    assert (without.together.left == found.together.left).all()
+
+
+def test_whoever_is_in_no_row_of_a_release_is_judged_by_the_others() -> None:
+    found = overlap([cut(ROWS, 40), cut([(60, "H"), (60, "M")], 50)], table_of(ROWS))
+    alone = overlap([cut(ROWS, 40)], table_of(ROWS))
+    assert found.together.truth[0] == alone.together.truth[0]
+    assert not any(part.subtracted for part in found.parts)
+
+
+def test_releases_of_other_columns_are_left_out_with_the_reason() -> None:
+    original = table_of(ROWS)
+    other = cut(ROWS, 40)
+    renamed = tuple(
+        replace(column, name="years" if column.name == "age" else column.name) for column in other.tables[0].columns
+    )
+    data = other.tables[0].data.rename_columns(["years", "pay"])
+    strange = replace(other, tables=(PublishedTable("table", renamed, data),))
+    found = overlap([other, strange], original)
+    assert found.used == ("release 1",)
+    assert "Nothing that is known" in found.parts[1].why_not
+    unread = replace(
+        other, tables=(replace(other.tables[0], data=other.tables[0].data.set_column(0, "age", pa.array(["x"] * 5))),)
+    )
+    assert "cannot be read by this table" in overlap([unread], original).parts[0].why_not
+    for wrong in ({"known": ["agee"]}, {"sensitive": "pays"}, {"names": []}):
+        with pytest.raises(ParameterError):
+            overlap([other], original, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="no release"):
+        overlap([], original)
+
+
+def test_blocks_of_people_give_what_all_at_once_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    from undercover.attacks.joint import overlap as room
+
+    people = uc.datasets.census(500, seed=4)
+    runs = [
+        uc.publish(people, uc.datasets.census_schema(names), uc.Mondrian(k=10), seed=1)
+        for names in (["age"], ["age", "sex"])
+    ]
+    original = runs[1].original
+    assert original is not None
+
+    def found() -> OverlapResult:
+        return overlap([run.release for run in runs], original)
+
+    whole = found()
+    monkeypatch.setattr(room, "_BLOCK", 500)
+    part = found()
+    for name in ("truth", "highest", "left"):
+        assert getattr(part.together, name).tolist() == getattr(whole.together, name).tolist()
