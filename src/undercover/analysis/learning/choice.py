@@ -1,4 +1,4 @@
-"""Which classifier to trust, from perturbed values alone: never one that is not clearly better than the majority.
+"""Which classifier to trust, from perturbed values alone.
 
 Noise may leave less to learn than a tree takes for it. Rows stand for different numbers of people, and where a few
 stand for most of them, a tree that weighs rows by people splits by the noise of these few; one that weighs all rows
@@ -8,8 +8,11 @@ a tree weighed by people, a tree weighed alike, and the class of the majority, w
 What is compared is the difference in hits on held-out rows, row by row, with the channel undone: a row of weight w adds
 w (hit - (1 - p) s) / p with s the share of its predicted class in the declared domain, so that the sum has the number
 of people who are hit as its mean (Tao, Xiao, Li & Zhang, equation 11, inverted). Both predict the same for most rows,
-and these cancel. A tree is taken where it is ahead of the majority by twice the standard error of that difference; of
-two such trees, the one that is ahead further.
+and these cancel.
+
+The majority is a safe choice only where it is clear which class that is. There a tree must be ahead of it by the
+standard error of the difference: of what may be equally good the simplest is taken (Breiman et al. 1984). Where it is
+not clear, the majority may be the wrong class as easily as a tree may be a bad one, and the best estimate decides.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Learnt = Literal["people", "alike", "majority"]
 
-AHEAD: Final = 2.0  # standard errors
+CLEAR: Final = 2.0  # standard errors by which the majority leads
 NO_SPLIT: Final = 1e300  # a gain that no split has
 
 
@@ -36,21 +39,36 @@ def candidates(weight: Floats) -> Mapping[Learnt, tuple[dict[str, Any], Floats]]
     return {"people": ({}, weight), "alike": ({}, alike), "majority": ({"tau": NO_SPLIT}, weight)}
 
 
-def best(gains: Mapping[Learnt, Floats]) -> Learnt:
+def best(gains: Mapping[Learnt, Floats], *, clear: bool) -> Learnt:
     """The one to take, by what every held-out row adds to the people who are hit.
 
     >>> rows = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> best({"people": rows, "alike": rows + 0.1, "majority": np.zeros(4)})
-    'majority'
-    >>> best({"people": rows + 9, "alike": rows + 5, "majority": np.zeros(4)})
+    >>> gains = {"people": rows, "alike": rows + 0.1, "majority": np.zeros(4)}
+    >>> best(gains, clear=True), best(gains, clear=False)
+    ('majority', 'alike')
+    >>> best({"people": rows + 9, "alike": rows + 5, "majority": np.zeros(4)}, clear=True)
     'people'
     """
     ahead: dict[Learnt, float] = {}
-    for name in ("people", "alike"):
-        difference = gains[name] - gains["majority"]  # type: ignore[index]
-        if difference.sum() > AHEAD * np.sqrt((difference**2).sum()):
-            ahead[name] = float(difference.sum())  # type: ignore[index]
+    trees: tuple[Learnt, ...] = ("people", "alike")
+    for name in trees:
+        difference = gains[name] - gains["majority"]
+        if difference.sum() > (np.sqrt((difference**2).sum()) if clear else 0.0):
+            ahead[name] = float(difference.sum())
     return max(ahead, key=lambda name: ahead[name], default="majority")
+
+
+def majority_is_clear(shares: Floats, weight: Floats, p: float) -> bool:
+    """Whether the largest of the inverted class shares leads by more than what perturbation may have made of it.
+
+    >>> [majority_is_clear(np.array([0.7, 0.3]), np.ones(rows), 0.3) for rows in (10_000, 9)]
+    [True, False]
+    """
+    if len(shares) < 2:
+        return True
+    second, first = np.sort(shares)[-2:]
+    # A row adds at most its weight to one class and takes it from the other.
+    return bool(first - second > CLEAR * np.sqrt((weight**2).sum()) / (p * weight.sum()))
 
 
 def held_out_gains(

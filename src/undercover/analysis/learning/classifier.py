@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.analysis.learning.choice import best, candidates, held_out_gains
+from undercover.analysis.learning.choice import best, candidates, held_out_gains, majority_is_clear
 from undercover.analysis.learning.features import Classes, PerturbedFeatures
 from undercover.errors import MissingExtraError
 from undercover.forms.answers.channel import Estimate
@@ -208,7 +208,7 @@ def fit_release(
     The classifier, with ``features_`` that turn exact rows into its columns and ``accuracy_``: what it is estimated to
     reach on people it has not seen, from the release alone (five-fold cross-validation over cells). ``learnt_`` says
     what it came from: a tree that weighs rows by their ``people``, one that weighs them ``alike``, or, where neither is
-    clearly better, the class of the ``majority`` (:mod:`undercover.analysis.learning.choice`).
+    found to be better, the class of the ``majority`` (:mod:`undercover.analysis.learning.choice`).
     """
     features = PerturbedFeatures(release, classes, domains)
     X, y, weight = features.cells(points=points)
@@ -216,9 +216,11 @@ def fit_release(
         p=float(features.noise.p), domain=features.noise.domain, class_of=dict(features.class_of), **options
     )
     fold = _folds(len(y), len(y) // points)
-    gains = held_out_gains(model, X, y, weight, fold)
-    learnt = best(gains)
-    settings, weights = candidates(weight)[learnt]
+    compared = candidates(weight)
+    without_split = clone(model).set_params(**compared["majority"][0]).fit(X, y, sample_weight=weight)
+    clear = majority_is_clear(without_split.leaf_shares_[0], weight, model.p)
+    learnt = best(held_out_gains(model, X, y, weight, fold), clear=clear)
+    settings, weights = compared[learnt]
     model.set_params(**settings).fit(X, y, sample_weight=weights)
     model.features_ = features
     model.learnt_ = learnt
