@@ -36,6 +36,7 @@ _HOMES = {
     "undercover.utility.queries.sums": "SumError",
     "undercover.verbs.apply": "apply",
     "undercover.verbs.attack": "attack",
+    "undercover.verbs.holder": "centralized_risk joint_attack",
     "undercover.verbs.joint": "joint_risk published",
     "undercover.verbs.measure": "measure",
     "undercover.verbs.publish": "publish",

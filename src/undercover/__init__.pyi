@@ -53,6 +53,8 @@ from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
 from undercover.verbs.apply import apply as apply
 from undercover.verbs.attack import attack as attack
+from undercover.verbs.holder import centralized_risk as centralized_risk
+from undercover.verbs.holder import joint_attack as joint_attack
 from undercover.verbs.joint import joint_risk as joint_risk
 from undercover.verbs.joint import published as published
 from undercover.verbs.measure import measure as measure

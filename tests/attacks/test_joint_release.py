@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +10,7 @@ import pytest
 import undercover as uc
 from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.centralized import centralized_join
-from undercover.attacks.joint.correlation import bounds, known_correlation, least_possible_values
+from undercover.attacks.joint.correlation import bounds, known_correlation
 from undercover.errors import DataError, ParameterError
 from undercover.guarantees.joint.shared import shared_cells
 from undercover.guarantees.joint.tables import foreign_table, together
@@ -97,29 +96,16 @@ def random_tables(rng: np.random.Generator, n: int = 40, tables: int = 3) -> lis
     return found
 
 
-def by_brute_force(tables: list[Published]) -> list[tuple[int, float, int]]:
-    """(values left, surest, values that stay possible) of every combination."""
+def by_brute_force(tables: list[Published]) -> list[tuple[int, float]]:
+    """(values left, surest) of every combination."""
     joined = together(tables)
     totals = joined.totals.tolist()
     found = []
     for chosen in product(*(counts.tolist() for counts in joined.counts)):
         weights = [total * np.prod([counts[k] / total for counts in chosen]) for k, total in enumerate(totals)]
         left = sum(weight > 0 for weight in weights)
-        least, most = bounds(chosen, totals)
-        sizes = range(max(1, sum(least)), sum(most) + 1)
-        possible_l = min(
-            (sum(possible_with(k, size, least, most) for k in range(len(totals))) for size in sizes),
-            default=0,
-        )
-        assert possible_l == least_possible_values(chosen, totals)
-        found.append((left, max(weights) / sum(weights) if left else 0.0, possible_l))
+        found.append((left, max(weights) / sum(weights) if left else 0.0))
     return found
-
-
-def possible_with(k: int, size: int, least: Any, most: Any) -> bool:
-    """Whether some instance of that size has a person of value k, by listing them."""
-    ranges = [range(low, high + 1) for low, high in zip(least, most, strict=True)]
-    return any(sum(x) == size and x[k] >= 1 for x in product(*ranges))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -128,13 +114,11 @@ def test_every_combination_by_brute_force(seed: int) -> None:
     tables = random_tables(rng, n=14, tables=2 + seed % 2)
     expected = by_brute_force(tables)
     found = JointRelease(worst=1000).run(tables)
-    assert found.l == min(left for left, _, _ in expected)
-    assert float(found.max_probability) == pytest.approx(max(sure for _, sure, _ in expected))
-    possible = [count for left, _, count in expected if left]
-    assert found.possible_l == min(possible)
+    assert found.l == min(left for left, _ in expected)
+    assert float(found.max_probability) == pytest.approx(max(sure for _, sure in expected))
     listed = [(c.l, -round(float(c.highest), 9)) for c in found.worst]
-    assert listed == sorted((int(left), -round(float(sure), 9)) for left, sure, _ in expected)
-    assert found.impossible == sum(left == 0 for left, _, _ in expected)
+    assert listed == sorted((int(left), -round(float(sure), 9)) for left, sure in expected)
+    assert found.impossible == sum(left == 0 for left, _ in expected)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -258,7 +242,7 @@ def test_too_many_combinations_leave_l_exact(monkeypatch: pytest.MonkeyPatch) ->
     part = JointRelease().run(tables)
     assert part.l == whole.l
     assert not part.exhaustive
-    assert part.possible_l is None
+    assert part.possible_l == whole.possible_l
     assert part.max_probability <= whole.max_probability
 
 

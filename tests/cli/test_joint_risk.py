@@ -98,3 +98,52 @@ def test_a_changed_release_is_not_joined(offices: Path, undercover: Run) -> None
     found = undercover("joint-risk", offices / "out" / "public", offices / "revenue.csv", "--sensitive", "salary")
     assert found.code == 4
     assert "was changed after it was published" in found.err
+
+
+def test_another_table_never_makes_strict_hold(tmp_path: Path, undercover: Run) -> None:
+    # If two people are in X and Y, both have H. That somebody has published a third table changes nothing.
+    files = []
+    for name, classes in {"a": "XXXxXxxx", "b": "YYyYyYyy", "c": "12341234"}.items():
+        files.append(tmp_path / f"{name}.csv")
+        rows = "\n".join(f"{cell},{pay}" for cell, pay in zip(classes, "HHHHMMMM", strict=True))
+        files[-1].write_text(f"{name},pay\n{rows}\n")
+    asked = ("--sensitive", "pay", "--l", "2", "--strict", "--json")
+    codes = [undercover("joint-risk", *files[:size], *asked).code for size in (1, 2, 3)]
+    assert codes == [0, 4, 4]
+    figures = json.loads(undercover("joint-risk", *files, *asked).out)
+    assert (figures["l"], figures["possible_l"], figures["possible_through"]) == (2, 1, True)
+    shown = undercover("joint-risk", *files, "--sensitive", "pay", "--l", "2", "--strict").out
+    assert "somebody who knows everybody's quasi-identifiers: at least 1." in shown
+    assert "at least 2 values to whoever knows everybody: DOES NOT HOLD" in shown
+
+
+def test_columns_spelled_alike_are_one_unless_somebody_says_otherwise(tmp_path: Path, undercover: Run) -> None:
+    rows = [(30, "H"), (45, "M"), (60, "H"), (60, "M"), (30, "M")]
+    for name, at in (("Age", 40), ("age", 50)):
+        cells = "\n".join(f'"[0, {at - 1}]",{pay}' if age < at else f'"[{at}, 99]",{pay}' for age, pay in rows)
+        (tmp_path / f"at{at}.csv").write_text(f"{name},pay\n{cells}\n")
+    asked = (tmp_path / "at40.csv", tmp_path / "at50.csv", "--sensitive", "pay", "--l", "2")
+    refused = undercover("joint-risk", *asked)
+    assert refused.code == 2
+    assert "share the quasi-identifier `Age`" in refused.err
+    nested = undercover("joint-risk", *asked, "--shared", "nested", "--shared", "Age=age")
+    assert (nested.code, "cross" in nested.err) == (2, True)
+    assert undercover("joint-risk", *asked, "--distinct", "Age,age").code == 0
+
+
+def test_the_holders_own_releases(tmp_path: Path, undercover: Run) -> None:
+    people = tmp_path / "people.csv"
+    people.write_text("age,zip,salary\n" + "\n".join(f"{age},{code},{pay}" for age, code, pay in ROWS) + "\n")
+    for column in ("age", "zip"):
+        options = ("--qi", column, "--sensitive", "salary", "--method", "mondrian", "--set", "k=4", "--seed", "1")
+        assert undercover("publish", people, *options, "--out", tmp_path / column).code == 0
+    folders = (tmp_path / "age", tmp_path / "zip")
+    found = undercover("joint-risk", *folders, "--overlap", "--centralized", "--l", "2", "--json")
+    figures = json.loads(found.out)
+    assert found.code == (0 if figures["holds"] else 4)
+    assert figures["overlap"]["people"] == figures["centralized"]["people"] == 12
+    assert figures["overlap"]["together"]["l"] <= min(map(int, figures["centralized"]["left"]))
+    shown = undercover("joint-risk", *folders, "--overlap")
+    assert (shown.code, "Releases together" in shown.out) == (0, True)
+    wrong = undercover("joint-risk", *folders, "--overlap", "--strict", "--l", "2")
+    assert (wrong.code, "--original" in wrong.err) == (2, True)

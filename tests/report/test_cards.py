@@ -62,6 +62,8 @@ def results() -> dict[str, Any]:
         uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware()),
         uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),
         uc.joint_risk(_offices()),
+        uc.joint_attack([mondrian, crossed]),
+        uc.centralized_risk([mondrian, crossed]),
         known_correlation([(3, 3, 4), (4, 3, 2)], (7, 7, 7), 4),
         uc.measure(people, mondrian, query_error=uc.QueryError(queries=20)),
         uc.QueryError(queries=20).of_release(mondrian.original, mondrian.release)["age", "sex"],

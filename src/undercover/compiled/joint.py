@@ -1,7 +1,8 @@
 """Every combination of classes of several published tables: values left, the surest value, values that stay possible.
 
 Cheong, Wu & Wong 2012, "Non-centralized distinct l-diversity", Equation 5 as corrected in docs/theory: the weight of
-value k is n_k times the product over tables of (rows of k in the class) / n_k.
+value k is n_k times the product over tables of (rows of k in the class) / n_k. What stays possible for somebody who
+knows everybody's quasi-identifiers is ours.
 """
 
 from __future__ import annotations
@@ -11,6 +12,16 @@ from typing import Any
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
+
+MOST_WHOLE = 20_000  # classes times people of a value, up to which covers are looked for by whole classes
+MOST_WORK = 2_000_000_000  # steps, beyond which nothing is promised to whoever knows everybody
+
+
+def possible_values(counts: Any, starts: Any, totals: Any, shared: Any, overlap: Any) -> tuple[int, bool]:
+    """:func:`least_possible` with the limits that are the same for everybody who asks."""
+    whole = len(counts) * int(totals.max()) <= MOST_WHOLE
+    found, through = least_possible(counts, starts, totals, shared, overlap, whole, MOST_WORK)
+    return int(found), bool(through)
 
 
 @internal
@@ -92,45 +103,125 @@ def survey_combinations(
     return kept
 
 
-@kernel
-def least_possible(counts: Any, starts: Any, totals: Any, shared: Any, overlap: Any, worst: Any) -> int:
-    """The fewest values that stay possible in a combination, whatever its size: the stricter test.
+@internal
+def _orders(counts: Any, starts: Any, totals: Any, k: int, kind: Any, talks: Any, orders: Any) -> None:
+    """How value k is told from every value j: ``kind[j]`` is 0 by nothing, 1 perhaps by anything, 2 by covers only.
 
-    Of value k at least L_k = max(0, sum of its rows in the classes - (tables - 1) n_k) people must be in all of the
-    classes and at most the least of these rows can be. The smallest cell the tables allow has sum L people; if that is
-    not zero, only values with L_k > 0 are possible in it. Combinations nobody can be in are left out. ``worst``
-    (n_tables,) becomes the combination; -1 is returned where there is none.
+    ``talks[j, t]`` says whether table t tells anything: whether not all people of k and j are in one class of it. Up to
+    two such tables are gone through by covers, for which ``orders[j]`` has the classes with the fewest k for their j
+    first. With more of them, j counts as possible only if every class of every table has as many of j as of k.
     """
-    n_tables, n_values = len(starts) - 1, counts.shape[1]
-    at = np.zeros(n_tables, np.int64)
-    least = -1
-    sums = np.zeros((n_tables + 1, n_values), np.int64)
-    mins = np.zeros((n_tables + 1, n_values), np.int64)
-    for value in range(n_values):
-        mins[0, value] = totals[value]
-    t = 0
-    at[0] = starts[0] - 1
-    while t >= 0:
-        at[t] += 1
-        if at[t] == starts[t + 1]:
-            t -= 1
+    n_classes, n_values = counts.shape
+    ratio = np.empty(n_classes)
+    for j in range(n_values):
+        alike, talking = True, 0
+        for t in range(len(starts) - 1):
+            talks[j, t] = True
+            for c in range(starts[t], starts[t + 1]):
+                alike = alike and counts[c, k] == counts[c, j]
+                if counts[c, k] == totals[k] and counts[c, j] == totals[j]:
+                    talks[j, t] = False
+            talking += talks[j, t]
+            for c in range(starts[t], starts[t + 1]):
+                told = talks[j, t] and counts[c, j] > 0
+                ratio[c] = counts[c, k] / counts[c, j] if told else np.inf
+        kind[j] = 0 if alike or talking == 0 else 2 if talking <= 2 else 1
+        orders[j] = np.argsort(ratio)
+
+
+@internal
+def _covers(counts: Any, order: Any, table_of: Any, talks: Any, own: Any, totals: Any, k: int, j: int) -> bool:
+    """Whether classes other than a person's ``own`` may hold everybody with j and not everybody with k, in parts.
+
+    Parts of a class count by their share, so classes may be found that are not there, and none is overlooked.
+    """
+    need, spent = totals[j], 0
+    for place in range(len(order)):
+        c = order[place]
+        there = counts[c, j]
+        if own[c] or there == 0 or not talks[table_of[c]]:
             continue
-        if not _meet(shared, overlap, at, t):
+        if there >= need:
+            return bool(spent * there + counts[c, k] * need <= (totals[k] - 1) * there)
+        need -= there
+        spent += counts[c, k]
+    return False
+
+
+@internal
+def _covers_whole(counts: Any, order: Any, table_of: Any, talks: Any, own: Any, totals: Any, k: int, j: int) -> bool:
+    """The same for whole classes: the fewest people with k in classes that have so many with j."""
+    least = np.full(totals[j] + 1, totals[k])
+    least[0] = 0
+    for place in range(len(order)):
+        c = order[place]
+        there = counts[c, j]
+        if own[c] or there == 0 or not talks[table_of[c]]:
             continue
-        for value in range(n_values):
-            sums[t + 1, value] = sums[t, value] + counts[at[t], value]
-            mins[t + 1, value] = min(mins[t, value], counts[at[t], value])
-        if t < n_tables - 1:
-            t += 1
-            at[t] = starts[t] - 1
-            continue
-        certain, possible = 0, 0
-        for value in range(n_values):
-            certain += sums[n_tables, value] > (n_tables - 1) * totals[value]
-            possible += mins[n_tables, value] > 0
-        found = certain if certain else possible
-        if found and (least < 0 or found < least):
-            least = found
-            for table in range(n_tables):
-                worst[table] = at[table]
-    return int(least)
+        for people in range(totals[j], 0, -1):
+            least[people] = min(least[people], least[max(0, people - there)] + counts[c, k])
+    return bool(least[totals[j]] < totals[k])
+
+
+@kernel
+def least_possible(
+    counts: Any, starts: Any, totals: Any, shared: Any, overlap: Any, whole: bool, most_work: int
+) -> tuple[int, bool]:
+    """Values that stay possible for somebody who knows everybody's quasi-identifiers: at least so many; all gone through.
+
+    A person with value k is in one class of every table. That he has j instead is possible in every world the tables
+    allow unless some classes, none of them his, have at least as many rows of j as there are people with j, and fewer
+    rows of k than there are people with k (docs/theory/noncentralized.md, "Whoever knows everybody"). With ``whole``
+    these are looked for exactly, otherwise in parts. Depth first over the tables: the more of his classes are fixed,
+    the more values are possible, so a combination that has enough is left. Beyond ``most_work`` nothing is promised.
+    """
+    n_tables, (n_classes, n_values) = len(starts) - 1, counts.shape
+    table_of = np.zeros(n_classes, np.int64)
+    for t in range(n_tables):
+        table_of[starts[t] : starts[t + 1]] = t
+    kind = np.zeros(n_values, np.int64)
+    talks = np.zeros((n_values, n_tables), np.bool_)
+    orders = np.zeros((n_values, n_classes), np.int64)
+    possible = np.zeros((n_tables + 1, n_values), np.bool_)
+    at, best, work = np.zeros(n_tables, np.int64), n_values + 1, 0
+    for k in range(n_values):
+        work += 10 * n_values * n_classes
+        if work > most_work:
+            return 1, False
+        _orders(counts, starts, totals, k, kind, talks, orders)
+        own = np.zeros(n_classes, np.bool_)
+        t = -1  # nothing of him is known
+        while True:
+            enough = 0
+            for j in range(n_values):
+                can = kind[j] == 0 if t < 0 else possible[t, j]
+                if not can and kind[j] == 2 and (t < 0 or talks[j, t]):
+                    work += n_classes
+                    can = not _covers(counts, orders[j], table_of, talks[j], own, totals, k, j)
+                    if whole and not can:
+                        work += n_classes * totals[j]
+                        can = not _covers_whole(counts, orders[j], table_of, talks[j], own, totals, k, j)
+                possible[t + 1, j] = can
+                enough += can
+            if work > most_work:
+                return 1, False
+            if t == n_tables - 1:
+                best = min(best, enough)
+            elif enough < best:
+                t += 1
+                at[t] = starts[t] - 1
+            if best == 1:
+                return 1, True
+            while t >= 0:  # the next class of this table, or of one before it
+                if at[t] >= starts[t]:
+                    own[at[t]] = False
+                at[t] += 1
+                while at[t] < starts[t + 1] and (counts[at[t], k] == 0 or not _meet(shared, overlap, at, t)):
+                    at[t] += 1
+                if at[t] < starts[t + 1]:
+                    own[at[t]] = True
+                    break
+                t -= 1
+            if t < 0:
+                break
+    return (best if best <= n_values else 0), True

@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from undercover.attacks.joint.attack import JointRelease, JointRisk
+from undercover.attacks.joint.attack import JointRelease
+from undercover.attacks.joint.result import JointRisk
 from undercover.errors import DataError, ParameterError, VerificationError
 from undercover.guarantees.joint.tables import foreign_table, released_table
 from undercover.io.release.manifest import MANIFEST, load_release

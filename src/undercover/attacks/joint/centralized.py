@@ -16,11 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
+from undercover.model.view import View, Viewable, certainty, facts, say, table
+
+STORY = (
+    "The holder of all originals joins the releases by person. Of every combination of groups that somebody is in he "
+    "sees whose values they are: what one table of all columns would show. Who joins published tables does not know "
+    "which combinations people are in, and is left with the values their groups have in common."
+)
 
 
 @dataclass(frozen=True)
-class CentralizedJoin:
-    """The combinations people are really in."""
+class CentralizedJoin(Viewable):
+    """The combinations people are really in. Private: a reference for whoever holds all originals."""
 
     people: int
     combinations: int
@@ -32,6 +39,8 @@ class CentralizedJoin:
     def to_dict(self) -> dict[str, Any]:
         """Figures for the holder of all tables; private."""
         return {
+            "attack": "centralized-join",
+            "story": STORY,
             "people": self.people,
             "combinations": self.combinations,
             "l": self.l,
@@ -39,6 +48,23 @@ class CentralizedJoin:
             "given_away": self.given_away,
             "left": {str(values): people for values, people in self.left.items()},
         }
+
+    def view(self) -> View:
+        """The join by person, and what the groups have in common."""
+        found = self.to_dict()
+        counted = facts(
+            ("people", found["people"]),
+            ("combinations of groups with somebody in them", found["combinations"]),
+            ("values in such a combination, at least", found["l"]),
+        )
+        parts = (
+            counted,
+            say("One table of all columns would make {risk} sure at worst.", found["max_probability"]),
+            say("{count} people have groups with a single value in common.", found["given_away"]),
+            table(("values in common", "people"), "plain count", list(found["left"].items()), detail=2),
+        )
+        verdict = certainty(1.0 if found["given_away"] else 0.0)
+        return View("centralized-join", "Joined by person", parts, *verdict, STORY, private=True)
 
 
 def centralized_join(classes: Sequence[NDArray[np.integer]], values: NDArray[np.integer]) -> CentralizedJoin:

@@ -114,18 +114,6 @@ def known_correlation(counts: Sequence[Sequence[int]], totals: Sequence[int], si
     )
 
 
-def least_possible_values(counts: Sequence[Sequence[int]], totals: Sequence[int]) -> int:
-    """The stricter test: the fewest values that are possible in a combination, over every size it can have."""
-    least, most = bounds(counts, totals)
-    if sum(most) == 0:
-        return 0
-    # The smaller the combination, the fewer values are possible.
-    size = max(1, sum(least))
-    return sum(
-        upper >= 1 and sum(least) - lower + max(1, lower) <= size for lower, upper in zip(least, most, strict=True)
-    )
-
-
 def _box_product(room: Sequence[int], degree: int) -> Polynomial:
     """The product of 1 + z + ... + z^m over the room m of each value, up to a degree, by running sums."""
     product: Polynomial = [1] + [0] * degree

@@ -103,6 +103,17 @@ def spans(starts: Whole, times: Whole) -> Whole:
     return np.arange(int(times.sum())) - np.repeat(ends - times - starts, times)
 
 
+def _added(keys: Whole, weights: Floats, count: int) -> Floats:
+    """The sum of the weights of every key below ``count``."""
+    return np.asarray(np.bincount(keys, weights=weights, minlength=count), dtype=np.float64)
+
+
+def _shares(held: Floats) -> Floats:
+    """Rows that add up to 1, or to 0 where they are empty."""
+    total = held.sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(held, total, out=np.zeros_like(held), where=total > 0))
+
+
 @dataclass(frozen=True)
 class TrueValues:
     """True values in the rows that fit; a value of a bucket by its share there."""
@@ -128,24 +139,47 @@ class TrueValues:
         entry = spans(starts[bucket], times)
         keys = np.repeat(target, times) * n_published + values[entry]
         parts = np.repeat(weights[box] / sizes[bucket], times) * counts[entry]
-        held = np.bincount(keys, weights=parts, minlength=(last - first) * n_published).reshape(-1, n_published)
-        held = held[:, : self.n_values]
-        total = held.sum(axis=1, keepdims=True)
-        return np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+        held = _added(keys, parts, (last - first) * n_published).reshape(-1, n_published)
+        return _shares(held[:, : self.n_values])
 
     def accounts(self, people: Whole) -> Accounts | None:
-        """Where everybody fits one box, and as many people fit its bucket as that has rows."""
-        offsets, members = self.fits.offsets, self.fits.members
-        if (np.diff(offsets) != 1).any() or self.buckets.n_values > self.n_values:
+        """Buckets, each together with those that somebody fits as well: as many people fit them as they have rows."""
+        offsets, bucket = self.fits.offsets, self.buckets.bucket_of[self.fits.members]
+        if self.buckets.n_values > self.n_values:
             return None
-        class_of = self.buckets.bucket_of[members[offsets[:-1]]][self.fits.of_target]
-        sizes = self.buckets.sizes
-        if not np.array_equal(np.bincount(class_of, weights=people, minlength=len(sizes)), sizes):
-            return None
-        counts = np.zeros((len(sizes), self.n_values), dtype=np.int64)
-        rows = np.repeat(np.arange(len(sizes)), np.diff(self.buckets.starts))
-        counts[rows, self.buckets.values] = self.buckets.counts
-        return Accounts(class_of, counts)
+        together = _linked(offsets, bucket, len(self.buckets.sizes))
+        class_of = np.full(len(offsets) - 1, -1, dtype=np.int64)
+        fitting = np.flatnonzero(np.diff(offsets))
+        class_of[fitting] = together[bucket[offsets[fitting]]]
+        counts = np.zeros((int(together.max()) + 1, self.n_values), dtype=np.int64)
+        rows = np.repeat(together, np.diff(self.buckets.starts))
+        np.add.at(counts, (rows, self.buckets.values), self.buckets.counts.astype(np.int64))
+        inside = class_of[self.fits.of_target]
+        fit = np.bincount(inside + 1, weights=people, minlength=len(counts) + 1)[1:]
+        known = np.append(fit == counts.sum(axis=1), False)  # the last is that of nobody's class
+        return Accounts(np.where(known[inside], inside, -1), counts) if known.any() else None
+
+
+def _linked(offsets: Whole, bucket: Whole, count: int) -> Whole:
+    """(count,) buckets numbered such that those which fit one target have one number.
+
+    Target t fits ``bucket[offsets[t]:offsets[t + 1]]``. Every bucket takes the least number among those it meets, until
+    none changes.
+
+    >>> _linked(np.array([0, 2, 3]), np.array([0, 2, 1]), 4).tolist()
+    [0, 1, 0, 2]
+    """
+    times = np.diff(offsets)
+    starts, labels = offsets[:-1][times > 0], np.arange(count)
+    while len(starts):
+        lowest = np.minimum.reduceat(labels[bucket], starts)
+        following = labels.copy()
+        np.minimum.at(following, bucket, np.repeat(lowest, times[times > 0]))
+        following = following[following]
+        if np.array_equal(following, labels):
+            break
+        labels = following
+    return np.asarray(np.unique(labels, return_inverse=True)[1]).reshape(-1)
 
 
 def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[str], fits: _Fits) -> Evidence:
@@ -160,13 +194,12 @@ def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[st
     shown = p * np.where(code >= 0, prior[code], 0.0) + u  # how likely the value was to be shown
     weight = np.divide(1.0, shown, out=np.zeros(len(shown)), where=shown > 0)
     box, count = combine([reading.column(name) for name in names])
-    size = np.bincount(box, weights=people, minlength=count)
-    alike = np.bincount(box, weights=people - 1 + u * weight, minlength=count)
+    alike = _added(box, people - 1 + u * weight, count)
     inside = code >= 0
     keys, place_of = np.unique(box[inside] * len(prior) + code[inside], return_inverse=True)
-    extra = np.bincount(place_of.reshape(-1), weights=p * weight[inside], minlength=len(keys))
+    extra = _added(place_of.reshape(-1), p * weight[inside], len(keys))
     starts = np.searchsorted(keys, np.arange(count + 1) * len(prior))
-    return ChannelValues(fits, prior, size, alike, starts, keys % len(prior), extra)
+    return ChannelValues(fits, prior, alike, starts, keys % len(prior), extra)
 
 
 @dataclass(frozen=True)
@@ -175,7 +208,6 @@ class ChannelValues:
 
     fits: _Fits
     prior: Floats
-    size: Floats  # (n_boxes,) people
     alike: Floats  # (n_boxes,) weight that every value has
     starts: Whole  # box b has the entries starts[b]:starts[b + 1]
     values: Whole
@@ -193,10 +225,8 @@ class ChannelValues:
         times = self.starts[box + 1] - self.starts[box]
         entry = spans(self.starts[box], times)
         keys = np.repeat(target, times) * n_values + self.values[entry]
-        moved = np.bincount(keys, weights=self.extra[entry], minlength=n * n_values).reshape(n, n_values)
-        held = self.prior * (np.bincount(target, weights=self.alike[box], minlength=n)[:, None] + moved)
-        total = held.sum(axis=1, keepdims=True)
-        return np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+        moved = _added(keys, self.extra[entry], n * n_values).reshape(n, n_values)
+        return _shares(self.prior * (_added(target, self.alike[box], n)[:, None] + moved))
 
     def accounts(self, people: Whole) -> None:
         """Rows that are not people's own cannot be subtracted."""

@@ -27,9 +27,9 @@ Whole = NDArray[np.int64]
 
 
 class Accounts(NamedTuple):
-    """A release whose classes are known to have just these people."""
+    """Classes of a release that are known to have just these people."""
 
-    class_of: Whole  # (n_targets,)
+    class_of: Whole  # (n_targets,), -1 for whoever is in none of them
     counts: Whole  # (n_classes, n_values)
 
 
@@ -48,7 +48,7 @@ def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole,
         return None
     cell_of = np.zeros(len(people), dtype=np.int64)
     for release in releases:
-        cell_of, count = number(cell_of * len(release.counts) + release.class_of)
+        cell_of, count = number(cell_of * (len(release.counts) + 1) + release.class_of + 1)
     if count * releases[0].counts.shape[1] > MOST_NUMBERS:
         return None
     first = np.empty(count, dtype=np.int64)
@@ -62,19 +62,16 @@ def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole,
 def bounds_of(classes: Sequence[Whole], counts: Sequence[Whole], sizes: Whole) -> tuple[Whole, Whole]:
     """(n_cells, n_values) the fewest and the most people of each value in each cell.
 
-    ``classes`` are per release (n_cells,) the class a cell lies in, ``counts`` the rows of every class, ``sizes`` the
-    people of every cell.
+    ``classes`` are per release (n_cells,) the class a cell lies in, -1 for none, ``counts`` the rows of every class,
+    ``sizes`` the people of every cell.
     """
-    most = np.minimum.reduce([held[own] for own, held in zip(classes, counts, strict=True)])
-    np.minimum(most, sizes[:, None], out=most)
+    most = np.repeat(sizes[:, None], counts[0].shape[1], axis=1)
     least = np.zeros_like(most)
-    orders = [np.argsort(own, kind="stable") for own in classes]
+    sums = [_Sums(own, held) for own, held in zip(classes, counts, strict=True)]
     for _ in range(_ROUNDS):
         before = int(most.sum() - least.sum())
-        for own, held, order in zip(classes, counts, orders, strict=True):
-            rows = held[own]
-            np.minimum(most, rows - (_sums(least, own, order) - least), out=most)
-            np.maximum(least, rows - (_sums(most, own, order) - most), out=least)
+        for release in sums:
+            release.tighten(least, most)
         np.minimum(most, sizes[:, None] - (least.sum(axis=1, keepdims=True) - least), out=most)
         np.maximum(least, sizes[:, None] - (most.sum(axis=1, keepdims=True) - most), out=least)
         if int(most.sum() - least.sum()) == before:
@@ -82,11 +79,23 @@ def bounds_of(classes: Sequence[Whole], counts: Sequence[Whole], sizes: Whole) -
     return least, most
 
 
-def _sums(numbers: Whole, own: Whole, order: Whole) -> Whole:
-    """(n_cells, n_values) the sum over the class of every cell."""
-    ordered = own[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-    sums = np.add.reduceat(numbers[order], starts, axis=0)
-    place = np.empty(int(own.max()) + 1, dtype=np.int64)
-    place[ordered[starts]] = np.arange(len(starts))
-    return np.asarray(sums[place[own]])
+class _Sums:
+    """The cells of every class, which add up to its rows."""
+
+    def __init__(self, own: Whole, counts: Whole) -> None:
+        self.cells = np.flatnonzero(own >= 0)[np.argsort(own[own >= 0], kind="stable")]  # class by class
+        ordered = own[self.cells]
+        self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))[: len(ordered)]
+        self.sizes = np.diff(np.append(self.starts, len(ordered)))
+        self.rows = counts[ordered]
+
+    def tighten(self, least: Whole, most: Whole) -> None:
+        """What the others of its class leave to each cell; both bounds are changed."""
+        if len(self.cells):
+            low, high = least[self.cells], most[self.cells]
+            np.minimum(high, self.rows - (self._of_class(low) - low), out=high)
+            np.maximum(low, self.rows - (self._of_class(high) - high), out=low)
+            least[self.cells], most[self.cells] = low, high
+
+    def _of_class(self, numbers: Whole) -> Whole:
+        return np.asarray(np.repeat(np.add.reduceat(numbers, self.starts, axis=0), self.sizes, axis=0))

@@ -7,7 +7,7 @@ Deviations: all combinations of classes count, also those nobody is in, for no h
 recorded as evidence: their smallest sensitive sets, the rows of every value and the hash of the file. So the claim can
 be recomputed from this release alone, and whoever has the others' files can compare; ``undercover joint-risk`` reads
 them. Where a column is shared under one hierarchy (``trees``), classes whose cells exclude each other are no
-combination. ``l`` is distinct l: a value may still be all but certain.
+combination. Columns spelled alike are one. ``l`` is distinct l: a value may still be all but certain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from undercover.guarantees.joint.tables import set_bits, together
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
-from undercover.model.published import Published
+from undercover.model.published import Published, spelling
 from undercover.parameters import AtLeast, check
 
 Evidence = Mapping[str, Any]
@@ -117,8 +117,8 @@ class JointDiversity(Promise):
             return []
         return [
             "The number of values says nothing of how likely each is: one of them can be all but certain.",
-            "Counted are the values that the classes have in common. Somebody who also knows how many people are in a "
-            "combination of classes can sometimes rule out more.",
+            "Counted are the values that the classes of one person have in common. Somebody who knows how many people "
+            "are in a combination of classes, or the quasi-identifiers of everybody, can rule out more.",
             "Only the tables named were looked at. Whatever is published about the same people afterwards must be "
             "checked against this table and all of them.",
         ]
@@ -151,7 +151,8 @@ class JointDiversity(Promise):
             if dict(other["rows"]) != ours
         ]
         for other in self.evidence:
-            shared = sorted(set(other["columns"]) & set(classes.quasi_identifiers) - set(self.trees))
+            ours_spelled = {spelling(name) for name in classes.quasi_identifiers if name not in self.trees}
+            shared = sorted(name for name in other["columns"] if spelling(name) in ours_spelled)
             if shared:
                 wrong.append(f"`{other['name']}` publishes {listed(shared)}, too; intersections say nothing then.")
         return wrong

@@ -6,8 +6,8 @@ values. The holder needs the published tables of the others and nothing else fro
 
 Deviations (docs/theory/noncentralized.md). Columns the others have published, too, are dropped (``shared="discard"``,
 which the paper says without saying how) or kept where they follow one hierarchy (``nested``). "Safe regardless of the
-correlation" does not hold: somebody who knows how many people are in a combination can rule out more. ``strict`` asks
-of the published node that at least l values stay possible even then. l is distinct l and ignores how likely each value
+correlation" does not hold: somebody who knows everybody's quasi-identifiers can rule out more. ``strict`` asks of the
+published node that at least l values stay possible even for him. l is distinct l and ignores how likely each value
 is; the run reports the highest probability beside it. The check looks at sensitive values, so ``algorithm_safe`` is
 false.
 """
@@ -33,6 +33,7 @@ from undercover.methods.noncentralized.neighbours import (
     joint_figures,
     kept_columns,
     neighbours,
+    with_our_names,
 )
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
@@ -63,10 +64,14 @@ class NonCentralized:
     shared
         Columns that others have published, too: ``discard`` drops them, ``nested`` keeps them where their cells are
         nodes of one hierarchy.
+    same
+        Columns of different tables that are one, as ``a=b``; those spelled alike are anyway.
+    distinct
+        Columns that are not one although they are spelled alike, as ``a,b``.
     choose
         ``level`` (least average level, as in the paper), ``loss`` or ``dm``.
     strict
-        Whether l values must stay possible for somebody who knows how many people are in a combination.
+        Whether l values must stay possible even for somebody who knows the quasi-identifiers of everybody.
 
     Examples
     --------
@@ -84,11 +89,15 @@ class NonCentralized:
     l: Annotated[int, AtLeast(1)]
     others: tuple[Any, ...] = ()
     shared: Shared = "discard"
+    same: tuple[str, ...] = ()
+    distinct: tuple[str, ...] = ()
     choose: Literal["loss", "dm", "level"] = "level"
     strict: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "others", _listed(self.others))
+        for name in ("same", "distinct"):
+            object.__setattr__(self, name, _words(getattr(self, name)))
         check(
             self,
             (
@@ -111,6 +120,7 @@ class NonCentralized:
             "shared": self.shared,
             "choose": self.choose,
             **({"strict": True} if self.strict else {}),
+            **{name: list(said) for name in ("same", "distinct") if (said := getattr(self, name))},
         }
 
     def private(self) -> dict[str, Any]:
@@ -135,13 +145,14 @@ class NonCentralized:
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Joint diversity with the others' tables."""
         trees = {}
+        others, _ = self._others(table)
         if self.shared == "nested":
-            common = {name for other in self._tables() for name in other.quasi_identifiers}
+            common = {name for other in others for name in other.quasi_identifiers}
             for name in table.schema.quasi_identifiers:
                 hierarchy = table[name].settings.hierarchy
                 if name in common and hierarchy is not None:
                     trees[name] = hierarchy.rows
-        return (JointDiversity(l=self.l, others=self._tables(), trees=trees),)
+        return (JointDiversity(l=self.l, others=others, trees=trees),)
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
@@ -152,7 +163,7 @@ class NonCentralized:
         recoded = recode(found.domain, found.chosen.levels)
         published = generalized_table(table, recoded.groups, recoded.cells, randomness)
         figures = found.figures
-        warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others))]
+        warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others)), *found.notes]
         if found.dropped:
             warnings.append(
                 f"Published by others already and therefore left out: {listed(found.dropped)}. Whoever joins the "
@@ -200,9 +211,14 @@ class NonCentralized:
             )
         return list(self.others)
 
+    def _others(self, table: Table) -> tuple[list[Published], tuple[str, ...]]:
+        """The others' tables with our names of columns, and what was found of these."""
+        return with_our_names(table, self._tables(), self.shared, self.same, self.distinct)
+
     def _passing(self, table: Table, progress: Progress) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
         sensitive = sensitive_column(table, "NonCentralized")
-        beside = neighbours(table, sensitive, self._tables(), self.l)
+        others, notes = self._others(table)
+        beside = neighbours(table, sensitive, others, self.l, notes)
         names, dropped = kept_columns(table, beside, self.shared)
         domain = FullDomain(table, names, (sensitive,))
         condition = joint_condition(domain, sensitive, beside, self.l, self.shared)
@@ -220,13 +236,16 @@ class NonCentralized:
         condition = joint_condition(domain, sensitive, beside, self.l, self.shared)
         chooser = Chooser(domain, condition, self.choose)
         ranked = chooser.ranked(passing) if self.strict else [chooser.best(passing, suppressing=False)]
-        for chosen in ranked:
+        # What stays possible only grows with generalisation, so where the top leaves too little, every node does.
+        top = joint_figures(domain, sensitive, domain.lattice.top, beside).possible if self.strict else self.l
+        for chosen in ranked if top >= self.l else ():
             figures = joint_figures(domain, sensitive, chosen.levels, beside)
-            if not self.strict or (figures.possible is not None and figures.possible >= self.l):
-                return _Found(domain, passing, dropped, chosen, figures)
+            if not self.strict or figures.possible >= self.l:
+                return _Found(domain, passing, dropped, chosen, figures, beside.notes)
         raise UnreachableError(
-            f"l={self.l} cannot be reached strictly: every node leaves fewer values to somebody who knows how many "
-            "people are in a combination, or has too many combinations to tell. Ask for less, or leave strict out."
+            f"l={self.l} cannot be reached strictly: even a table that says nothing leaves {top} to somebody who knows "
+            "the quasi-identifiers of everybody. Ask for less, or leave strict out.",
+            best={"l": top},
         )
 
 
@@ -237,6 +256,7 @@ class _Found:
     dropped: tuple[str, ...]
     chosen: Chosen
     figures: JointFigures
+    notes: tuple[str, ...]
 
 
 def _says(figures: JointFigures, l: int, beside: bool) -> str:
@@ -259,6 +279,10 @@ def _listed(given: Any) -> tuple[Any, ...]:
     if isinstance(given, Published | os.PathLike):
         return (given,)
     return tuple(given) if isinstance(given, Sequence) else (given,)
+
+
+def _words(given: Any) -> tuple[Any, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _name(other: Any) -> str:

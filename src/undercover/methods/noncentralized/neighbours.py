@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, SchemaError, UnreachableError, listed
 from undercover.methods.noncentralized.cells import LeafBits, least_left, require_independent
-from undercover.model.published import Published
+from undercover.model.published import Published, match_columns
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
 from undercover.steps.lattice.cubes import CellCube, FullDomain
@@ -31,14 +31,16 @@ from undercover.steps.lattice.lattice import Levels
 
 Shared = Literal["discard", "nested"]
 _MOST_WORK = 500_000_000  # combinations times values that are gone through
+_SHOWN = 5  # of columns that may be one
 
 
 @dataclass(frozen=True)
 class Neighbours:
     """The tables of others, over the sensitive values of the table that is to be published."""
 
-    tables: tuple[Published, ...]
+    tables: tuple[Published, ...]  # a column that is one of ours has our name
     bits: tuple[NDArray[np.uint64], ...]  # per table (n_classes, n_words), codes of the sensitive column
+    notes: tuple[str, ...] = ()  # columns that were taken for one, and that may be
 
     @property
     def columns(self) -> set[str]:
@@ -46,7 +48,42 @@ class Neighbours:
         return {name for table in self.tables for name in table.quasi_identifiers}
 
 
-def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int) -> Neighbours:
+def with_our_names(
+    table: Table, others: Sequence[Published], shared: Shared, same: Sequence[str], distinct: Sequence[str]
+) -> tuple[list[Published], tuple[str, ...]]:
+    """The others' tables with our names for the columns that are ours, too, and what was taken for one or may be.
+
+    Columns spelled almost alike are taken for one: what is left out of the new table, and counted of the others in all
+    combinations, is safe either way. What ``nested`` would keep is not, so there somebody has to say. Columns with the
+    same values count as different, which leaves no more than if they were one.
+    """
+    ours = {name: table[name].domain.labels for name in table.schema.quasi_identifiers}
+    every = [("this table", ours), *((other.name, other.labels()) for other in others)]
+    called = [name for name, _ in every]
+    doubts = match_columns(every, same, distinct).doubts
+    unclear = [doubt for doubt in doubts if doubt.by_spelling]
+    if shared == "nested" and any(0 in doubt.tables for doubt in unclear):
+        raise SchemaError(
+            [
+                f'{doubt.sentence(called)}. Say same = ["{"=".join(doubt.columns)}"] or '
+                f'distinct = ["{",".join(doubt.columns)}"].'
+                for doubt in unclear
+                if 0 in doubt.tables
+            ]
+        )
+    names = match_columns(every, [*same, *("=".join(doubt.columns) for doubt in unclear)], distinct).names
+    notes = [f"{doubt.sentence(called)}, and were taken for one column." for doubt in unclear]
+    notes += [
+        f'{doubt.sentence(called)}. They count as different; if they are one, say same = ["{"=".join(doubt.columns)}"].'
+        for doubt in doubts
+        if not doubt.by_spelling
+    ]
+    return [other.renamed(own) for other, own in zip(others, names[1:], strict=True)], tuple(notes[:_SHOWN])
+
+
+def neighbours(
+    table: Table, sensitive: str, others: Sequence[Published], l: int, notes: tuple[str, ...] = ()
+) -> Neighbours:
     """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
     column = table[sensitive]
     labels = column.domain.labels
@@ -80,7 +117,7 @@ def neighbours(table: Table, sensitive: str, others: Sequence[Published], l: int
         inside[:, [place[label] for label in other.values]] = other.counts > 0
         bits.append(np.packbits(inside, axis=1, bitorder="little").view(np.uint64))
     require_independent(others)
-    beside = Neighbours(tuple(others), tuple(bits))
+    beside = Neighbours(tuple(others), tuple(bits), notes)
     _require_room(beside, l)
     return beside
 
@@ -235,7 +272,7 @@ class JointFigures:
     combinations: int
     least: int | None  # values left
     surest: float | None  # highest probability of a value
-    possible: int | None  # values that stay possible whatever size a combination has
+    possible: int  # values that stay possible for whoever knows everybody's quasi-identifiers, at least
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -249,7 +286,7 @@ class JointFigures:
 
 def joint_figures(domain: FullDomain, sensitive: str, levels: Levels, beside: Neighbours) -> JointFigures:
     """Go through all combinations of the classes of a node with those of the others."""
-    from undercover.compiled.joint import least_possible, survey_combinations
+    from undercover.compiled.joint import possible_values, survey_combinations
 
     cube = domain.class_cube(levels, {"tally"})
     labels = domain.table[sensitive].domain.labels
@@ -263,16 +300,16 @@ def joint_figures(domain: FullDomain, sensitive: str, levels: Levels, beside: Ne
         aligned[:, [place[label] for label in other.values]] = other.counts
         tables.append(aligned)
     combinations = prod(map(len, tables))
-    if combinations * len(present) > _MOST_WORK:
-        return JointFigures(combinations, None, None, None)
     counts = np.concatenate(tables)
     starts = np.cumsum([0, *map(len, tables)]).astype(np.int64)
     shared, overlap = _shared(domain, levels, cube.coordinates, beside)
+    possible, _ = possible_values(counts, starts, totals[present], shared, overlap)
+    if combinations * len(present) > _MOST_WORK:
+        return JointFigures(combinations, None, None, possible)
     spread = np.zeros(len(present) + 1, dtype=np.int64)
     worst, figures = np.zeros((2, len(tables)), dtype=np.int64), np.zeros((2, 2))
     survey_combinations(counts, starts, totals[present], shared, overlap, 1, spread, worst, figures)
-    possible = least_possible(counts, starts, totals[present], shared, overlap, worst[0])
-    return JointFigures(combinations, int(figures[0, 0]), float(figures[1, 1]), max(0, int(possible)))
+    return JointFigures(combinations, int(figures[0, 0]), float(figures[1, 1]), possible)
 
 
 def _shared(
