@@ -5,6 +5,7 @@ The commands are declared here; what does the work is imported when one of them 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,7 +113,8 @@ def _existing(file: Path) -> Any:
 def _described(entry: Entry) -> list[str]:
     known = " or ".join(", ".join(key) for key in entry.known_by)
     state = f"withdrawn {entry.withdrawn[:10]}" if entry.withdrawn else "" if entry.counts else "not finished"
-    return [entry.method, f"{entry.people:,}", known, entry.folder or "", state]
+    folder = "" if entry.folder is None else min(entry.folder, os.path.relpath(entry.folder), key=len)
+    return [entry.method, f"{entry.people:,}", known, folder, state]
 
 
 def _print_overlap(before: Before, rows: int) -> None:

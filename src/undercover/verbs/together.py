@@ -13,7 +13,7 @@ What cannot be looked at (a folder that is gone, quasi-identifiers that were dra
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -184,7 +184,7 @@ def same_tables(one: Release, other: Release) -> bool:
 
 def wrong(result: OverlapResult, releases: Sequence[Release], claims: Sequence[Any]) -> list[str]:
     """What does not hold of people who are in all of these releases, by the attack on them together."""
-    people, together = len(result.rows), result.together
+    people = len(result.rows)
     column = f"`{result.sensitive}`"
     with_ = ", ".join(part.name for part in result.parts[:-1])
     problems = [
@@ -199,21 +199,25 @@ def wrong(result: OverlapResult, releases: Sequence[Release], claims: Sequence[A
             "release alone."
         )
     for claim in claims:
-        if claim.get("name") != "l-diversity" or claim.get("column", result.sensitive) != result.sensitive:
-            continue
-        least = exact(claim["l"])
-        frequency = claim.get("form", "frequency") == "frequency"
-        beyond = together.highest > float(1 / least) + _ROUNDING if frequency else together.left < least
-        if beyond.any():
-            own = result.parts[-1].alone
-            alone = 0 if own is None else int((own.highest > float(1 / least) + _ROUNDING).sum()) if frequency else 0
-            problems.append(
-                f"l = {claim['l']} does not hold together with {with_}: of {int(beyond.sum()):,} of {people:,} people "
-                + (
-                    f"a value of {column} is believed by up to {together.highest.max():.0%}, where at most "
-                    f"{float(1 / least):.0%} is promised ({alone:,} by this release alone)."
-                    if frequency
-                    else f"as few as {int(together.left.min())} values of {column} stay possible."
-                )
-            )
+        if claim.get("name") == "l-diversity" and claim.get("column", result.sensitive) == result.sensitive:
+            problems += _not_diverse(result, claim, f"together with {with_}")
     return problems
+
+
+def _not_diverse(result: OverlapResult, claim: Mapping[str, Any], with_: str) -> list[str]:
+    """Whether a promised l holds: no value believed by more than 1/l, or for other forms l values left."""
+    least, together, people = float(exact(claim["l"])), result.together, len(result.rows)
+    said = f"l = {claim['l']} does not hold {with_}: of {{:,}} of {people:,} people"
+    if claim.get("form", "frequency") != "frequency":
+        few = int((together.left < least).sum())
+        left = f"as few as {int(together.left.min())} values of `{result.sensitive}` stay possible."
+        return [f"{said.format(few)} {left}"] if few else []
+    most = 1 / least + _ROUNDING
+    beyond = int((together.highest > most).sum())
+    own = result.parts[-1].alone
+    alone = 0 if own is None else int((own.highest > most).sum())
+    believed = (
+        f"a value of `{result.sensitive}` is believed by up to {together.highest.max():.0%}, where at most "
+        f"{1 / least:.0%} is promised ({alone:,} by this release alone)."
+    )
+    return [f"{said.format(beyond)} {believed}"] if beyond else []
