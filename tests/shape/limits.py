@@ -45,7 +45,7 @@ MAY_STATE_FORMS = ("methods/", "steps/", "testing/")
 MAY_READ_TABLES = ("forms/", "io/", "model/release.py", "testing/")
 """Where the cells of a published table are read, besides the modules of a method that make it."""
 
-STATED_SHARED = ("undercover.guarantees.breach.bounds",)
+STATED_SHARED = ("undercover.guarantees.breach.bounds", "undercover.guarantees.breach.composition")
 """What a method takes from the promise it is about, said openly: the bound that defines it, and its inverse."""
 
 IMPORTED_AT_FIRST = ("undercover", "undercover.version")

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, run
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.earlier import Earlier
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
-from undercover.model.run import Draft, Run, SamePeople
+from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import to_mapping

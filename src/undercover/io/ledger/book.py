@@ -32,7 +32,7 @@ from undercover.io.ledger.people import Digests, Key, columns_named, digests, ke
 from undercover.io.plain import as_json
 from undercover.io.release.manifest import MANIFEST
 from undercover.io.source import sha256
-from undercover.model.earlier import Earlier
+from undercover.model.run import Earlier
 from undercover.model.schema import Schema
 
 State = Literal["entered", "published", "withdrawn"]

@@ -14,8 +14,8 @@ from typing import Any
 from undercover.errors import UnreachableError
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.composition import composed_growth, composed_rho2, largest_ratio, likelihood_ratio
-from undercover.model.earlier import Earlier
 from undercover.model.finding import shown
+from undercover.model.run import Earlier
 from undercover.model.schema import Schema
 
 LEAVE_OUT = "Or leave these people out."

@@ -47,11 +47,10 @@ from undercover.methods.perturbed_generalization.cells import (
 )
 from undercover.methods.perturbed_generalization.composing import spent
 from undercover.model.channel import Channel
-from undercover.model.earlier import Earlier
 from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
-from undercover.model.run import Draft, Run, SamePeople
+from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
