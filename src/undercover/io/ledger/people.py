@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -50,15 +50,15 @@ def digests(data: pa.Table, key: Key, secret: bytes) -> tuple[Digests, NDArray[n
     names = columns_named(key, data.column_names)
     coded = [_coded(data.column(name)) for name in names]
     place = np.zeros(data.num_rows, dtype=np.int64)
-    for labels, codes in coded:  # distinct combinations, one column at a time
-        place = np.unique(place * (len(labels) + 1) + codes, return_inverse=True)[1].reshape(-1)
+    for texts, codes in coded:  # distinct combinations, one column at a time
+        place = np.unique(place * len(texts) + codes, return_inverse=True)[1].reshape(-1)
     _, first = np.unique(place, return_index=True)
-    texts = ([labels[code] if code < len(labels) else None for code in codes[first]] for labels, codes in coded)
-    found = np.array([_digest(parts, secret) for parts in zip(*texts, strict=True)], dtype=np.uint64)
+    parts = (map(texts.__getitem__, codes[first].tolist()) for texts, codes in coded)
+    found = _digests(map(b"".join, zip(*parts, strict=True)), secret)
     known = np.ones(data.num_rows, dtype=bool)
     if len(key) == 1:
-        (labels, codes) = coded[0]
-        known = codes < len(labels)
+        ((texts, codes),) = coded
+        known = codes < len(texts) - 1
     return found[place], known
 
 
@@ -80,26 +80,32 @@ def shared(rows: Digests, known: NDArray[np.bool_], people: Digests) -> NDArray[
     return np.asarray((people[at] == rows) & known)
 
 
-def _digest(parts: Sequence[str | None], secret: bytes) -> int:
-    text = b"".join(
-        b"-" if part is None else b"%d:" % len(written) + written
-        for part in parts
-        for written in ((part or "").encode(),)
-    )
-    return int.from_bytes(hashlib.blake2b(text, digest_size=_BYTES, key=secret).digest(), "big")
+def _digests(texts: Iterable[bytes], secret: bytes) -> Digests:
+    keyed = hashlib.blake2b(digest_size=_BYTES, key=secret)
+
+    def digest(text: bytes) -> bytes:
+        own = keyed.copy()
+        own.update(text)
+        return own.digest()
+
+    return np.frombuffer(b"".join(map(digest, texts)), dtype=">u8").astype(np.uint64)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct values of a column in one form, and the place of each row's value; missing comes after them."""
+def _coded(column: pa.ChunkedArray) -> tuple[list[bytes], NDArray[np.int64]]:
+    """The distinct values of a column in one form, with their lengths, and last a missing one; the place of each row's.
+
+    The length keeps the parts of a key from running into each other.
+    """
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     coded = plain.dictionary_encode().combine_chunks()
     coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
     labels = [_one_form(label) for label in write_values(coded.dictionary)]
-    distinct = {label: place for place, label in enumerate(dict.fromkeys(label for label in labels if label))}
+    distinct = {label: place for place, label in enumerate(dict.fromkeys(filter(None, labels)))}
     places = np.array([distinct.get(label, len(distinct)) for label in labels] + [len(distinct)], dtype=np.int64)
     indices = coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False)
-    return list(distinct), places[indices]
+    return [*(b"%d:%s" % (len(text), text) for text in map(str.encode, distinct)), b"-"], places[indices]
 
 
 def _one_form(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(plain.split())
