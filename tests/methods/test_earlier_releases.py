@@ -207,6 +207,20 @@ def test_publishing_at_once(ledger: uc.Ledger, tmp_path: Path) -> None:
     assert not (tmp_path / "two").exists()
 
 
+def test_a_release_that_comes_while_another_is_made(ledger: uc.Ledger, tmp_path: Path) -> None:
+    """Who looked into the ledger before it was entered does not know of it, however long the work took."""
+    first = uc.publish(four(), by("a"), uc.Mondrian(k=2, l=2), ledger=ledger)
+
+    def meanwhile(stage: str, share: float) -> None:
+        if stage.startswith("anonymising") and not ledger.entries():
+            saved(first, tmp_path / "one")
+
+    second = uc.publish(four(), by("b"), uc.Mondrian(k=2, l=2), ledger=ledger, progress=meanwhile)
+    assert len(ledger.entries()) == 1
+    with pytest.raises(OutputError, match="in the meantime"):
+        saved(second, tmp_path / "two")
+
+
 def test_a_folder_made_without_a_ledger_is_entered(ledger: uc.Ledger, tmp_path: Path) -> None:
     path = tmp_path / "four.csv"
     pc.write_csv(four(), path)

@@ -62,11 +62,9 @@ def composed(method: Method, before: Before, schema: Schema, despite: bool) -> t
         return method, (f"Published despite earlier releases of the same people: {error}",)
 
 
-def pending(run: Run, data: pa.Table, ledger: Ledger, schema: Schema) -> Run:
+def pending(run: Run, data: pa.Table, ledger: Ledger, schema: Schema, before: Before) -> Run:
     """The run, ready to be entered when it is saved."""
-    people = ledger.people(data, schema, run.rows)
-    seen = tuple(entry.number for entry in ledger.entries())
-    return replace(run, entry=Pending(ledger, people, seen))
+    return replace(run, entry=Pending(ledger, ledger.people(data, schema, run.rows), before.seen))
 
 
 @contextmanager

@@ -137,7 +137,7 @@ def publish(
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=progress)
-    return pending(run, given.data, book, schema)
+    return pending(run, given.data, book, schema, before)
 
 
 def publish_table(

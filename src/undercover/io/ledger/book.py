@@ -74,6 +74,7 @@ class Before:
     earlier: tuple[Earlier, ...] = ()  # releases with at least one of them
     rows: tuple[NDArray[np.bool_], ...] = ()  # which rows these are, of each release
     unknown: tuple[str, ...] = ()  # releases that cannot be compared, and why
+    seen: tuple[int, ...] = ()  # all releases there were when it was looked up
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,8 @@ class Ledger:
         found: list[tuple[Earlier, NDArray[np.bool_]]] = []
         unknown_: list[str] = []
         own: dict[Key, tuple[Digests, NDArray[np.bool_]]] = {}
-        for entry in self.entries():
+        entries = self.entries()
+        for entry in entries:
             if not entry.counts:
                 continue
             here = self._in(entry, data, own)
@@ -134,7 +136,8 @@ class Ledger:
             key, rows = here
             if rows.any():
                 found.append((_earlier(entry, key, rows), rows))
-        return Before(tuple(entry for entry, _ in found), tuple(rows for _, rows in found), tuple(unknown_))
+        seen = tuple(entry.number for entry in entries)
+        return Before(tuple(entry for entry, _ in found), tuple(rows for _, rows in found), tuple(unknown_), seen)
 
     def people(self, data: pa.Table, schema: Schema, rows: NDArray[np.int64]) -> dict[Key, Digests]:
         """The sorted digests of those who are in ``rows``, by each key of the schema."""
