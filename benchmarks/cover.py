@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import undercover as uc
 from benchmarks.measure import Book, best, peak_memory
-from undercover.datasets.hierarchies import census_hierarchies
+from undercover.datasets.census import census_hierarchies
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
 from undercover.model.groups import Groups
 from undercover.model.schema import Column, Schema

@@ -10,8 +10,8 @@ from undercover.engines.local import LocalEngine
 from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.forms.loss import losses
-from undercover.methods.cross_bucket.groups import Plan, cross_buckets, plan_of
 from undercover.methods.cross_bucket.kernels import divide_rows
+from undercover.methods.cross_bucket.method import Plan, cross_buckets, plan_of
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table

@@ -20,8 +20,7 @@ from undercover.steps.lattice.conditions import CellCondition, JointCondition
 from undercover.steps.lattice.cubes import FullDomain
 from undercover.steps.lattice.lattice import Levels, listed_nodes
 from undercover.studies.experiments.bench import part
-from undercover.studies.experiments.papers.noncentralized.bench import Bench
-from undercover.studies.experiments.papers.noncentralized.experiment import build
+from undercover.studies.experiments.papers.noncentralized import Bench, build
 from undercover.studies.experiments.request import Request
 
 ADULT_QI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class")

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from undercover.studies.compare.memory import peak_growth
+from undercover.studies.compare.bench import peak_growth
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def test_bad_input_is_exit_code_2_and_lists_its_problems(kind: type[InputError])
     assert error.exit_code == 2
     assert error.problems == ("one", "two")
     assert str(error) == "2 problems:\n- one\n- two"
-    assert kind("single").problems == ("single",)
+    assert (kind("single").problems, str(kind("single"))) == (("single",), "single")
 
 
 def test_exit_codes_of_the_contract() -> None:

@@ -122,6 +122,13 @@ def test_an_unknown_name_names_the_nearest() -> None:
     assert make("guarantees", "t-closeness", {"t": "1/5"}).t == Fraction(1, 5)
 
 
+def test_what_is_missing_is_asked_for_as_it_can_be_given() -> None:
+    with pytest.raises(
+        ParameterError, match=r"mondrian needs `k`\. Give it as --set k=… or in \[method\] of the spec\."
+    ):
+        make("methods", "mondrian", {})
+
+
 def test_what_a_form_would_ask_for() -> None:
     told = {parameter.name: parameter for parameter in describe(Everything)}
     assert [told["k"].doc, told["often"].doc] == 2 * ["How many, and how often."]

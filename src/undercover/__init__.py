@@ -20,8 +20,7 @@ __version__ = VERSION
 # Public names by where they are at home, loaded when they are used; `__init__.pyi` has them for type checkers. Built-in
 # methods, guarantees and attacks are looked up among the plug-ins.
 _HOMES = {
-    "undercover.forms.answers.counts": "Recipient answer",
-    "undercover.forms.answers.sums": "Sums answer_sum",
+    "undercover.forms.answers.recipient": "Recipient Sums answer answer_sum",
     "undercover.attacks.joint.attack": "JointRelease",
     "undercover.forms.answers.channel": "PerturbedCounts",
     "undercover.io.ledger.book": "Ledger",

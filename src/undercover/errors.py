@@ -35,15 +35,7 @@ class UndercoverError(Exception):
 
 
 class InputError(UndercoverError):
-    """Malformed or unknown input; ``problems`` lists everything that was found wrong.
-
-    >>> str(InputError("one thing"))
-    'one thing'
-    >>> print(InputError(["one thing", "another"]))
-    2 problems:
-    - one thing
-    - another
-    """
+    """Malformed or unknown input; ``problems`` lists everything that was found wrong."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -107,11 +99,7 @@ class MissingExtraError(InputError):
 
 
 class UnreachableError(UndercoverError):
-    """The guarantee cannot be reached on this table; ``best`` says what can.
-
-    >>> UnreachableError("l=10 cannot be reached", best={"l": 3}).best
-    {'l': 3}
-    """
+    """The guarantee cannot be reached on this table; ``best`` says what can."""
 
     exit_code = 3
 
@@ -140,11 +128,7 @@ def join_problems(problems: Sequence[str]) -> str:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Name what is unknown, the nearest known name, and all that exist.
-
-    >>> unknown("Column", "zipp", ["age", "zip"])
-    'Column `zipp` is not known. Did you mean `zip`? There are: `age`, `zip`.'
-    """
+    """Name what is unknown, the nearest known name, and all that exist."""
     names = list(known)
     nearest = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean `{nearest[0]}`?" if nearest else ""
@@ -152,11 +136,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
 
 
 def listed(names: Iterable[object], limit: int = 12) -> str:
-    """Names in backticks, cut after ``limit``.
-
-    >>> listed(["a", "b", "c"], limit=2)
-    '`a`, `b` and 1 more'
-    """
+    """Names in backticks, cut after ``limit``."""
     everything = [f"`{name}`" for name in names]
     if len(everything) <= limit:
         return ", ".join(everything) or "none"

@@ -40,11 +40,7 @@ class _UnfitError(ValueError):
 
 
 class Within:
-    """A range of numbers; ``ends`` says which of its ends belong to it.
-
-    >>> Within(0, 1, "(]"), 1 in Within(0, 1, "(]"), 0 in Within(0, 1, "(]")
-    ((0, 1], True, False)
-    """
+    """A range of numbers; ``ends`` says which of its ends belong to it."""
 
     def __init__(self, low: float, high: float, ends: Literal["[]", "(]", "[)", "()"] = "[]") -> None:
         self.low, self.high, self.ends = low, high, ends
@@ -60,22 +56,14 @@ class Within:
 
 
 class AtLeast(Within):
-    """From a number on.
-
-    >>> AtLeast(2)
-    [2, inf)
-    """
+    """From a number on."""
 
     def __init__(self, low: float) -> None:
         super().__init__(low, math.inf, "[)")
 
 
 class Above(Within):
-    """More than a number.
-
-    >>> Above(0)
-    (0, inf)
-    """
+    """More than a number."""
 
     def __init__(self, low: float) -> None:
         super().__init__(low, math.inf, "()")
@@ -83,11 +71,7 @@ class Above(Within):
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What is declared of a parameter; ``kind`` says what its values are, ``element`` what those of a list are.
-
-    >>> str(Parameter(kind="int", within=AtLeast(1)))
-    'an int in [1, inf)'
-    """
+    """What is declared of a parameter; ``kind`` says what its values are, ``element`` what those of a list are."""
 
     name: str = ""
     kind: Kind = "other"
@@ -175,13 +159,7 @@ class Parameter:
 
 
 def describe(kind: Any) -> list[Parameter]:
-    """The parameters of a class, with their ranges, choices, defaults and what its docstring says of them.
-
-    >>> from undercover.methods.anatomy import Anatomy
-    >>> (l,) = describe(Anatomy)
-    >>> l.name, str(l), l.required, l.doc
-    ('l', 'an int in [2, inf)', True, 'No sensitive value is more than 1/l of its bucket.')
-    """
+    """The parameters of a class, with their ranges, choices, defaults and what its docstring says of them."""
     return list(_declared(kind).values())
 
 
@@ -206,15 +184,7 @@ def check(target: Any, more: Iterable[str] = ()) -> None:
 
 
 def from_text(kind: Any, mapping: Mapping[str, Any], where: str = "") -> Any:
-    """An object of a class from its parameters as text or TOML; ``where`` says how a missing one is given.
-
-    >>> from undercover.methods.mondrian import Mondrian
-    >>> from_text(Mondrian, {"k": "5", "l": "5/2"}).l
-    Fraction(5, 2)
-    >>> from_text(Mondrian, {"k": "many"})
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'k' parameter of Mondrian must be an int in [1, inf). Got 'many' instead.
-    """
+    """An object of a class from its parameters as text or TOML; ``where`` says how a missing one is given."""
     declared, called = _declared(kind), getattr(kind, "name", kind.__name__)
     problems = [unknown(f"Parameter of {called}", key, declared) for key in mapping if key not in declared]
     values = {
@@ -231,25 +201,12 @@ def from_text(kind: Any, mapping: Mapping[str, Any], where: str = "") -> Any:
 
 
 def make(kind: str, name: str, mapping: Mapping[str, Any]) -> Any:
-    """A plug-in of a kind by its name and parameters, as a spec or the command line give them.
-
-    >>> make("methods", "mondrian", {"k": "5"}).k
-    5
-    >>> make("methods", "mondrian", {"kk": 5})
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: 2 problems:
-    - Parameter of mondrian `kk` is not known. Did you mean `k`? There are: ...
-    - mondrian needs `k`. Give it as --set k=… or in [method] of the spec.
-    """
+    """A plug-in of a kind by its name and parameters, as a spec or the command line give them."""
     return from_text(plugins.load(kind, name), mapping, _WHERE.get(kind, ""))
 
 
 def to_mapping(target: Any) -> dict[str, Any]:
-    """The parameters by name; those left out are absent.
-
-    >>> to_mapping(make("methods", "anatomy", {"l": 4}))
-    {'l': 4}
-    """
+    """The parameters by name; those left out are absent."""
     values = {name: getattr(target, name) for name in _declared(target.__class__)}
     return {name: value for name, value in values.items() if value is not None}
 

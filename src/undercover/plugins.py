@@ -49,20 +49,21 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "attacks": {
         "linkage": "undercover.attacks.linkage:Linkage",
         "partial-knowledge": "undercover.attacks.partial.attack:PartialKnowledge",
+        "nearest-row": "undercover.attacks.nearest_row:NearestRow",
         "corruption": "undercover.attacks.corruption.channel:Corruption",
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
-        "algorithm-aware": "undercover.attacks.algorithm_aware:AlgorithmAware",
+        "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
         "minimality": "undercover.methods.mondrian.minimality.attack:Minimality",
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },
     "measures": {},
     "engines": {"local": "undercover.engines.local:LocalEngine"},
     "experiments": {
-        "cross-bucket": "undercover.studies.experiments.papers.cross_bucket.experiment:build",
+        "cross-bucket": "undercover.studies.experiments.papers.cross_bucket:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",
-        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover.experiment:build",
-        "noncentralized": "undercover.studies.experiments.papers.noncentralized.experiment:build",
+        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover:build",
+        "noncentralized": "undercover.studies.experiments.papers.noncentralized:build",
         "streamliner": "undercover.studies.experiments.papers.streamliner.experiment:build",
     },
 }
@@ -72,11 +73,7 @@ HOME = "undercover"
 
 
 def names(kind: str) -> list[str]:
-    """The names of a kind: built-in ones in their order, then installed ones by name.
-
-    >>> names("engines")[0]
-    'local'
-    """
+    """The names of a kind: built-in ones in their order, then installed ones by name."""
     return [*BUILT_IN[kind], *sorted(_installed(kind))]
 
 
@@ -102,21 +99,13 @@ def load(kind: str, name: str) -> Any:
 
 
 def find(where: str) -> Any:
-    """What stands at ``"module:name"``.
-
-    >>> find("undercover.plugins:HOME")
-    'undercover'
-    """
+    """What stands at ``"module:name"``."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 
 
 def origin(kind: str, name: str) -> str:
-    """Who offers a plug-in: ``undercover``, or a package with its version.
-
-    >>> origin("methods", "mondrian")
-    'undercover'
-    """
+    """Who offers a plug-in: ``undercover``, or a package with its version."""
     if name in BUILT_IN[kind]:
         return HOME
     package = _installed(kind)[name].dist

@@ -28,16 +28,6 @@ class Randomness:
     seed
         ``None`` (the default) reads the operating system's entropy: the only choice for a release that leaves the
         house. A number gives a reproducible stream; whoever knows it can undo the shuffling.
-
-    Examples
-    --------
-    >>> Randomness(seed=7).words("shuffle", 2).dtype
-    dtype('uint32')
-    >>> whole = Randomness(seed=7).words("shuffle", 10)
-    >>> bool((Randomness(seed=7).words("shuffle", 4, start=3) == whole[3:7]).all())
-    True
-    >>> bool((Randomness(seed=7).words("another purpose", 10) == whole).all())
-    False
     """
 
     seed: int | None = None

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import undercover as uc
 from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms.answers.asking import ListedColumn
-from undercover.forms.answers.counts import Answer
+from undercover.forms.answers.recipient import Answer
 from undercover.model.form import Buckets, Drawn
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release

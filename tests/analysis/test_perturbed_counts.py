@@ -121,3 +121,8 @@ def test_hierarchies_are_read_from_the_release() -> None:
     assert found.value == pytest.approx(sum(age < 40 for age in people["age"].to_pylist()))
     with pytest.raises(NotTold, match="PerturbedCounts"):
         uc.answer(made.release, uc.CountQuery(where={"age": 30}))
+
+
+def test_an_estimate_in_one_line_and_its_interval() -> None:
+    assert repr(Estimate(120.0, 15.0)) == "<Estimate: 120 ± 15 (one standard error)>"
+    assert Estimate(120.0, 10.0).interval() == (100.4, 139.6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import ParameterError
-from undercover.forms.answers.sums import SumAnswer, Sums
+from undercover.forms.answers.recipient import SumAnswer, Sums
 from undercover.model.form import Buckets, Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -185,3 +185,8 @@ def test_bad_input() -> None:
         Sums(generalised(["20", "20"], ["high", "low"]), "pay")
     with pytest.raises(ParameterError, match="Column `agee` is not known"):
         Sums(release, "pay").answer({"agee": 3})
+
+
+def test_a_sum_in_one_line() -> None:
+    assert repr(SumAnswer(estimate=120.5, lower=80, upper=200)) == "<SumAnswer: about 120.5, surely from 80 to 200>"
+    assert repr(SumAnswer(estimate=120.5)) == "<SumAnswer: about 120.5, without bounds>"

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
-from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.errors import DataError, ParameterError, UnreachableError
 from undercover.methods.mondrian.following import Node
 from undercover.methods.mondrian.minimality import beliefs as group_beliefs
@@ -26,6 +25,7 @@ from undercover.model.table import Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import kernel_checks
+from undercover.studies.algorithm_aware.attack import AlgorithmAware
 
 METHODS = [
     uc.Mondrian(k=2, l=2),

@@ -15,6 +15,7 @@ import undercover as uc
 from undercover import plugins
 from undercover.errors import InputError
 from undercover.verbs.apply import recipe_of
+from undercover.verbs.same_people import same_rows
 
 Command = Callable[..., Any]
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
@@ -194,6 +195,17 @@ def test_perturbed_generalization_is_made_once_of_a_table(
     assert "The new table is the one the recipe was made for." in done.err
     assert "one release per table" in done.err
     assert not (tmp_path / "second").exists()
+
+
+def test_rows_are_the_same_where_whole_rows_are_not_where_each_column_is() -> None:
+    schema = uc.Schema(quasi_identifiers=["age", "sex"])
+    tables = (
+        {"age": [34, 28], "sex": ["f", "m"]},
+        {"age": [28, 34], "sex": ["f", "m"]},
+        {"age": [28, 34], "sex": ["m", "f"]},
+    )
+    first, other, turned = (uc.Table.from_arrow(pa.table(columns), schema) for columns in tables)
+    assert (same_rows(first, other), same_rows(first, turned)) == (False, True)
 
 
 def test_the_same_people_are_recognised_in_another_order_and_format(

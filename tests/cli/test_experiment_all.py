@@ -12,6 +12,7 @@ from undercover import plugins
 from undercover.errors import UnreachableError
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, judged, untestable
 from undercover.studies.experiments.request import Request
+from undercover.studies.experiments.runner import BROKEN, FINISHED, REFUSED, exit_code
 
 Command = Callable[..., Any]
 measured: list[str] = []
@@ -126,6 +127,15 @@ def test_one_that_fails_is_reported_and_the_others_run(
     overview = (tmp_path / "out" / "overview.json").read_text()
     assert "Traceback" not in overview + page
     assert str(Path(__file__).parent) not in overview + page
+
+
+def test_a_bug_of_ours_decides_the_exit_code_before_what_could_not_be_run() -> None:
+    fine, refused, broken = {"state": FINISHED}, {"state": REFUSED, "exit_code": 3}, {"state": BROKEN, "exit_code": 1}
+    assert [exit_code({"experiments": entries}) for entries in ([fine], [fine, refused], [refused, broken])] == [
+        0,
+        3,
+        1,
+    ]
 
 
 def test_a_folder_of_something_else_is_left_alone(undercover: Command, toys: dict[str, Any], tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from undercover.hierarchies.check import preview
 from undercover.hierarchies.file import read_hierarchy
-from undercover.hierarchies.preview import preview
 from undercover.model.hierarchy import Hierarchy
 
 Command = Callable[..., Any]

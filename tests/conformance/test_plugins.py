@@ -29,6 +29,11 @@ ABOUT_CLASSES = ("k-anonymity", "l-diversity", "t-closeness", "delta-disclosure"
 """Those that classes keep together if each keeps them alone."""
 
 
+def test_built_in_ones_are_named_first_and_are_ours() -> None:
+    assert plugins.names("engines")[0] == "local"
+    assert plugins.origin("methods", "mondrian") == plugins.find("undercover.plugins:HOME") == "undercover"
+
+
 @pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
 def test_methods(name: str) -> None:
     check_method(name)

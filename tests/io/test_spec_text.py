@@ -9,7 +9,7 @@ from undercover.io.plain import as_json
 from undercover.io.release.folder import save
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import load_spec, resolve
-from undercover.io.spec.write import spec_files
+from undercover.io.spec.write import quoted, spec_files, written
 from undercover.model.hierarchy import Hierarchy
 from undercover.parameters import make
 
@@ -137,3 +137,8 @@ def test_a_changed_parameter_shows(people, tmp_path):
     spec = folder / "private" / "spec.toml"
     spec.write_text(spec.read_text().replace("k = 4", "k = 30"))
     assert not again(folder, people, 7).release.table().equals(run.release.table())
+
+
+def test_texts_and_values_as_toml() -> None:
+    assert (quoted('say "age"'), quoted("a\x7fb")) == ('"say \\"age\\""', '"a\\u007fb"')
+    assert written(["a", 1, 0.5, True, {"name": "b"}]) == '["a", 1, 0.5, true, {"name" = "b"}]'

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from undercover.utility.queries.evaluation import Runs
 from undercover.utility.queries.kernels import scatter_products, sum_products
+from undercover.utility.queries.workload import Runs
 
 
 @st.composite

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
-from undercover.attacks.algorithm_aware import AlgorithmAware
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.forms import classes_of
@@ -20,6 +19,7 @@ from undercover.model.form import Buckets
 from undercover.model.release import PublishedTable, Release
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.studies.algorithm_aware.attack import AlgorithmAware
 
 EIGHT = uc.datasets.hospital("cross-bucket")
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill")
@@ -192,26 +192,17 @@ def test_bucket_numbers_are_shuffled(uniform: Any) -> None:
 
 def test_what_is_taken_together_can_be_inverted_and_is_declared_so() -> None:
     table = Table.from_arrow(
-        pa.table({"x": [0, 1, 2, 3], "s": ["s1", "s1", "s2", "s3"]}),
+        pa.table({"x": [0, 1, 2, 3], "s": ["s1", "s1", "s2", "s2"]}),
         uc.Schema(quasi_identifiers=["x"], sensitive="s"),
     )
     method = uc.CrossBucket(k=2, l=2)
-    found = AlgorithmAware().on(table, method)
-    assert found.exact
+    found = AlgorithmAware(trials=1_000).on(table, method, randomness=Randomness(3))
+    assert not found.exact  # nothing is listed: what is published is more than who was taken together
     assert not found.safe
     assert found.worst.posterior == 1
     assert found.worst.alone == Fraction(1, 2)
     assert not method.algorithm_safe
     assert not found.declared_safe
-
-
-def test_all_ways_to_order_equal_rows_are_listed() -> None:
-    table = Table.from_arrow(
-        pa.table({"x": [0, 0, 0, 5], "s": ["a", "a", "b", "c"]}), uc.Schema(quasi_identifiers=["x"], sensitive="s")
-    )
-    outcomes = list(uc.CrossBucket(k=2, l=2).outcomes(table))
-    assert [share for share, _ in outcomes] == [Fraction(1, 2)] * 2
-    assert len({seen for _, seen in outcomes}) == 2
 
 
 def test_the_same_seed_gives_the_same_release_and_another_another() -> None:

@@ -13,7 +13,7 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.forms import read
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.t_closeness import TCloseness
-from undercover.methods.incognito import Incognito
+from undercover.methods.incognito.method import Incognito
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness

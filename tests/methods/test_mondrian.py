@@ -16,7 +16,7 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.t_closeness import TCloseness
-from undercover.methods.mondrian import Mondrian
+from undercover.methods.mondrian.method import Mondrian
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 

@@ -15,7 +15,7 @@ from undercover.datasets import hospital
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees.joint.tables import foreign_table, released_table
-from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.noncentralized.method import NonCentralized
 from undercover.model.protocols import public_parameters
 from undercover.model.published import Published
 from undercover.model.table import Table

@@ -18,7 +18,7 @@ Tuples = list[list[int]]  # of one group: each the rows that share their quasi-i
 
 
 class PlainRegrouping:
-    """The twin of :func:`undercover.methods.mondrian.regrouping.regrouped` within one neighbourhood."""
+    """The twin of :func:`undercover.methods.mondrian.method.regrouped` within one neighbourhood."""
 
     def __init__(self, table: Table, *, k: int, checks: Sequence[Check] = (), rounds: int = 3, fault: str = "") -> None:
         self.table, self.k, self.checks, self.rounds, self.fault = table, k, checks, rounds, fault

@@ -17,17 +17,17 @@ from plain_cross_bucket import PlainColumns, PlainTree, plain_division, plain_pi
 from random_tables import random_table
 
 from undercover.errors import InternalError, UnreachableError
-from undercover.methods.cross_bucket.groups import (
+from undercover.methods.cross_bucket.kernels import build_tree, count_values, divide_rows
+from undercover.methods.cross_bucket.method import (
     CrossBuckets,
     bucket_count,
-    check,
+    check_buckets,
     cross_buckets,
     group_sizes,
     pick,
     plan_of,
     require_plannable,
 )
-from undercover.methods.cross_bucket.kernels import build_tree, count_values, divide_rows
 from undercover.model.groups import Groups
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -232,7 +232,7 @@ def dealt() -> tuple[CrossBuckets, np.ndarray]:
 
 def test_the_own_check_accepts_what_is_right() -> None:
     found, values = dealt()
-    check(found, values, k=2, l=4)
+    check_buckets(found, values, k=2, l=4)
 
 
 def faults() -> list[tuple[str, Callable[[CrossBuckets, np.ndarray], tuple[CrossBuckets, np.ndarray]]]]:
@@ -258,7 +258,7 @@ def faults() -> list[tuple[str, Callable[[CrossBuckets, np.ndarray], tuple[Cross
 @pytest.mark.parametrize(("message", "fault"), faults(), ids=[message for message, _ in faults()])
 def test_the_own_check_rejects_planted_faults(message: str, fault: Any) -> None:
     with pytest.raises(InternalError, match=message):
-        check(*fault(*dealt()), k=2, l=4)
+        check_buckets(*fault(*dealt()), k=2, l=4)
 
 
 def test_threads_do_not_change_the_result() -> None:

@@ -10,7 +10,7 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.forms import classes_of
 from undercover.forms.classes import classes_of_table
 from undercover.guarantees.disjoint import DisjointCells
-from undercover.methods.incognito import Incognito
+from undercover.methods.incognito.method import Incognito
 from undercover.methods.perturbed_generalization.cells import full_domain_partition
 from undercover.model.release import Release
 from undercover.model.table import Table

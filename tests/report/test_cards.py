@@ -18,7 +18,7 @@ from undercover.attacks.corruption.true_values import OrdinaryCorruption
 from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.correlation import known_correlation
 from undercover.attacks.partial.attack import PartialKnowledge
-from undercover.forms.answers.sums import SumAnswer
+from undercover.forms.answers.recipient import SumAnswer
 from undercover.guarantees.joint.tables import foreign_table
 from undercover.guarantees.verify import Verification, verify
 from undercover.model import figures

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from undercover.attacks.views import attribute_chart, match_size_chart
-from undercover.pages.charts.class_sizes import class_size_chart
 from undercover.pages.render import comparison_chart
+from undercover.pages.sections import class_size_chart
 from undercover.pages.svg import svg
 from undercover.utility.views import loss_chart
 

@@ -8,7 +8,7 @@ import pytest
 
 import undercover as uc
 from undercover.attacks.views import confidence_chart, growth_chart, ordinary_corruption_chart, p_match_chart
-from undercover.pages.charts.compare import sweep_chart
+from undercover.pages.compare import sweep_chart
 from undercover.pages.render import report_html
 from undercover.pages.svg import svg
 from undercover.verbs.report import summarize

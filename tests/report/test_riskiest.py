@@ -4,7 +4,7 @@ import pyarrow as pa
 
 import undercover as uc
 from undercover.pages.render import report_html
-from undercover.pages.riskiest import riskiest
+from undercover.pages.sections import riskiest
 from undercover.verbs.report import summarize
 
 

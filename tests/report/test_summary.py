@@ -9,8 +9,8 @@ import pytest
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.verify import Verification, verify
 from undercover.model.finding import Finding
-from undercover.pages.charts.class_sizes import histogram
 from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.sections import histogram
 from undercover.pages.summary import headline, summarize
 
 
@@ -81,6 +81,14 @@ def test_histogram_loses_no_class(seed):
     for bin_ in bins:
         inside = sizes[(sizes >= bin_["from"]) & (sizes <= (bin_["to"] or sizes.max()))]
         assert (len(inside), inside.sum()) == (bin_["classes"], bin_["rows"])
+
+
+def test_histogram_by_hand():
+    assert histogram(np.array([5, 5, 6])) == [
+        {"from": 5, "to": 5, "classes": 2, "rows": 10},
+        {"from": 6, "to": 6, "classes": 1, "rows": 6},
+    ]
+    assert histogram(np.array([5] * 1000 + [9000]))[-1] == {"from": 29, "to": None, "classes": 1, "rows": 9000}
 
 
 def test_headline_is_the_worst_row_beside_guessing(make_run, summary_of, linkage):

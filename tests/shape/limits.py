@@ -20,8 +20,8 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 47_400
-"""Lines of the whole, as it stands; the goal is in the table below."""
+MOST_SOURCE = 46_000
+"""Lines of the whole."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""
@@ -92,6 +92,6 @@ LIMITS = {
     "arguments": Limit("kernels with more than ten arguments", "33", 0),
     "longest": Limit("lines of the longest file that is no kernel", "661", MOST_LINES),
     "longest_kernel": Limit("lines of the longest file of kernels", "714", MOST_KERNEL_LINES),
-    "lines": Limit("lines of source", "49,824", 46_000),  # not reached yet: `MOST_SOURCE` is what holds
+    "lines": Limit("lines of source", "49,824", MOST_SOURCE),
 }
 """By the key under which it is measured, in the order in which it is printed."""

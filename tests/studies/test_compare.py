@@ -11,13 +11,11 @@ import undercover as uc
 from undercover import plugins
 from undercover.errors import InternalError, OutputError, ParameterError
 from undercover.model.table import Table
-from undercover.pages.charts.compare import frontier_charts
-from undercover.pages.compare import compare_html
+from undercover.pages.compare import compare_html, frontier_charts
 from undercover.pages.svg import svg
 from undercover.studies.compare import bench as compare_bench
-from undercover.studies.compare.compare import FILES, compare
+from undercover.studies.compare.compare import CSV_COLUMNS, FILES, compare, compare_csv, frontiers
 from undercover.studies.compare.plan import plan, without_sweep
-from undercover.studies.compare.results import CSV_COLUMNS, compare_csv, frontiers
 
 QUICK = {"queries": 4}
 

@@ -10,11 +10,13 @@ import undercover as uc
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import read
 from undercover.model.table import Table
-from undercover.studies.experiments.experiment import Judgement
-from undercover.studies.experiments.papers.cross_bucket.bench import (
+from undercover.studies.experiments.experiment import Judgement, Row, Rows
+from undercover.studies.experiments.papers.cross_bucket import (
     ABOVE,
     ANATOMY,
     BREACH,
+    BY_K,
+    BY_L,
     CROSS,
     DM,
     ERROR,
@@ -25,11 +27,10 @@ from undercover.studies.experiments.papers.cross_bucket.bench import (
     MONDRIAN,
     WORST,
     Bench,
+    build,
+    claims,
 )
-from undercover.studies.experiments.papers.cross_bucket.claims import BY_K, BY_L, claims
-from undercover.studies.experiments.papers.cross_bucket.experiment import build
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 NAMES = ["age", "sex", "education", "hours"]

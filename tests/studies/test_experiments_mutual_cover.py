@@ -7,11 +7,14 @@ from undercover.datasets import census, census_schema
 from undercover.errors import ParameterError
 from undercover.io.source import read
 from undercover.model.table import Table
-from undercover.studies.experiments.papers.mutual_cover.bench import (
+from undercover.studies.experiments.experiment import Row, Rows
+from undercover.studies.experiments.papers.mutual_cover import (
     ABOVE_DELTA,
     ALIKE,
     ALONE,
     ANATOMY,
+    BY_DELTA,
+    BY_L,
     COVER,
     ERROR,
     ILOSS,
@@ -19,15 +22,16 @@ from undercover.studies.experiments.papers.mutual_cover.bench import (
     KNOWS_ROW,
     MEDIAN,
     MONDRIAN,
+    QUASI_IDENTIFIERS,
     RESAMPLED,
     Bench,
     attribute_at,
+    build,
+    claims,
     identity_at,
+    method_of,
 )
-from undercover.studies.experiments.papers.mutual_cover.claims import BY_DELTA, BY_L, claims
-from undercover.studies.experiments.papers.mutual_cover.experiment import QUASI_IDENTIFIERS, build
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 RISE_AND_FALL = (0.01, 0.02, 0.03, 0.028, 0.02, 0.0)
@@ -52,6 +56,11 @@ def test_a_cell_measures_everything_of_a_release():
     assert found[ALONE][ABOVE_DELTA] == 0 < found[COVER][ABOVE_DELTA] <= 1
     assert small.measure(COVER, "1/5", 5, seed=3) == found[COVER]
     assert small.measure(COVER, "1/5", 5, seed=4) != found[COVER]
+
+
+def test_a_series_says_what_becomes_of_unchanged_rows():
+    ways = {COVER: "paper", RESAMPLED: "resample", ALONE: "off"}
+    assert {series: method_of(series, "1/6", 10).unchanged for series in ways} == ways
 
 
 def measured(

@@ -7,15 +7,13 @@ import pytest
 from undercover.datasets import census
 from undercover.errors import UnreachableError
 from undercover.io.source import read
-from undercover.methods.noncentralized import NonCentralized
+from undercover.methods.noncentralized.method import NonCentralized
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.studies.experiments.bench import part
-from undercover.studies.experiments.papers.noncentralized.bench import Bench, four_levels
-from undercover.studies.experiments.papers.noncentralized.claims import claims
-from undercover.studies.experiments.papers.noncentralized.experiment import build
+from undercover.studies.experiments.experiment import Row, Rows
+from undercover.studies.experiments.papers.noncentralized import Bench, build, claims, four_levels
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 SETS = {"A": (30, 2), "B": (50, 2), "C": (30, 4)}

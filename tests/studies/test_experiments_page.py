@@ -3,8 +3,7 @@ import re
 
 import pytest
 
-from undercover.pages.charts.experiment import experiment_chart
-from undercover.pages.experiment import experiment_html, figure_tables
+from undercover.pages.experiment import experiment_chart, experiment_html, figure_tables
 from undercover.pages.svg import svg
 
 

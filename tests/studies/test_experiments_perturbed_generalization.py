@@ -10,6 +10,7 @@ import pytest
 import undercover as uc
 from undercover.errors import SchemaError
 from undercover.io.source import read
+from undercover.studies.experiments.experiment import Row, Rows
 from undercover.studies.experiments.papers.perturbed_generalization.bench import (
     MAJORITY,
     OPTIMISTIC,
@@ -19,10 +20,8 @@ from undercover.studies.experiments.papers.perturbed_generalization.bench import
     estimated,
     estimated_spread,
 )
-from undercover.studies.experiments.papers.perturbed_generalization.claims import KS, PRINTED, PS, claims
-from undercover.studies.experiments.papers.perturbed_generalization.experiment import build
+from undercover.studies.experiments.papers.perturbed_generalization.experiment import KS, PRINTED, PS, build, claims
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 pytest.importorskip("sklearn")

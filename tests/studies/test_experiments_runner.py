@@ -11,7 +11,7 @@ from undercover.errors import InternalError, OutputError, ParameterError, Schema
 from undercover.io.source import read
 from undercover.model.schema import Schema
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Plot, judged, untestable
-from undercover.studies.experiments.journal import JOURNAL, cell_key
+from undercover.studies.experiments.folder import JOURNAL, cell_key
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
 

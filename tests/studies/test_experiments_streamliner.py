@@ -9,16 +9,15 @@ from undercover.datasets import census
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import read
-from undercover.methods.streamliner import Streamliner
+from undercover.methods.streamliner.method import Streamliner
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import part
+from undercover.studies.experiments.experiment import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility
-from undercover.studies.experiments.papers.streamliner.claims import claims
-from undercover.studies.experiments.papers.streamliner.experiment import build
+from undercover.studies.experiments.papers.streamliner.experiment import build, claims
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.rows import NotMeasuredError, Row, Rows
 from undercover.studies.experiments.runner import run_experiment
 
 PREDICATES = {"age": ("age",), "sex": ("sex",), "age and sex": ("age", "sex"), "all": ("age", "sex", "education")}

@@ -3,8 +3,8 @@ import sys
 import numpy as np
 import pytest
 
-from undercover.studies.compare import memory
-from undercover.studies.compare.memory import peak_growth
+from undercover.studies.compare import bench
+from undercover.studies.compare.bench import peak_growth
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="measured on Linux only")
@@ -21,5 +21,5 @@ def test_what_is_touched_counts_and_what_is_freed_before_does_too():
 
 
 def test_where_the_system_does_not_tell_there_is_no_figure(monkeypatch, tmp_path):
-    monkeypatch.setattr(memory, "_CLEAR", tmp_path / "absent" / "clear_refs")
+    monkeypatch.setattr(bench, "_CLEAR", tmp_path / "absent" / "clear_refs")
     assert peak_growth(lambda: 7) == (7, None)

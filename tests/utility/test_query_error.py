@@ -18,8 +18,7 @@ from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
 from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
-from undercover.utility.queries.evaluation import evaluate
-from undercover.utility.queries.workload import Workload, draw_workload
+from undercover.utility.queries.workload import Workload, draw_workload, evaluate
 
 TOWNS = uc.Hierarchy(
     [("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France"), ("Nice", "France"), ("Rome", "Italy")]
@@ -297,8 +296,8 @@ def test_missing_is_no_endpoint_but_a_category():
 
 
 def test_large_domains_are_answered_directly(monkeypatch):
-    monkeypatch.setattr("undercover.utility.queries.evaluation.LARGEST_CUBE", 10)
-    monkeypatch.setattr("undercover.utility.queries.evaluation._cube", None)
+    monkeypatch.setattr("undercover.utility.queries.workload.LARGEST_CUBE", 10)
+    monkeypatch.setattr("undercover.utility.queries.workload._cube", None)
     table = table_of([(20 + i % 30, "FM"[i % 2], "Bonn", "low", 20, ["flu", "cold"][i % 2]) for i in range(60)])
     groups = Groups((np.arange(60) % 7).astype(np.int32), 7)
     assert query_errors(table, groups, quasi_identifiers=[["age", "sex"]], queries=10)["age", "sex"].queries == 10
@@ -307,7 +306,7 @@ def test_large_domains_are_answered_directly(monkeypatch):
 
 
 def test_auto_takes_the_cube_where_it_pays(monkeypatch):
-    monkeypatch.setattr("undercover.utility.queries.evaluation._direct", None)
+    monkeypatch.setattr("undercover.utility.queries.workload._direct", None)
     table = table_of([(20 + i % 30, "FM"[i % 2], "Bonn", "low", 20, ["flu", "cold"][i % 2]) for i in range(60)])
     groups = Groups((np.arange(60) % 7).astype(np.int32), 7)
     assert query_errors(table, groups, quasi_identifiers=[["age", "sex"]], queries=5000)["age", "sex"].queries == 5000

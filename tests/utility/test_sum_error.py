@@ -10,7 +10,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
-from undercover.forms.answers.sums import Sums
+from undercover.forms.answers.recipient import Sums
 from undercover.model.form import Drawn
 from undercover.model.queries import Between, NoneOf, OneOf
 from undercover.model.release import PublishedColumn, PublishedTable, Release

@@ -84,18 +84,7 @@ def linkage_view(found: Mapping[str, Any]) -> View:
 
 
 def partial_view(found: Mapping[str, Any]) -> View:
-    """What is reached by knowing, or matching on, each column with some probability only.
-
-    >>> def at(p):
-    ...     return {"p": p, "identity": {"mean": p / 5, "max": p / 4}, "attribute": {}}
-    >>> both = {"sweep": [at(0.5), at(1.0)], "sweep_before": [at(0.5), at(1.0)]}
-    >>> guess = {"identity": 0.01, "attribute": {}}
-    >>> view = partial_view({**both, "attack": "p-match", "known": ["age"], "targets": 9, "baseline": guess})
-    >>> view.title
-    'Matching on some of the values'
-    >>> str(view.parts[1])
-    'Matching on everything he finds the row with 20% on average (original: 20%, guessing: 1%).'
-    """
+    """What is reached by knowing, or matching on, each column with some probability only."""
     known = found["known"]
     if found.get("drawn", True):
         title, doing = "Matching on some of the values", "Matching on everything"

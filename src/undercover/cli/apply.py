@@ -75,11 +75,7 @@ def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:
 
 
 def _recipe(method: str, parameters: Mapping[str, Any]) -> str:
-    """The method as one would ask for it: what is as it is by default is left out.
-
-    >>> _recipe("mondrian", {"k": 5, "recoding": "boxes", "cut": "median", "used": {}})
-    'mondrian, k=5, cut=median'
-    """
+    """The method as one would ask for it: what is as it is by default is left out."""
     usual = {field.name: field.default for field in fields(plugins.load("methods", method))}
     said = [f"{name}={value}" for name, value in parameters.items() if name in usual and value != usual[name]]
     return ", ".join([method, *said])

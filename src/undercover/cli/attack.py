@@ -105,7 +105,7 @@ def _knows_algorithm(directory: Path, original: str | None, as_json: bool) -> No
 
     A larger table is attacked through the cuts that were refused, where the method is one that cuts.
     """
-    from undercover.attacks.algorithm_aware import MOST_PEOPLE, AlgorithmAware
+    from undercover.studies.algorithm_aware.attack import MOST_PEOPLE, AlgorithmAware
 
     made = load(directory)
     large = len(made.rows) > MOST_PEOPLE and "minimality" in about_of(made.release.method).attacks

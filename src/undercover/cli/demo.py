@@ -79,13 +79,7 @@ def _line(stop: Made) -> list[str]:
 
 
 def _found(finding: Mapping[str, Any]) -> str:
-    """What a guarantee came to, by its parameter.
-
-    >>> _found({"name": "k-anonymity", "parameters": {"k": 10}, "shown": "12", "holds": True})
-    'k=12'
-    >>> _found({"name": "delta-probability", "parameters": {"delta": "1/5"}, "shown": "", "holds": None})
-    'delta: private'
-    """
+    """What a guarantee came to, by its parameter."""
     name = _NUMBERS.get(finding["name"]) or next(iter(finding["parameters"]), finding["name"])
     if finding["holds"] is None:
         return f"{name}: private"

@@ -24,9 +24,8 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.errors import ParameterError
 from undercover.pages.experiment import VERDICTS
-from undercover.studies.experiments.everything import BROKEN, FINISHED, PAGE, exit_code, run_everything
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.runner import run_experiment
+from undercover.studies.experiments.runner import BROKEN, FINISHED, PAGE, exit_code, run_everything, run_experiment
 
 ALL = "all"
 _FIRST = plugins.names("experiments")[0]

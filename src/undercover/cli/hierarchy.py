@@ -159,8 +159,8 @@ def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, a
     from dataclasses import asdict
 
     from undercover.cli.output import console, print_json, print_table
+    from undercover.hierarchies.check import preview
     from undercover.hierarchies.file import write_hierarchy
-    from undercover.hierarchies.preview import preview
 
     if out is not None:
         write_hierarchy(made, out)
@@ -192,11 +192,7 @@ def _span(smallest: int, largest: int) -> str:
 
 
 def _number(option: str, text: str) -> int | float:
-    """A number as it was written.
-
-    >>> _number("--step", "5"), _number("--step", "0.5")
-    (5, 0.5)
-    """
+    """A number as it was written."""
     try:
         exact = Fraction(text.strip())
         return exact.numerator if exact.denominator == 1 else float(exact)
@@ -205,21 +201,12 @@ def _number(option: str, text: str) -> int | float:
 
 
 def _numbers(option: str, text: str) -> list[int | float]:
-    """Numbers by commas.
-
-    >>> _numbers("--widths", "5,10, 20")
-    [5, 10, 20]
-    """
+    """Numbers by commas."""
     return [_number(option, part) for part in text.split(",") if part.strip()]
 
 
 def _whole_numbers(option: str, text: str) -> list[int]:
-    """Whole numbers by commas.
-
-    >>> _whole_numbers("--lengths", "3,1.5")
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: --lengths takes whole numbers. Got '3,1.5' instead.
-    """
+    """Whole numbers by commas."""
     found = _numbers(option, text)
     whole = [value for value in found if isinstance(value, int)]
     if len(whole) < len(found):
@@ -228,14 +215,7 @@ def _whole_numbers(option: str, text: str) -> list[int]:
 
 
 def _is_range(data: str | None, column: str | None, first: str | None, last: str | None) -> bool:
-    """Whether values come from a range; one of the two ways must be chosen, and whole.
-
-    >>> _is_range(None, None, "0", "100")
-    True
-    >>> _is_range("people.csv", None, None, None)
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: --data and --column belong together: the table and the column in it.
-    """
+    """Whether values come from a range; one of the two ways must be chosen, and whole."""
     from_range, from_data = [first, last], [data, column]
     if any(part is not None for part in from_range) == any(part is not None for part in from_data):
         raise ParameterError("Say which values to cover: --from A --to B, or --data FILE --column NAME.")
@@ -249,11 +229,7 @@ def _is_range(data: str | None, column: str | None, first: str | None, last: str
 
 
 def _number_range(first: str | None, last: str | None, step: str) -> list[int | float]:
-    """Every number from the first to the last, both included.
-
-    >>> _number_range("0", "1", "0.25")
-    [0.0, 0.25, 0.5, 0.75, 1.0]
-    """
+    """Every number from the first to the last, both included."""
     low, high, width = (Fraction(str(_number(name, text or ""))) for name, text in _named(first, last, step))
     if width <= 0 or high < low:
         raise ParameterError(f"A range goes up: --from {first} --to {last} --step {step} has no numbers.")
@@ -266,11 +242,7 @@ def _number_range(first: str | None, last: str | None, step: str) -> list[int | 
 
 
 def _day_range(first: str | None, last: str | None) -> list[date]:
-    """Every day from the first to the last, both included.
-
-    >>> len(_day_range("2024-01-01", "2024-12-31"))
-    366
-    """
+    """Every day from the first to the last, both included."""
     try:
         low, high = date.fromisoformat(first or ""), date.fromisoformat(last or "")
     except ValueError as error:

@@ -38,20 +38,12 @@ Known = Annotated[str | None, typer.Option(help="What the attacker knows, by com
 
 
 def names(text: str | None) -> tuple[str, ...] | None:
-    """Names by commas.
-
-    >>> names("age, sex"), names(None)
-    (('age', 'sex'), None)
-    """
+    """Names by commas."""
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def roles(**given: str | None) -> dict[str, tuple[str, ...]]:
-    """The roles that were given, as a schema calls them.
-
-    >>> roles(qi="age,sex", sensitive=None)
-    {'quasi_identifiers': ('age', 'sex')}
-    """
+    """The roles that were given, as a schema calls them."""
     called = {"qi": "quasi_identifiers"}
     return {called.get(role, role): names(text) or () for role, text in given.items() if text is not None}
 
@@ -70,11 +62,7 @@ def read_with_spec(
 
 
 def settings_from_text(settings: Sequence[str]) -> dict[str, Any]:
-    """``["k=5", "l=3"]`` as a mapping.
-
-    >>> settings_from_text(["k=5", "cut=median"])
-    {'k': '5', 'cut': 'median'}
-    """
+    """``["k=5", "l=3"]`` as a mapping."""
     problems = [f"--set takes NAME=VALUE. Got {text!r} instead." for text in settings if "=" not in text]
     if problems:
         raise ParameterError(problems)

@@ -148,6 +148,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "groups": made.groups.count,
         "guarantees": list(made.release.guarantees),
         "algorithm_safe": made.release.algorithm_safe,
+        "corruption_robust": made.release.corruption_robust,
         "suppressed_rows": made.release.suppressed_rows,
         **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),
         **more,
@@ -183,7 +184,11 @@ def found(finding: Finding) -> tuple[str, str]:
 
 def print_places(made: Run, out: Path) -> None:
     """Whether a release is safe before somebody who knows the algorithm, and where it lies."""
-    screen = console()
-    screen.print(f"algorithm-safe: {'yes' if made.release.algorithm_safe else 'no (see the warning)'}")
+    from undercover.pages.words import declared_by
+
+    screen, release = console(), made.release
+    safe = "yes" if release.algorithm_safe else "no (see the warning)"
+    screen.print(f"algorithm-safe: {', '.join(filter(None, (safe, declared_by(release.method))))}")
+    screen.print(f"robust when values of others are known: {'yes' if release.corruption_robust else 'no'}")
     screen.print(f"for the world:  {out / 'public'}")
     screen.print(f"for you alone:  {out / 'private' / 'report.html'}")

@@ -5,8 +5,7 @@
 (1000, 5)
 """
 
-from undercover.datasets.census import census
-from undercover.datasets.hierarchies import census_hierarchies, census_schema
+from undercover.datasets.census import census, census_hierarchies, census_schema
 from undercover.datasets.hospital import Example, hospital
 
 __all__ = ["Example", "census", "census_hierarchies", "census_schema", "hospital"]

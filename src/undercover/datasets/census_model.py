@@ -1,9 +1,14 @@
 """How the columns of the built-in census hang together: one conditional distribution per column.
 
-Each function returns a table for :func:`undercover.datasets.sampling.draw`; its docstring names the contexts, in the
-order in which :mod:`undercover.datasets.census` numbers them. The figures are ours, chosen so that the census has the
+Each function returns a table for :func:`draw`; its docstring names the contexts, in the order in which
+:mod:`undercover.datasets.census` numbers them. The figures are ours, chosen so that the census has the
 shape of a real one: people marry, schooling follows cohort and origin, occupations follow schooling and sex, hours
 follow occupation and age.
+
+Such a table is the inverse of a distribution function, written out: a row of ``slots`` cells in which each value fills
+as many cells as its probability asks for. Drawing is then one look-up with the leading bits of a random word, whatever
+the context the row of the census is in; there is no search and no loop over rows. Probabilities are rounded to ``1 /
+slots``.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from undercover.datasets.population import (
     AGES,
@@ -24,9 +29,6 @@ from undercover.datasets.population import (
     RELATIONSHIPS,
     WORK_CLASSES,
 )
-from undercover.datasets.sampling import quantile_table
-
-Floats = NDArray[np.float64]
 
 AGE = np.array(AGES, dtype=np.float64)
 # Bands of age used as contexts, numbered from 0.
@@ -267,3 +269,24 @@ def hours_table() -> NDArray[Any]:
     spike = np.where(hour == 40, 0.42 - 0.25 * own, 0.0)
     weights = (1 - some) * ((0.58 + 0.25 * own) * bell + spike) + some * low
     return quantile_table(np.broadcast_to(weights, (10, 2, N_STAGES, 2, 99)).reshape(-1, 99), 1 << 14)
+
+
+def quantile_table(weights: ArrayLike, slots: int = 4096) -> NDArray[Any]:
+    """Write out the quantile function of each row of ``weights`` in ``slots`` cells, a power of two.
+
+    ``weights`` is (contexts, size) or (size,) and non-negative; each row is scaled to sum to one.
+    """
+    rows = np.atleast_2d(np.asarray(weights, dtype=np.float64))
+    ends = np.rint(np.cumsum(rows, axis=1) / rows.sum(axis=1, keepdims=True) * slots).astype(np.int64)
+    cells = np.diff(ends, axis=1, prepend=0)
+    values = np.arange(rows.shape[1], dtype=np.uint8 if rows.shape[1] <= 256 else np.uint16)
+    return np.repeat(np.tile(values, len(rows)), cells.ravel()).reshape(len(rows), slots)
+
+
+def draw(table: NDArray[Any], words: NDArray[np.uint32], context: NDArray[Any] | None = None) -> NDArray[Any]:
+    """One value per word, from the row of ``table`` that ``context`` names."""
+    slots = table.shape[1]
+    places = words >> np.uint32(32 - (slots.bit_length() - 1))
+    if context is not None:
+        places = places + context.astype(np.uint32) * np.uint32(slots)
+    return table.ravel().take(places)

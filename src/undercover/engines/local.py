@@ -21,11 +21,7 @@ def _cores() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalEngine:
-    """Runs everything here.
-
-    >>> LocalEngine(threads=2).name
-    'local'
-    """
+    """Runs everything here."""
 
     name: ClassVar[str] = "local"
     threads: int = field(default_factory=_cores)

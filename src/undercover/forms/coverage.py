@@ -145,13 +145,7 @@ def covered(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Co
 
 
 def located(points: Sequence[Array], boxes: Sequence[Array], covers: Sequence[Cover]) -> tuple[Array, Array]:
-    """The last box each point lies in (-1 for none), and in how many it lies.
-
-    >>> ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
-    >>> box, times = located([np.array([0, 3, 2])], [np.array([1])], [ages])
-    >>> box.tolist(), times.tolist()
-    ([-1, 0, 0], [0, 1, 1])
-    """
+    """The last box each point lies in (-1 for none), and in how many it lies."""
     found, times = np.full(len(points[0]), -1, dtype=np.int64), np.zeros(len(points[0]), dtype=np.int64)
     for rows, near in meetings(points, boxes, covers):
         found[rows] = near

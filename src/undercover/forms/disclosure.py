@@ -72,21 +72,19 @@ class Disclosure:
 
 
 def _success(hits: NDArray[np.float64]) -> dict[str, Any]:
-    """How often a guess is right; where only some people were looked at, how many and between which bounds (95%).
-
-    >>> _success(np.array([1.0, 0.0]))
-    {'guess_success': 0.5}
-    >>> found = _success(np.array([1.0, 0.0, 1.0, 0.0, np.nan]))
-    >>> found["guess_success"], found["guess_sample"], [round(end, 3) for end in found["guess_interval"]]
-    (0.5, 4, [0.0, 1.0])
-    """
+    """How often a guess is right; where only some people were looked at, how many and between which bounds (95%)."""
     looked_at = hits[~np.isnan(hits)]
-    mean = float(looked_at.mean())
-    if len(looked_at) == len(hits):
-        return {"guess_success": mean}
-    spread = 1.96 * float(looked_at.std(ddof=1)) / math.sqrt(len(looked_at))
-    interval = [max(0.0, mean - spread), min(1.0, mean + spread)]
-    return {"guess_success": mean, "guess_sample": len(looked_at), "guess_interval": interval}
+    found = mean_with_interval(looked_at, sampled=len(looked_at) < len(hits))
+    return {f"guess_{'success' if name == 'mean' else name}": value for name, value in found.items()}
+
+
+def mean_with_interval(found: NDArray[np.float64], *, sampled: bool) -> dict[str, Any]:
+    """The mean over people; of a sample also of how many, and between which bounds (95%) that of all lies."""
+    mean = float(found.mean())
+    if not sampled:
+        return {"mean": mean}
+    spread = 1.96 * float(found.std(ddof=1)) / math.sqrt(len(found))
+    return {"mean": mean, "sample": len(found), "interval": [max(0.0, mean - spread), min(1.0, mean + spread)]}
 
 
 def distinct_rows(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -41,13 +41,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Displacement:
-    """How far the cells of a table were moved.
-
-    Examples
-    --------
-    >>> Displacement(12.0, {"age": 0.1, "sex": 0.2}, {"age": 0.01, "sex": 0.2}, {"age": 0.5, "sex": 0.2})
-    <Displacement: 35.0% of the cells changed, by 0.1050 of the scale on average; .to_dict() has the numbers>
-    """
+    """How far the cells of a table were moved."""
 
     iloss_sum: float  # the paper's figure: over all cells
     iloss: dict[str, float]  # mean per cell of each column

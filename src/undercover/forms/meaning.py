@@ -107,11 +107,7 @@ class Values:
         return self._single(cell)
 
     def read_all(self, cells: tuple[str, ...], form: CellForm) -> tuple[Meaning, ...]:
-        """The same for many cells. A release is read by several attacks and measures; its last columns are kept.
-
-        >>> Values(("F", "M"), "categorical", False).read_all(("F", "{F, M}"), "set")
-        (Meaning(low=0, high=0, members=None), Meaning(low=0, high=1, members=None))
-        """
+        """The same for many cells. A release is read by several attacks and measures; its last columns are kept."""
         return _read_all(self, cells, form)
 
     def _single(self, label: str) -> Meaning:

@@ -26,14 +26,7 @@ _LARGEST_KEY = 1 << 62
 
 @dataclass(frozen=True)
 class Written:
-    """One column: a code per row and the distinct cells, in no particular order; a null stands for missing.
-
-    Examples
-    --------
-    >>> column = written(pa.array(["a", None, "a", ""]))
-    >>> column.codes.tolist(), column.labels
-    ([0, 1, 0, 1], ('a', ''))
-    """
+    """One column: a code per row and the distinct cells, in no particular order; a null stands for missing."""
 
     codes: NDArray[np.int64]  # (n_rows,)
     values: pa.Array
@@ -78,11 +71,7 @@ def combine(columns: Sequence[Written]) -> tuple[NDArray[np.int64], int]:
 
 
 def first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """(count,) the first row of each label.
-
-    >>> first_rows(np.array([1, 0, 1, 0]), 2).tolist()
-    [1, 0]
-    """
+    """(count,) the first row of each label."""
     first = np.empty(count, dtype=np.int64)
     first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last assignment to a place is the one that stays
     return first
@@ -104,11 +93,7 @@ def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
 
 
 def labels_of(values: pa.Array) -> tuple[str, ...]:
-    """Values as text, missing as the empty text.
-
-    >>> labels_of(pa.array([2.0, float("nan"), None]))
-    ('2', 'nan', '')
-    """
+    """Values as text, missing as the empty text."""
     present = values.drop_null()
     if pa.types.is_floating(present.type) and not all(map(math.isfinite, present.to_pylist())):
         texts = [

@@ -32,20 +32,12 @@ _BATCH = 50_000
 
 
 def is_database_url(source: str) -> bool:
-    """Whether a source names a database.
-
-    >>> is_database_url("duckdb:///people.db?table=t"), is_database_url("people.csv")
-    (True, False)
-    """
+    """Whether a source names a database."""
     return source.partition("://")[0] in SCHEMES and "://" in source
 
 
 def without_password(url: str) -> str:
-    """A URL as it may be shown and recorded.
-
-    >>> without_password("postgres://ann:secret@host/db?table=t")
-    'postgres://ann:***@host/db?table=t'
-    """
+    """A URL as it may be shown and recorded."""
     hidden = re.sub(r"^(\w+://[^:/?@]*):[^/?]*@", r"\1:***@", url)
     return re.sub(r"(?i)([?&]password=)[^&]*", r"\1***", hidden)
 

@@ -16,11 +16,7 @@ from undercover.errors import InternalError
 
 
 def plain(value: Any) -> Any:
-    """Mappings, lists, texts and numbers only; a non-finite number, which JSON does not know, becomes ``None``.
-
-    >>> plain({"delta": Fraction(1, 5), "sizes": np.array([2, 3]), "worst": float("inf")})
-    {'delta': '1/5', 'sizes': [2, 3], 'worst': None}
-    """
+    """Mappings, lists, texts and numbers only; a non-finite number, which JSON does not know, becomes ``None``."""
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
@@ -41,9 +37,5 @@ def plain(value: Any) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """``value`` as JSON text, one key per line.
-
-    >>> as_json({"k": 5})
-    '{\\n  "k": 5\\n}\\n'
-    """
+    """``value`` as JSON text, one key per line."""
     return json.dumps(plain(value), indent=2, allow_nan=False, ensure_ascii=False) + "\n"

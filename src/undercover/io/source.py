@@ -31,11 +31,7 @@ _FRAMES = ("pandas", "polars", "pyarrow")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How to read an input; what is ``None`` is found from a CSV file. ``nulls`` hold for every kind of input.
-
-    >>> ReadOptions(separator=";", nulls=("?",)).decimal is None
-    True
-    """
+    """How to read an input; what is ``None`` is found from a CSV file. ``nulls`` hold for every kind of input."""
 
     separator: str | None = None
     decimal: str | None = None
@@ -63,12 +59,6 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
         A path (``.csv``, ``.csv.gz``, ``.parquet``), a database URL, or a pandas, polars or pyarrow frame.
     options
         How to read it.
-
-    Examples
-    --------
-    >>> found = read(pa.table({"age": [34, 28]}))
-    >>> found.frame, dict(found.source)
-    ('pyarrow', {'path': None, 'sha256': None, 'rows': 2, 'read_as': 'a pyarrow frame'})
     """
     if isinstance(source, Input):
         return source
@@ -107,11 +97,7 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
 
 
 def sha256(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, read piece by piece.
-
-    >>> sha256(os.devnull)[:12]
-    'e3b0c44298fc'
-    """
+    """The SHA-256 of a file, read piece by piece."""
     try:
         with open(path, "rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -68,11 +68,7 @@ class Drawing:
 
 
 def asked(*names: str) -> Callable[[Release], Mapping[str, Any]]:
-    """Those of the named parameters that were given.
-
-    >>> asked("k", "l")(Release("mondrian", {"l": 3, "k": 5, "cut": "loss"}, (), False))
-    {'k': 5, 'l': 3}
-    """
+    """Those of the named parameters that were given."""
     return lambda release: {key: release.parameters[key] for key in names if release.parameters.get(key) is not None}
 
 
@@ -81,14 +77,7 @@ _MAIN = asked("delta", "k", "l", "t", "p")
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What is to be known of a method.
-
-    Examples
-    --------
-    >>> about = About(title="Swap", did=lambda release: "Values were swapped.")
-    >>> about.main(Release("swap", {"k": 5}, (), False))
-    {'k': 5}
-    """
+    """What is to be known of a method."""
 
     title: str
     did: Callable[[Release], str]  # what was done, from public facts

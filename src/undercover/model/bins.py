@@ -46,11 +46,7 @@ class Bins:
 
     @classmethod
     def of(cls, edges: Iterable[Any]) -> Bins:
-        """Bins from any sequence of numbers, numpy's included; a text is not one.
-
-        >>> Bins.of(np.arange(0, 30, 10)).edges
-        (0, 10, 20)
-        """
+        """Bins from any sequence of numbers, numpy's included; a text is not one."""
         if isinstance(edges, str) or not isinstance(edges, Iterable):
             raise SchemaError(f"Bins are a list of edges: bins = [0, 10, 20]. Got {edges!r} instead.")
         return cls(tuple(edge.item() if isinstance(edge, np.generic) else edge for edge in edges))

@@ -47,11 +47,7 @@ def looks_generalized(cell: str) -> bool:
 
 
 def read_interval(cell: str) -> tuple[str, str]:
-    """Both ends of an interval cell, as text.
-
-    >>> read_interval("[28, 35]"), read_interval("28"), read_interval('[none, "some, not all"]')
-    (('28', '35'), ('28', '28'), ('none', 'some, not all'))
-    """
+    """Both ends of an interval cell, as text."""
     if not (cell.startswith("[") and cell.endswith("]")):
         return cell, cell
     ends = _read_list(cell)
@@ -61,11 +57,7 @@ def read_interval(cell: str) -> tuple[str, str]:
 
 
 def read_set(cell: str) -> tuple[str, ...]:
-    """The members of a set cell.
-
-    >>> read_set('{flu, "a, b", ""}'), read_set("flu")
-    (('flu', 'a, b', ''), ('flu',))
-    """
+    """The members of a set cell."""
     if not (cell.startswith("{") and cell.endswith("}")):
         return (cell,)
     return _read_list(cell)
@@ -99,11 +91,7 @@ def _read_list(cell: str) -> tuple[str, ...]:
 
 
 def quote(value: str) -> str:
-    """A value inside brackets or braces: in quotation marks where it would be misread.
-
-    >>> quote("flu"), quote("a, b")
-    ('flu', '"a, b"')
-    """
+    """A value inside brackets or braces: in quotation marks where it would be misread."""
     if value == "" or value != value.strip() or any(mark in value for mark in _NEEDS_QUOTES):
         return '"' + value.replace('"', '""') + '"'
     return value

@@ -13,14 +13,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Channel:
-    """The probability of keeping a value, and the values it is otherwise drawn from.
-
-    Examples
-    --------
-    >>> noise = Channel(Fraction(1, 4), ("flu", "cold", "gout"))
-    >>> noise.u, noise.size, noise.code["gout"]
-    (Fraction(1, 4), 3, 2)
-    """
+    """The probability of keeping a value, and the values it is otherwise drawn from."""
 
     p: Fraction
     domain: tuple[str, ...]

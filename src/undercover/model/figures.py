@@ -14,78 +14,46 @@ _SLACK = 1e-12
 
 
 def risk(share: float) -> str:
-    """A probability as a percentage, rounded up.
-
-    >>> risk(0.1), risk(0.12345), risk(0.0000333), risk(0), risk(0.99999)
-    ('10%', '12.4%', '0.0034%', '0%', '100%')
-    """
+    """A probability as a percentage, rounded up."""
     return _percent(share, up=True)
 
 
 def baseline(share: float) -> str:
-    """A probability as a percentage, rounded down: what an attacker reaches without the release.
-
-    >>> baseline(0.12345), baseline(0.99999), baseline(0.3)
-    ('12.3%', '99.9%', '30%')
-    """
+    """A probability as a percentage, rounded down: what an attacker reaches without the release."""
     return _percent(share, up=False)
 
 
 def cost(value: float) -> str:
-    """A loss to three digits, rounded up.
-
-    >>> cost(0.010001), cost(0.5), cost(0), cost(1.0), cost(12345.6)
-    ('0.0101', '0.5', '0', '1', '12,346')
-    """
+    """A loss to three digits, rounded up."""
     return _rounded(value, max(0, _digits(value, 3)), up=True)
 
 
 def number(value: float) -> str:
-    """A count, or another number to three digits, neither side being safer.
-
-    >>> number(30000), number(12.3456), number(1234.5), number(0.0), number(7.0)
-    ('30,000', '12.3', '1,234', '0', '7')
-    """
+    """A count, or another number to three digits, neither side being safer."""
     if isinstance(value, int):
         return f"{value:,}"
     return _plain(f"{value:,.{max(0, _digits(value, 3))}f}")
 
 
 def rows(count: int) -> str:
-    """So many rows.
-
-    >>> rows(1), rows(1200)
-    ('1 row', '1,200 rows')
-    """
+    """So many rows."""
     return f"{number(count)} row{'' if count == 1 else 's'}"
 
 
 def outwards(value: float, *, up: bool = False) -> str:
-    """A bound to at least three digits that still bounds.
-
-    >>> outwards(12.345), outwards(12.345, up=True), outwards(1234.0), outwards(-0.1234)
-    ('12.3', '12.4', '1,234', '-0.124')
-    """
+    """A bound to at least three digits that still bounds."""
     unit = Decimal(1).scaleb(-max(0, _digits(value, 3)))
     return _plain(f"{Decimal(repr(value)).quantize(unit, rounding=ROUND_CEILING if up else ROUND_FLOOR):,f}")
 
 
 def signed(value: float) -> str:
-    """A correlation, to three decimals.
-
-    >>> signed(0.12345), signed(-0.5), signed(0.00001)
-    ('0.123', '-0.5', '0')
-    """
+    """A correlation, to three decimals."""
     shown = _plain(f"{value:.3f}")
     return "0" if shown == "-0" else shown
 
 
 def seconds(value: float) -> str:
-    """A duration.
-
-    >>> seconds(0.0004), seconds(0.1234), seconds(12.34), seconds(125)
-    ('under 1 ms', '123 ms', '12.3 s', '2 min 5 s')
-    """
+    """A duration."""
     if value < 0.001:
         return "under 1 ms"
     if value < 1:
@@ -96,11 +64,7 @@ def seconds(value: float) -> str:
 
 
 def memory(value: float) -> str:
-    """A number of bytes, rounded up.
-
-    >>> memory(0), memory(1_500_000), memory(47_200_000), memory(2_340_000_000)
-    ('under 1 MB', '1.5 MB', '48 MB', '2.4 GB')
-    """
+    """A number of bytes, rounded up."""
     if value < 1e6:
         return "under 1 MB"
     shown, unit = (value / 1e6, "MB") if value < 1e9 else (value / 1e9, "GB")
@@ -108,11 +72,7 @@ def memory(value: float) -> str:
 
 
 def span(bin_: Any, end: str = "to") -> str:
-    """The label of a bin of whole numbers; without an end it is open.
-
-    >>> span({"from": 5, "to": 9}), span({"from": 1, "to": 1}), span({"from": 100, "to": None})
-    ('5–9', '1', '100+')
-    """
+    """The label of a bin of whole numbers; without an end it is open."""
     low, high = bin_["from"], bin_[end]
     if high is None:
         return f"{low:,}+"
@@ -120,11 +80,7 @@ def span(bin_: Any, end: str = "to") -> str:
 
 
 def parameters(values: Any) -> str:
-    """Parameters as a person writes them; a long list only by its length.
-
-    >>> parameters({"k": 5, "l": 3, "seed": None, "hierarchy": [["a", "*"]] * 20})
-    'k = 5, l = 3, hierarchy = 20 entries'
-    """
+    """Parameters as a person writes them; a long list only by its length."""
     parts = []
     for key, value in values.items():
         if value is None:

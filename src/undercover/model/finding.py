@@ -50,13 +50,7 @@ class Finding:
         return len(self.violators)
 
     def shown(self) -> str:
-        """The actual value for people, rounded so that it never promises more than there is.
-
-        >>> Finding("l-diversity", {"l": 3}, required=3, actual=3.4567, holds=True).shown()
-        '3.45'
-        >>> Finding("t-closeness", {"t": 0.2}, required=0.2, actual=0.1234, holds=True, sense="at most").shown()
-        '0.124'
-        """
+        """The actual value for people, rounded so that it never promises more than there is."""
         return shown(self.actual, self.sense)
 
     def to_dict(self) -> dict[str, Any]:

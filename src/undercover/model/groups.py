@@ -52,11 +52,7 @@ class Groups:
 
 
 def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number distinct keys in order of appearance.
-
-    >>> number(np.array([70, 30, 70]))[0].tolist()
-    [0, 1, 0]
-    """
+    """Number distinct keys in order of appearance."""
     encoded = pa.array(keys).dictionary_encode()
     return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
 
@@ -78,9 +74,5 @@ DrawnCells = frozenset[tuple[frozenset[int], str]]
 
 
 def drawn_cells(members: Sequence[Sequence[int]], values: Sequence[str]) -> DrawnCells:
-    """What is seen of cells that publish one value each.
-
-    >>> sorted(sorted(rows) for rows, value in drawn_cells([[0, 2], [1]], ["flu", "cold"]))
-    [[0, 2], [1]]
-    """
+    """What is seen of cells that publish one value each."""
     return frozenset((frozenset(rows), value) for rows, value in zip(members, values, strict=True))

@@ -87,11 +87,26 @@ class Enumerable(Protocol):
 
 
 @runtime_checkable
-class Weighing(Protocol):
-    """A method that publishes values it draws: what its release alone says follows from how they were drawn."""
+class Robust(Protocol):
+    """A method that says what somebody learns from it who knows the values of some people; one that does not, is not.
 
-    def likelihood(self, table: Table, seen: Any) -> Fraction:
-        """The probability of what is seen, had the cells it shows been fixed beforehand."""
+    ``corruption_robust``: whether what is known of people in other groups tells nothing about mine (within a group of l
+    values, l - c remain to somebody who knows c of them).
+    """
+
+    @property
+    def corruption_robust(self) -> bool:
+        """Whether known values of others tell nothing beyond their group."""
+
+
+def corruption_robust(method: Method) -> bool:
+    """Whether a method declares that known values tell nothing beyond their own group.
+
+    >>> from undercover.methods.streamliner import Streamliner
+    >>> corruption_robust(Streamliner(l=4)), corruption_robust(Streamliner(l=4, algorithm="guided"))
+    (True, False)
+    """
+    return isinstance(method, Robust) and method.corruption_robust
 
 
 class Attack(Protocol[R_co]):
@@ -132,7 +147,7 @@ class Recorded(Protocol):
 def public_parameters(method: Method) -> dict[str, Any]:
     """The parameters of a method as written in ``release.json``.
 
-    >>> from undercover.methods.anatomy import Anatomy
+    >>> from undercover.methods.anatomy.method import Anatomy
     >>> public_parameters(Anatomy(l=4))
     {'l': 4}
     """
@@ -142,7 +157,7 @@ def public_parameters(method: Method) -> dict[str, Any]:
 def private_parameters(method: Method) -> dict[str, Any]:
     """The parameters that make a method again, which the holder keeps: the recipe of a run.
 
-    >>> from undercover.methods.anatomy import Anatomy
+    >>> from undercover.methods.anatomy.method import Anatomy
     >>> private_parameters(Anatomy(l=4))
     {'l': 4}
     """

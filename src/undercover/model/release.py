@@ -55,7 +55,8 @@ class Release(Shown):
     """Published tables and what is claimed of them.
 
     ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``; ``form`` says
-    what the tables stand for, whoever made them.
+    what the tables stand for, whoever made them. ``algorithm_safe`` and ``corruption_robust`` are what the method
+    declares: that whoever knows it learns no more than the release says, and that neither do known values of others.
     """
 
     method: str
@@ -68,6 +69,7 @@ class Release(Shown):
     version: str = ""
     frame: str = field(default="pyarrow", compare=False)
     form: Form = field(default_factory=Generalized)
+    corruption_robust: bool = False
 
     def published(self, name: str | None = None) -> PublishedTable:
         """One of the tables; the only one where there is only one."""

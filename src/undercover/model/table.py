@@ -28,14 +28,7 @@ CellKind = Literal["range", "set", "tree"]
 
 @dataclass(frozen=True)
 class Domain:
-    """The values of one column, in order.
-
-    Examples
-    --------
-    >>> column = encode("age", pa.array([34, 28, None, 34]), Column(), missing="category")
-    >>> column.codes.tolist(), column.domain.labels, column.domain.kind
-    ([1, 0, 2, 1], ('28', '34', ''), 'numeric')
-    """
+    """The values of one column, in order."""
 
     kind: Kind
     values: pa.Array  # distinct, sorted, no nulls
@@ -211,11 +204,7 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
 
 
 def cell_kind(column: EncodedColumn) -> CellKind:
-    """How cells of a column are generalised: along its hierarchy, as a range, or as a set.
-
-    >>> cell_kind(encode("sex", pa.array(["F", "M"]), Column(), missing="value"))
-    'set'
-    """
+    """How cells of a column are generalised: along its hierarchy, as a range, or as a set."""
     if column.settings.hierarchy is not None:
         return "tree"
     return "set" if column.domain.kind == "categorical" else "range"

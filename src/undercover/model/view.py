@@ -74,11 +74,6 @@ class Said:
     """A sentence with figures in it, one for every ``{}``.
 
     ``detail`` says where it is shown, as that of a table does.
-
-    Examples
-    --------
-    >>> str(Said("Exact for {} of the people.", (Figure(0.5, "baseline"),)))
-    'Exact for 50% of the people.'
     """
 
     text: str
@@ -103,12 +98,6 @@ class FigureTable:
 
     ``detail`` is 0 where every reader sees it, 1 where cards leave it out, and 2 where pages fold it and terminals
     leave it out, too. A ``private`` one names rows of the input.
-
-    Examples
-    --------
-    >>> table = FigureTable("Linkage", ("", "release"), (("finds the row", Figure(0.1, "risk")),))
-    >>> table.is_text(0), table.is_text(1)
-    (True, False)
     """
 
     title: str
@@ -127,11 +116,6 @@ class Picture:
     """A Vega-Lite ``spec`` with its data, the ``sentence`` that stands for it, and how to read it.
 
     Ids inside the drawing begin with its ``name``. Colours are CSS: one drawing serves light, dark and print.
-
-    Examples
-    --------
-    >>> Picture("points", {"data": {"values": [{"x": 1}]}, "mark": "point"}, "One point.").values
-    [{'x': 1}]
     """
 
     name: str
@@ -158,12 +142,6 @@ class View:
     ``parts`` are sentences, tables, pictures or views within this one, in order. A picture may be given by the function
     that makes it: nobody draws what nobody looks at. ``verdict`` says whether this is good news and ``said`` says so in
     words; the ``story`` is what an attacker knows and does, ``following`` what to do next in Python.
-
-    Examples
-    --------
-    >>> view = View("a", "Attack", (facts(("people", 5)), say("{risk} at worst.", 0.1)), said="nobody is certain")
-    >>> View.of(view.to_dict()) == view
-    True
     """
 
     kind: str
@@ -188,11 +166,7 @@ class View:
         return found
 
     def without_private(self) -> View:
-        """The same without the tables that name rows.
-
-        >>> View("a", "A", (FigureTable("worst", ("row",), ((Figure(3),),), private=True),)).without_private().parts
-        ()
-        """
+        """The same without the tables that name rows."""
         kept = (part for part in self.parts if not (isinstance(part, FigureTable) and part.private))
         return replace(self, parts=tuple(kept))
 
@@ -249,39 +223,23 @@ def table(
 
 
 def facts(*lines: tuple[str, float | Said | str], title: str = "", detail: int = 0) -> FigureTable:
-    """What there is to say one below the other: what it is, and the number or sentence.
-
-    >>> facts(("people", 1000)).rows[0][1].shown
-    '1,000'
-    """
+    """What there is to say one below the other: what it is, and the number or sentence."""
     return FigureTable(title, (), tuple((label, _cell(value, "count")) for label, value in lines), detail=detail)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names one after the other; of very many the first only.
-
-    >>> listed(["age", "sex"]), listed([str(number) for number in range(14)])[-10:]
-    ('age, sex', 'and 2 more')
-    """
+    """Names one after the other; of very many the first only."""
     rest = len(names) - _MANY
     return ", ".join(names[:_MANY]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def room(labels: Sequence[str]) -> float:
-    """Pixels to keep for labels beside an axis of a picture, in a wide font.
-
-    >>> room(["age", "education"])
-    67.5
-    """
+    """Pixels to keep for labels beside an axis of a picture, in a wide font."""
     return min(220.0, 7.5 * max((len(label) for label in labels), default=0))
 
 
 def certainty(highest: float) -> tuple[Verdict, str]:
-    """The verdict over the highest probability that was reached: bad only where somebody is certain.
-
-    >>> certainty(0.1), certainty(1 / 3), certainty(1.0)
-    (('good', 'nobody is certain'), ('plain', 'nobody is certain'), ('bad', 'somebody is certain'))
-    """
+    """The verdict over the highest probability that was reached: bad only where somebody is certain."""
     if highest > _CERTAIN:
         return "bad", "somebody is certain"
     return ("good" if highest <= _AT_RISK + 1e-12 else "plain"), "nobody is certain"

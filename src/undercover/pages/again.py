@@ -18,12 +18,6 @@ def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format
     """The command and what stands around it; private, because it names paths and the seed.
 
     ``folder`` is where the run is saved, as the holder calls it; its private part has the spec.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10), seed=7)
-    >>> again(run, folder="out")["command"]
-    'undercover publish people.csv --spec out/private/spec.toml --out again --seed 7'
     """
     path, seed = run.source.get("path"), run.randomness.get("seed")
     spec = SPEC if folder is None else (PurePath(folder) / "private" / SPEC).as_posix()

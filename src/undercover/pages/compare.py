@@ -1,14 +1,22 @@
 """The page of a comparison: pictures of privacy against utility, a table that can be sorted, and what could not run.
 
 One self-contained file. The table is whole without its script, which only makes the headings sort.
+
+Pictures show what an attacker learns against what an analyst loses, one point per release: nearer to the lower left
+corner is better in both. A dashed line joins the releases that no other beats, the frontier; a dotted one shows what
+guessing reaches without any release. Risks are on a logarithmic scale. Beside them what an attacker gets along the main
+parameter of each method, one small picture per sweep: solid lines are means, dashed ones the worst person, dotted ones
+guessing, on one scale in all pictures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from undercover.pages.charts.compare import frontier_charts, looks, sweep_chart
+from undercover.model.figures import risk
+from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
+from undercover.pages.experiment import SERIES, SHAPES
 from undercover.pages.jinja import drawn, render
 
 ATTACKS = {
@@ -42,6 +50,20 @@ MEASURES = (
     ("memory", "Memory", "By how much the process grew at its peak while publishing."),
 )  # fmt: skip
 """Key, heading and explanation of every column of the table."""
+RISKS = {
+    "identity": "probability of finding a person's row (mean)",
+    "attribute": "probability given to the true value (mean)",
+}
+COSTS = {
+    "pairwise": "distance of pairs of columns (mean)",
+    "count": "error of COUNT queries (mean)",
+    "classification": "classification error",
+}
+_WIDTH, _HEIGHT = 470, 330
+_PANEL_WIDTH, _PANEL_HEIGHT, _ABREAST = 250, 170, 4
+_KINDS = {"identity": ("finding the row", BEFORE), "attribute": ("learning the value", AFTER)}
+_FINE = 0.005  # from here on there is room for labels between the powers of ten
+_LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 
 def compare_html(results: Mapping[str, Any]) -> str:
@@ -94,3 +116,154 @@ def _reasons(results: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"measure": measure, "why": why, "titles": [] if len(releases) == everywhere else releases}
         for (measure, why), releases in found.items()
     ]
+
+
+def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Picture]:
+    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them."""
+    return [_chart(picture, series) for picture in frontiers]
+
+
+def looks(series: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The colour and the mark of each series; beyond six, colours come again with another mark."""
+    n = len(SERIES)
+    return {name: (SERIES[i % n], SHAPES[(i + i // n) % n]) for i, name in enumerate(series)}
+
+
+def described(picture: Mapping[str, Any]) -> str:
+    """A sentence that stands in for the picture: who is on the frontier."""
+    best = [
+        f"{point['title']} ({risk(point['risk'])}, cost {risk(point['cost'])})"
+        for point in sorted(picture["points"], key=lambda point: float(point["cost"]))
+        if point["frontier"]
+    ]
+    guessing = "" if picture["guessing"] is None else f" Guessing reaches {risk(picture['guessing'])}."
+    return f"{picture['title']}: nobody beats {'; '.join(best)}.{guessing}"
+
+
+def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
+    import altair as alt
+
+    rows: list[dict[str, Any]] = [
+        {**point, "shown": max(float(point["risk"]), _LEAST), "guessing": picture["guessing"]}
+        for point in picture["points"]
+    ]
+    drawn = looks(series)
+    present = [name for name in series if name in {row["series"] for row in rows}]
+    colors = alt.Scale(domain=present, range=[drawn[name][0] for name in present])
+    shapes = alt.Scale(domain=present, range=[drawn[name][1] for name in present])
+    base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
+    least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
+    greatest = max(row["shown"] for row in rows)
+    axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
+    x = alt.X("cost:Q", title=COSTS[picture["utility"]], axis=alt.Axis(format="~%", tickCount=6, grid=False),
+              scale=alt.Scale(zero=picture["utility"] != "classification", nice=True))  # fmt: skip
+    y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis,
+              scale=alt.Scale(type="log", domain=[least * 0.75, min(1.15, greatest * 1.5)], nice=False))  # fmt: skip
+    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(
+        x=x, y=y, order="place:Q", color=alt.Color("series:N", scale=colors, legend=None)
+    )
+    best = (
+        base.transform_filter(alt.datum.frontier)
+        .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
+        .encode(x=x, y=y, order="cost:Q")
+    )
+    marks = base.mark_point(filled=True, size=75, opacity=1).encode(
+        x=x,
+        y=y,
+        color=alt.Color("series:N", scale=colors, legend=None),
+        shape=alt.Shape("series:N", scale=shapes, legend=None),
+    )
+    names = (
+        base.transform_filter(alt.datum.frontier)
+        .mark_text(align="left", dx=7, dy=-7, fontSize=11, color=INK)
+        .encode(x=x, y=y, text="value:N")
+    )
+    layers = [lines, best, marks, names]
+    if picture["guessing"]:
+        layers.insert(0, base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y="max(guessing):Q"))
+    for place, row in enumerate(rows):
+        row["place"] = place
+    spec = {**alt.layer(*layers).to_dict(validate=False), "data": {"values": rows}}
+    return Picture(f"frontier-{picture['id']}", spec, described(picture))
+
+
+def _decades(least: float) -> list[float]:
+    """Where a logarithmic axis from ``least`` to 1 is labelled."""
+    within = (1.0, 0.7, 0.5, 0.3, 0.2, 0.15) if least >= _FINE else (1.0,)
+    ticks: list[float] = []
+    decade = 1.0
+    while not ticks or ticks[-1] > least * 0.8:
+        ticks += [float(f"{decade * step:.6g}") for step in within]
+        decade /= 10
+    kept = [tick for tick in ticks if tick > least * 0.8]
+    return [*kept, *(tick for tick in ticks[len(kept) :][:1])][::-1]
+
+
+def sweep_chart(
+    releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any], name: str = "sweeps"
+) -> Picture | None:
+    """The pictures; ``None`` where no method was run with several values of a parameter."""
+    import altair as alt
+
+    by_series: dict[str, list[Mapping[str, Any]]] = {}
+    for release in releases:
+        if release["parameter"]:
+            by_series.setdefault(release["series"], []).append(release)
+    shown = {series: made for series, made in by_series.items() if len(made) > 1}
+    rows, told = [], []
+    for series, made in shown.items():
+        for kind, (words, _) in _KINDS.items():
+            found = [(release, release["privacy"][kind]) for release in made if release["privacy"][kind] is not None]
+            rows += [
+                {"series": series, "value": str(release["value"]), "line": f"{words}, {of}", "of": of, "risk": part[of],
+                 "shown": max(float(part[of]), _LEAST), "guess": _guess(guessing, kind)}
+                for release, part in found
+                for of in ("mean", "worst")
+            ]  # fmt: skip
+            if found:
+                (first, one), (last, other) = found[0], found[-1]
+                told.append(
+                    f"{series}, {words} {risk(one['worst'])} at {first['parameter']}={first['value']} to "
+                    f"{risk(other['worst'])} at {last['parameter']}={last['value']}"
+                )
+    if not rows:
+        return None
+    lines = [f"{words}, {of}" for words, _ in _KINDS.values() for of in ("mean", "worst")]
+    lines = [line for line in lines if any(row["line"] == line for row in rows)]
+    hues = dict(_KINDS.values())
+    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22)
+    colors = alt.Scale(domain=lines, range=[hues[line.rpartition(", ")[0]] for line in lines])
+    dashes = alt.Scale(domain=lines, range=[[5, 4] if line.endswith("worst") else [1, 0] for line in lines])
+    color = alt.Color("line:N", scale=colors, sort=lines, legend=legend)
+    dash = alt.StrokeDash("line:N", scale=dashes, sort=lines, legend=legend)
+    lowest = min(min(row["shown"] for row in rows), *(row["guess"] for row in rows if row["guess"]))
+    scale = alt.Scale(type="log", domain=[max(lowest * 0.7, _LEAST), 1.0], nice=False)
+    ticks = [tick for tick in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0) if tick >= lowest * 0.7]
+    drawn = []
+    for place, (series, made) in enumerate(shown.items()):
+        order = [str(release["value"]) for release in made]
+        base = alt.Chart(
+            width=_PANEL_WIDTH, height=_PANEL_HEIGHT, title=alt.Title(series, fontSize=12, limit=_PANEL_WIDTH)
+        )
+        base = base.transform_filter(alt.datum.series == series)
+        x = alt.X("value:O", sort=order, title=made[0]["parameter"], axis=alt.Axis(labelAngle=0, grid=False))
+        y = alt.Y("shown:Q", scale=scale, title="probability" if place % _ABREAST == 0 else None,
+                  axis=alt.Axis(values=ticks, format="~%"))  # fmt: skip
+        rules = (
+            base.transform_filter("isValid(datum.guess)")
+            .mark_rule(strokeDash=[2, 3], strokeWidth=1.2)
+            .encode(y=alt.Y("max(guess):Q", scale=scale), color=color)
+        )
+        drawn_lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
+        dots = base.mark_point(filled=True, size=30, opacity=1).encode(x=x, y=y, color=color)
+        drawn.append(alt.layer(rules, drawn_lines, dots))
+    whole = alt.concat(*drawn, columns=_ABREAST, spacing=22, data=alt.NamedData("rows")).resolve_scale(
+        color="shared", strokeDash="shared"
+    )
+    sentence = f"Worst disclosure along the main parameter: {'; '.join(told)}."
+    return Picture(name, {**whole.to_dict(validate=False), "data": {"values": rows}}, sentence)
+
+
+def _guess(guessing: Mapping[str, Any], kind: str) -> float | None:
+    found = guessing.get(kind)
+    return found["mean"] if isinstance(found, Mapping) else found

@@ -18,10 +18,12 @@ from undercover.model.release import PublishedTable, Release
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
+    declaration,
     limits,
     promise_title,
     promise_words,
     release_title,
+    robustness_words,
     sense_of,
 )
 
@@ -43,7 +45,16 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
         },
         **_suppressed(release),
         "guarantees": [_guarantee(entry) for entry in release.guarantees],
-        "algorithm_safe": {"safe": release.algorithm_safe, "words": algorithm_words(release)},
+        "algorithm_safe": {
+            "safe": release.algorithm_safe,
+            "words": algorithm_words(release),
+            "declared": declaration(release.method),
+        },
+        "corruption_robust": {
+            "safe": release.corruption_robust,
+            "words": robustness_words(release.corruption_robust),
+            "declared": declaration(release.method),
+        },
         "tables": [_table(reading, table, file_format) for table in release.tables],
         "order": reading.order,
         "forms": {form: words for form, words in reading.cell_words().items() if form in _forms(release)},

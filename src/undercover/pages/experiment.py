@@ -1,18 +1,34 @@
 """The page of an experiment: what was run, what the paper says and whether it held, pictures and their figures.
 
 The page of all experiments: every claim of every paper with its verdict, and where the figures are.
+
+Charts are lines over numbers or bars over names, one panel or several. Where something was measured several times, the
+mean is drawn and a thin rule spans from the least to the greatest.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from undercover.pages.charts.experiment import experiment_chart
+from undercover.model.figures import number, risk, seconds
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture
 from undercover.pages.jinja import drawn, render
 
 VERDICTS = {"held": "good", "not held": "bad", "cannot be tested": "care"}
+# Okabe & Ito 2008, in an order in which neighbours differ in lightness; marks and dashes tell them apart as well.
+SERIES = (
+    AFTER,
+    BEFORE,
+    "var(--series-3, #009e73)",
+    "var(--series-4, #b0569a)",
+    "var(--series-5, #b07800)",
+    "var(--series-6, #56a0d9)",
+)
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+_WRITTEN = {"seconds": seconds, "share": risk, "number": number}
+_WIDTH, _PANEL_WIDTH, _PANELS_ABREAST = 800, 370, 2
 
 
 def experiment_html(results: Mapping[str, Any]) -> str:
@@ -31,12 +47,7 @@ def experiment_html(results: Mapping[str, Any]) -> str:
 
 
 def figure_tables(plot: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The figures of a plot, a table per panel: a line per x, a column per series.
-
-    >>> points = [{"panel": "", "series": s, "x": 1, "mean": m} for s, m in (("a", 2.0), ("b", 3.0))]
-    >>> figure_tables({"points": points})[0]["lines"][0]["cells"][1]["mean"]
-    3.0
-    """
+    """The figures of a plot, a table per panel: a line per x, a column per series."""
     tables = []
     for panel in dict.fromkeys(point["panel"] for point in plot["points"]):
         points = [point for point in plot["points"] if point["panel"] == panel]
@@ -66,3 +77,118 @@ def experiments_overview_html(overview: Mapping[str, Any]) -> str:
         finished=finished,
         failed=len(entries) - finished - waiting,
     )
+
+
+def experiment_chart(plot: Mapping[str, Any]) -> Picture:
+    """The picture of one plot; takes an entry of ``results["plots"]`` that has points."""
+    import altair as alt
+
+    points: list[dict[str, Any]] = [dict(point) for point in plot["points"]]
+    series = list(dict.fromkeys(point["series"] for point in points))
+    panels = list(dict.fromkeys(point["panel"] for point in points))
+    width = _WIDTH if len(panels) == 1 else _PANEL_WIDTH
+    draw = _bars if plot["mark"] == "bar" else _lines
+    drawn = []
+    for panel in panels:
+        base = alt.Chart(width=width, height=230, title=panel or alt.Undefined)
+        drawn.append(draw(base.transform_filter(alt.datum.panel == panel), plot, points, series))
+    chart = alt.concat(*drawn, columns=_PANELS_ABREAST, data=alt.NamedData("rows"), spacing=24)
+    return Picture(f"plot-{plot['id']}", {**chart.to_dict(validate=False), "data": {"values": points}}, described(plot))
+
+
+def described(plot: Mapping[str, Any]) -> str:
+    """A sentence that stands in for the picture: where each series starts and ends."""
+    write = _WRITTEN[plot["unit"]]
+    parts: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for point in plot["points"]:
+        parts.setdefault((point["panel"], point["series"]), []).append(point)
+    sentences = []
+    for (panel, series), points in parts.items():
+        first, last = points[0], points[-1]
+        where = f"{panel}, {series}" if panel else series
+        if len(points) == 1:
+            sentences.append(f"{where} {write(first['mean'])}")
+        else:
+            sentences.append(
+                f"{where} {write(first['mean'])} at {_x(first['x'])} to {write(last['mean'])} at {_x(last['x'])}"
+            )
+    return f"{plot['title']}: {'; '.join(sentences)}."
+
+
+def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], series: Sequence[str]) -> Any:
+    import altair as alt
+
+    xs = sorted({point["x"] for point in points})
+    whole = all(isinstance(x, int) for x in xs)
+    ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
+    shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
+    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False)
+    x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
+    y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
+    colors, shapes, dashes = _looks(plot, series)
+    lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colors, strokeDash=dashes)
+    drawn = [point["series"] for point in points if point["series"] not in plot["reference"]]
+    marks = (
+        base.transform_filter(alt.FieldOneOfPredicate("series", sorted(set(drawn))))
+        .mark_point(filled=True, size=45, opacity=1)
+        .encode(x=x, y=y, color=colors, shape=shapes)
+    )
+    layers = [lines, marks]
+    if any(point["count"] > 1 for point in points):
+        layers.insert(0, _spread(base, x, colors))
+    return alt.layer(*layers)
+
+
+def _bars(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], series: Sequence[str]) -> Any:
+    import altair as alt
+
+    order = list(dict.fromkeys(str(point["x"]) for point in points))
+    axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -30, grid=False)
+    x = alt.X("x:N", title=plot["x_title"], sort=order, axis=axis)
+    y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot))
+    offset = alt.XOffset("series:N", sort=list(series))
+    colors, _, _ = _looks(plot, series)
+    bars = base.mark_bar().encode(x=x, y=y, xOffset=offset, color=colors)
+    if all(point["count"] == 1 for point in points):
+        return bars
+    return alt.layer(bars, _spread(base, x, None).encode(xOffset=offset))
+
+
+def _spread(base: Any, x: Any, colors: Any) -> Any:
+    """A thin rule from the least to the greatest of the repetitions."""
+    import altair as alt
+
+    y, y2 = alt.Y("min:Q"), alt.Y2("max:Q")
+    if colors is None:
+        return base.mark_rule(color="currentColor", strokeWidth=1).encode(x=x, y=y, y2=y2)
+    return base.mark_rule(strokeWidth=1, opacity=0.6).encode(x=x, y=y, y2=y2, color=colors)
+
+
+def _looks(plot: Mapping[str, Any], series: Sequence[str]) -> tuple[Any, Any, Any]:
+    """Colour, mark and dash of each series; a reference is a grey dashed line."""
+    import altair as alt
+
+    measured = [name for name in series if name not in plot["reference"]]
+    place = {name: i for i, name in enumerate(measured)}
+    n = len(SERIES)  # beyond so many, colours come again with another mark
+    colors = [SERIES[place[name] % n] if name in place else GUESS for name in series]
+    shapes = [SHAPES[(place[name] + place[name] // n) % n] if name in place else "stroke" for name in series]
+    dashes = [[6, 4] if name in plot["reference"] else [1, 0] for name in series]
+    names = list(series)
+    legend = alt.Legend(title=None, columns=len(names), symbolSize=90, symbolOpacity=1, symbolStrokeWidth=2)
+    return (
+        alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),
+        alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=None),
+        alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes), sort=names, legend=None),
+    )
+
+
+def _y_axis(plot: Mapping[str, Any]) -> Any:
+    import altair as alt
+
+    formats = {"share": ".3~%", "seconds": "~g", "number": "~s"}
+    return alt.Axis(format=formats[plot["unit"]], tickCount=6)
+
+
+def _x(x: Any) -> str:
+    return x if isinstance(x, str) else number(x)

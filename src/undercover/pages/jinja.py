@@ -23,23 +23,13 @@ _BARS = {"before": "#d55e00", "risk": "#0072b2", "cost": "#0072b2", "baseline": 
 
 
 def render(template: str, **values: Any) -> str:
-    """One of the templates, filled in.
-
-    >>> "<pre><code>a &lt; b</code></pre>" in render(
-    ...     "again.html.j2", summary={"again": {"command": "a < b", "notes": [], "spec": "", "files": []}}
-    ... )
-    True
-    """
+    """One of the templates, filled in."""
     return environment().get_template(template).render(**values)
 
 
 @cache
 def environment() -> Environment:
-    """Where the templates are, with the filters they use.
-
-    >>> "risk" in environment().filters
-    True
-    """
+    """Where the templates are, with the filters they use."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(
@@ -64,11 +54,7 @@ def drawn(picture: Picture, name: str = "") -> Markup:
 
 
 def cell(content: Cell) -> Markup:
-    """What stands in a field or a sentence; nothing is a dash.
-
-    >>> str(cell(Figure(0.5, "risk", interval=(0.4, 0.6)))).split("<small>")[1]
-    '<data value="0.4">40%</data> to <data value="0.6">60%</data></small>'
-    """
+    """What stands in a field or a sentence; nothing is a dash."""
     from markupsafe import Markup
 
     if content is None or isinstance(content, str):
@@ -82,11 +68,7 @@ def cell(content: Cell) -> Markup:
 
 
 def with_code(text: str) -> Markup:
-    """Text with what stands in backticks set as code.
-
-    >>> str(with_code("`age` < 5"))
-    '<code>age</code> &lt; 5'
-    """
+    """Text with what stands in backticks set as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

@@ -24,11 +24,7 @@ def pictures(run: Run) -> dict[str, Any]:
 
 
 def picture_charts(method: str, found: Mapping[str, Any]) -> dict[str, list[Picture]]:
-    """The charts of :func:`pictures`, by the same names; none of what is empty.
-
-    >>> picture_charts("mondrian", EMPTY)
-    {}
-    """
+    """The charts of :func:`pictures`, by the same names; none of what is empty."""
     drawn = {drawing.name: drawing.charts for drawing in about_of(method).pictures} | {"promises": _maps}
     return {name: list(drawn[name](facts)) for name, facts in found.items() if facts}
 

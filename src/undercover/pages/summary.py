@@ -20,19 +20,19 @@ from undercover.model.finding import Finding
 from undercover.model.run import Run
 from undercover.model.view import View, Viewable
 from undercover.pages.again import again
-from undercover.pages.charts.class_sizes import class_sizes, sizes_of, sizes_view
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
-from undercover.pages.riskiest import riskiest, riskiest_view
-from undercover.pages.stages import stages
+from undercover.pages.sections import class_sizes, riskiest, riskiest_view, sizes_of, sizes_view, stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
+    declaration,
     declared_by,
     limits,
     promise_title,
     promise_words,
     release_title,
+    robustness_words,
 )
 from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
@@ -95,11 +95,7 @@ def summarize(
 
 
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing.
-
-    >>> headline([]) is None
-    True
-    """
+    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing."""
     linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
     if linkage is None:
         return None
@@ -274,8 +270,12 @@ def _warnings(run: Run) -> list[dict[str, str]]:
     if not run.release.algorithm_safe or declared_by(run.release.method):
         safe = "Safe" if run.release.algorithm_safe else "Not safe"
         title = f"{safe} against somebody who knows the algorithm"
-        text = algorithm_words(run.release)
+        text = f"{algorithm_words(run.release)} {declaration(run.release.method)}"
         found.append({"topic": "algorithm-safe", "level": "caution", "title": title, "text": text})
+    if run.release.algorithm_safe and not run.release.corruption_robust and run.schema.sensitive:
+        title = "Not robust when values of others are known"
+        text = robustness_words(robust=False)
+        found.append({"topic": "corruption-robust", "level": "caution", "title": title, "text": text})
     said = {warning["topic"] for warning in found}
     more = dict.fromkeys([*run.warnings, *run.release.warnings])
     return found + [

@@ -19,12 +19,7 @@ _MOST_ROWS = 12
 
 
 def section(view: View, *, level: int = 2, name: str = "view") -> Markup:
-    """A view as part of a page, under a heading of this level; ``name`` begins the ids of its pictures.
-
-    >>> from undercover.model.view import say
-    >>> str(section(View("a", "Sizes", (say("{count} rows.", 5),)))).split()
-    ['<h2>Sizes</h2>', '<p><data', 'value="5">5</data>', 'rows.</p>']
-    """
+    """A view as part of a page, under a heading of this level; ``name`` begins the ids of its pictures."""
     from markupsafe import Markup
 
     macros: Any = environment().get_template("view.html.j2").module
@@ -32,11 +27,7 @@ def section(view: View, *, level: int = 2, name: str = "view") -> Markup:
 
 
 def card(view: View) -> str:
-    """A view as a small card.
-
-    >>> "<strong>A &amp; B: it holds</strong>" in card(View("a", "A & B", said="it holds"))
-    True
-    """
+    """A view as a small card."""
     tables = (part for part in view.without_private().parts if isinstance(part, FigureTable | Said))
     parts = [part for part in tables if not part.detail]
     return render("card.html.j2", view=view, parts=parts, edge=EDGES[view.verdict], most=_MOST_ROWS)

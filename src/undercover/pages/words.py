@@ -32,11 +32,7 @@ _COMPARED = {
 
 
 def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters that had a say: no seed, no form of a promise that was not asked for.
-
-    >>> asked_parameters({"k": 5, "diversity": "frequency", "t": 0.2, "distance": "equal", "seed": 7})
-    {'k': 5, 't': 0.2, 'distance': 'equal'}
-    """
+    """The parameters that had a say: no seed, no form of a promise that was not asked for."""
     needs = {"diversity": "l", "c": "l", "distance": "t"}
     unsaid = ("seed", "allow_unsafe", "used")
     return {
@@ -47,33 +43,19 @@ def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def release_title(release: Release) -> str:
-    """Method and main parameters, as a heading.
-
-    >>> release_title(Release("mondrian", {"k": 5, "l": 3, "cut": "loss"}, (), False))
-    'Mondrian, k = 5, l = 3'
-    """
+    """Method and main parameters, as a heading."""
     about = about_of(release.method)
     return ", ".join([about.title, *(f"{name} = {value}" for name, value in about.main(release).items())])
 
 
 def promise_title(name: str, parameters: Mapping[str, Any]) -> str:
-    """A promise by its name in the field and its numbers.
-
-    >>> promise_title("l-diversity", {"l": 3, "form": "frequency"})
-    '3-diversity (frequency)'
-    >>> promise_title("rows-covered", {})
-    'Rows covered'
-    """
+    """A promise by its name in the field and its numbers."""
     promise = _promise(name, parameters)
     return promise.title() if promise else name.replace("-", " ").capitalize() + of_column(parameters.get("column"))
 
 
 def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
-    """What a promise means for the people in the table.
-
-    >>> promise_words("k-anonymity", {"k": 5})
-    'Everybody shares all published quasi-identifier cells with at least 4 other rows.'
-    """
+    """What a promise means for the people in the table."""
     promise = _promise(name, parameters)
     if promise:
         return promise.meaning()
@@ -81,11 +63,7 @@ def promise_words(name: str, parameters: Mapping[str, Any]) -> str:
 
 
 def sense_of(name: str) -> Sense:
-    """Whether a promise asks for at least or at most its number.
-
-    >>> sense_of("t-closeness"), sense_of("k-anonymity")
-    ('at most', 'at least')
-    """
+    """Whether a promise asks for at least or at most its number."""
     found: Sense = plugins.load("guarantees", name).sense if name in plugins.names("guarantees") else "at least"
     return found
 
@@ -100,25 +78,45 @@ def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
 
 
 def declared_by(method: str) -> str:
-    """Who says how safe a method is, where it is none of ours and nobody here has checked it; else nothing.
-
-    >>> declared_by("mondrian"), declared_by("my-own-method")
-    ('', 'declared by the maker of the release, not checked here')
-    """
+    """Who says how safe a method is, where it is none of ours and nobody here has checked it; else nothing."""
     if method not in plugins.names("methods"):
         return "declared by the maker of the release, not checked here"
     origin = plugins.origin("methods", method)
     return "" if origin == plugins.HOME else f"declared by {origin}, not checked here"
 
 
-def algorithm_words(release: Release) -> str:
-    """What ``algorithm_safe`` means, and who says so.
+def declaration(method: str) -> str:
+    """Who says that a method is safe, and who has checked it.
 
-    >>> algorithm_words(Release("mondrian", {}, (), True)).split(":")[0]
-    'Knowing how the release was made does not help an attacker'
-    >>> algorithm_words(Release("my-own-method", {}, (), True)).split(".")[0]
-    'This is declared by the maker of the release, not checked here'
+    >>> declaration("my-own-method")
+    'Declared by the maker of the release, not checked here.'
+    >>> declaration("mondrian").split(";")[0]
+    'Declared by undercover'
     """
+    said = declared_by(method)
+    if said:
+        return f"{said[0].upper()}{said[1:]}."
+    return (
+        "Declared by undercover; checked by its tests, in which an attacker who knows the method looks at everything "
+        "it publishes of a few people. Neither follows from the published tables."
+    )
+
+
+def robustness_words(robust: bool) -> str:
+    """What ``corruption_robust`` means."""
+    if robust:
+        return (
+            "Whoever knows the sensitive values of some people learns nothing from them about people of other classes. "
+            "Within a class, the values he knows can be struck off."
+        )
+    return (
+        "Whoever knows the sensitive values of some people, his own to begin with, may learn from them about people of "
+        "other classes, too, if he knows how the release was made."
+    )
+
+
+def algorithm_words(release: Release) -> str:
+    """What ``algorithm_safe`` means, and who says so."""
     declared = declared_by(release.method)
     return (f"This is {declared}. " if declared else "") + _knowing_the_algorithm(release.algorithm_safe)
 
@@ -138,12 +136,7 @@ def _knowing_the_algorithm(safe: bool) -> str:
 
 
 def limits(release: Release) -> list[str]:
-    """What a release does not protect, in plain words.
-
-    >>> found = limits(Release("mondrian", {"k": 5}, (), True, guarantees=({"name": "k-anonymity", "k": 5},)))
-    >>> found[0].split(":")[0]
-    'Nothing is promised about sensitive values'
-    """
+    """What a release does not protect, in plain words."""
     own = list(about_of(release.method).limits(release))
     said_by_form = read(release).limits()
     if said_by_form is not None:

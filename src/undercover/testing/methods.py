@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from undercover import plugins
-from undercover.attacks.algorithm_aware import AlgorithmAware, Inference
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError, UnreachableError
+from undercover.forms import read
 from undercover.io.spec.load import load_spec, resolve
-from undercover.model.protocols import Method, Weighing
+from undercover.model.protocols import Enumerable, Method, corruption_robust
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
+from undercover.studies.algorithm_aware.attack import AlgorithmAware, Inference
 from undercover.testing.attacks import truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public
@@ -30,8 +31,8 @@ from undercover.verbs.publish import publish
 from undercover.verbs.store import load, save
 from undercover.verbs.verify import verify
 
-TRIALS = 1000
-"""Runs of a method that does not list its outcomes, for the adversary who knows it."""
+TRIALS, FEW = 500, 20
+"""Runs of a method for the adversary who knows it; of one that lists its outcomes few after the first table."""
 MOST_PEOPLE, MOST_DRAWN = 6, 5
 """Whom he goes through; fewer where published values are drawn as well."""
 
@@ -95,25 +96,41 @@ def gives_the_same_again(method: Method) -> None:
 
 
 def tells_no_more(method: Method, tables: Sequence[Table], *, trials: int = TRIALS) -> None:
-    """Where a method declares that knowing it does not help, it does not: on no table of a few people."""
+    """Where a method declares that knowing it does not help, it does not: on no table of a few people.
+
+    Nor do the values of others help where it declares that, nor does its being refused tell anything.
+    """
     if not method.algorithm_safe:
         return
-    found = caught(method, tables, trials=trials)
+    found = caught(method, tables, trials=trials, known=1 if corruption_robust(method) else 0)
     must(not found, f"{method} declares that knowing the algorithm does not help. It does: {found}")
 
 
-def caught(method: Method, tables: Sequence[Table], *, trials: int = TRIALS) -> Inference | None:
-    """What the adversary who knows the method learns beyond a release, of the first table that tells anything."""
+def caught(method: Method, tables: Sequence[Table], *, trials: int = TRIALS, known: int = 0) -> Inference | str | None:
+    """What the adversary who knows the method learns beyond a release, of the first table that tells anything.
+
+    A method that lists its outcomes is gone through on every table and run on the first of them; another one is run.
+    """
+    watched = 0
     for table in tables:
-        if table.n_rows > (MOST_DRAWN if isinstance(method, Weighing) else MOST_PEOPLE):
+        if table.n_rows > (MOST_DRAWN if _through_channel(method, table) else MOST_PEOPLE):
             continue
+        few = isinstance(method, Enumerable) and watched
+        attack = AlgorithmAware(trials=FEW if few else trials, known=known)
         try:
-            result = AlgorithmAware(trials=trials).on(table, method, randomness=Randomness(SEED))
+            result = attack.on(table, method, randomness=Randomness(SEED))
         except UnreachableError:
             continue
+        watched += 1
         if not result.safe:
-            return result.largest_gain
+            return result.differs or result.largest_gain
+        if result.refusal_tells:
+            return result.refusal
     return None
+
+
+def _through_channel(method: Method, table: Table) -> bool:
+    return any(read(run.release).channel is not None for run in reached(method, [table]))
 
 
 def goes_there_and_back(method: Method, folder: Path) -> None:

@@ -39,7 +39,17 @@ from undercover.model.form import PEOPLE
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 DATASHEET, RELEASE = "datasheet.html", "release.json"
 PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
-MANIFEST = {"undercover", "method", "guarantees", "algorithm_safe", "form", "tables", "suppressed_rows", "warnings"}
+MANIFEST = {
+    "undercover",
+    "method",
+    "guarantees",
+    "algorithm_safe",
+    "corruption_robust",
+    "form",
+    "tables",
+    "suppressed_rows",
+    "warnings",
+}
 TABLE = {"name", "file", "rows", "sha256", "columns"}
 COLUMN = {"name", "role", "form"}
 USED = {"levels", "dropped", "p", "domain"}

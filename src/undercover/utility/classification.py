@@ -45,13 +45,7 @@ _DRAWN_TO_ALL = 50  # people of the overall shares that are mixed into those of 
 
 @dataclass(frozen=True)
 class ClassificationResult:
-    """How often a tree trained on a release is wrong.
-
-    Examples
-    --------
-    >>> ClassificationResult("income", 2, 0.25, 0.48, 0.2)
-    <ClassificationResult: 25.0% of 2 classes of income wrong (majority 48.0%, trained on the original 20.0%)>
-    """
+    """How often a tree trained on a release is wrong."""
 
     sensitive: str
     classes: int
@@ -80,15 +74,6 @@ class Classification:
         What to learn; by default the only sensitive column.
     seed
         Of the points drawn from cells.
-
-    Examples
-    --------
-    >>> import undercover as uc
-    >>> people, schema = uc.datasets.census(3000), uc.datasets.census_schema(["age", "education", "hours"])
-    >>> run = uc.publish(people, schema, uc.Mondrian(k=10))
-    >>> found = Classification().of_release(run.original, run.release)
-    >>> found.error < found.majority
-    True
     """
 
     sensitive: str | None = None

@@ -107,13 +107,7 @@ _NOTHING = 1e-12  # a variance that is rounding alone
 
 @dataclass(frozen=True)
 class Association:
-    """How strongly two columns go together; ``None`` where one of them has only one value.
-
-    Examples
-    --------
-    >>> Association(("age", "income"), "rank correlation", 0.5, 0.375).change
-    -0.125
-    """
+    """How strongly two columns go together; ``None`` where one of them has only one value."""
 
     columns: tuple[str, str]
     kind: Kind

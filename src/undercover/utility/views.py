@@ -48,13 +48,7 @@ _DISTANCE = (
 
 
 def measures_view(found: Mapping[str, Any]) -> View:
-    """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured.
-
-    >>> from undercover.utility.measures import Measures
-    >>> costs = Measures(discernibility=8, average_class_size=2.0, classes=2, rows=4, loss={}, suppressed_rows=0)
-    >>> str(measures_view(costs.to_dict()).parts[0].rows[1][1])
-    '2, of 2 rows on average'
-    """
+    """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured."""
     lines: list[Any] = [("rows", found["rows"])]
     if found["classes"] is not None:
         sizes = say("{count}, of {count} rows on average", found["classes"], found["average_class_size"])
@@ -87,11 +81,7 @@ def measures_view(found: Mapping[str, Any]) -> View:
 
 
 def by_column(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The losses of each column side by side.
-
-    >>> by_column({"loss": {"arx": {"per_column": {"age": 0.1}}, "ncp": {"per_column": {"age": 0.2}}}})
-    [{'name': 'age', 'arx': 0.1, 'ncp': 0.2}]
-    """
+    """The losses of each column side by side."""
     loss = found["loss"]
     names = next((list(values["per_column"]) for values in loss.values()), [])
     return [{"name": name, **{kind: values["per_column"][name] for kind, values in loss.items()}} for name in names]

@@ -79,13 +79,6 @@ def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:
 
 
 def attacks_of(case: Case) -> list[Attack[Any]]:
-    """Every attack that a report runs unasked and that applies to a case, in the order of the plug-ins.
-
-    >>> import undercover as uc
-    >>> schema = uc.Schema(quasi_identifiers=["age"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
-    >>> [attacker.name for attacker in attacks_of(case_of(run))]
-    ['linkage', 'partial-knowledge', 'ordinary-corruption']
-    """
+    """Every attack that a report runs unasked and that applies to a case, in the order of the plug-ins."""
     made: list[Attack[Any]] = [plugins.load("attacks", name)() for name in plugins.names("attacks")]
     return [attacker for attacker in made if attacker.effort == "report" and attacker.applies(case) is None]

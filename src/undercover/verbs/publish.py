@@ -19,7 +19,15 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
-from undercover.model.protocols import Engine, Method, Progress, no_progress, private_parameters, public_parameters
+from undercover.model.protocols import (
+    Engine,
+    Method,
+    Progress,
+    corruption_robust,
+    no_progress,
+    private_parameters,
+    public_parameters,
+)
 from undercover.model.release import Release
 from undercover.model.run import Draft, Run
 from undercover.model.schema import Schema
@@ -170,6 +178,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         parameters={**public_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
         tables=draft.tables,
         algorithm_safe=method.algorithm_safe,
+        corruption_robust=corruption_robust(method),
         suppressed_rows=draft.suppressed,
         warnings=() if method.algorithm_safe else (NOT_SAFE,),
         version=VERSION,

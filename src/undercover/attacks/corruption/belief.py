@@ -45,11 +45,7 @@ class Belief:
     ownership: Fraction | None = None
 
     def confidence(self, predicate: Iterable[str]) -> tuple[Fraction, Fraction]:
-        """How sure he is that the victim's value is one of these: before and after.
-
-        >>> Belief({"flu": Fraction(1, 2)}, {"flu": Fraction(1)}).confidence(["flu"])
-        (Fraction(1, 2), Fraction(1, 1))
-        """
+        """How sure he is that the victim's value is one of these: before and after."""
         values = set(predicate)
         return (
             sum((self.before.get(value, Fraction(0)) for value in values), Fraction(0)),

@@ -42,16 +42,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Profile:
-    """What the attacker achieves on every row, summed over the subsets of each size.
-
-    Examples
-    --------
-    Of one column, the empty subset finds 1 of 4 rows, the column itself 1 of 2:
-
-    >>> one = Profile(np.array([[0.25, 0.5]]), np.array([[4.0, 2.0]]), {}, {})
-    >>> one.at(1.0)[0].tolist(), one.at(0.5)[0].tolist()
-    ([0.5], [0.375])
-    """
+    """What the attacker achieves on every row, summed over the subsets of each size."""
 
     identity: Floats  # (n_rows, d + 1)
     matches: Floats

@@ -43,15 +43,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate(Viewable):
-    """A number and how far it may be off.
-
-    Examples
-    --------
-    >>> Estimate(120.0, 15.0)
-    <Estimate: 120 ± 15 (one standard error)>
-    >>> Estimate(120.0, 10.0).interval()
-    (100.4, 139.6)
-    """
+    """A number and how far it may be off."""
 
     value: float
     standard_error: float

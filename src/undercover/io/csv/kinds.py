@@ -31,11 +31,6 @@ def infer(
 
     Without a ``decimal`` the comma is taken where columns of numbers have one and none has a point; what is named in
     ``text`` stays text whatever it holds.
-
-    >>> columns = {"age": pa.chunked_array([["34", None]]), "zip": pa.chunked_array([["01234", "20115"]])}
-    >>> _, kinds, decimal = infer(columns, decimal=None)
-    >>> kinds, decimal
-    ({'age': 'whole numbers', 'zip': 'text'}, '.')
     """
     typed: dict[str, Any] = {}
     problems: list[str] = []
@@ -66,11 +61,7 @@ def infer(
 
 
 def lossless(column: Any) -> Any:
-    """A published text column as numbers or dates, where writing these gives the same texts again.
-
-    >>> lossless(pa.chunked_array([["1", "2"]])).type, lossless(pa.chunked_array([["1.50", "2"]])).type
-    (DataType(int64), DataType(string))
-    """
+    """A published text column as numbers or dates, where writing these gives the same texts again."""
     encoded = column.combine_chunks().dictionary_encode()
     texts = encoded.dictionary
     for type_ in (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us")):
@@ -86,11 +77,7 @@ def lossless(column: Any) -> Any:
 
 
 def dates(column: Any) -> Any | None:
-    """The column as dates or times, or ``None`` where a value is not in ISO form.
-
-    >>> dates(pa.array(["2024-03-17", None])).type, dates(pa.array(["March"]))
-    (DataType(date32[day]), None)
-    """
+    """The column as dates or times, or ``None`` where a value is not in ISO form."""
     found = _cast(column, pa.date32())
     return _cast(column, pa.timestamp("us")) if found is None else found
 

@@ -8,12 +8,16 @@ are values unless ``nulls`` names them. Writing: missing is an empty field, quot
 from __future__ import annotations
 
 import codecs
+import csv
+import gzip
+import io
 import os
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,7 +25,6 @@ import pyarrow.csv as arrow_csv
 
 from undercover.errors import DataError, OutputError, listed
 from undercover.io.csv.kinds import infer
-from undercover.io.csv.sniff import encodings_to_try, open_binary, open_text, records, sample, separator_of
 from undercover.model.table import write_values
 
 _CODED = pa.dictionary(pa.int32(), pa.string())
@@ -29,15 +32,15 @@ _BLOCK = 1 << 22
 _BATCH = 1 << 17
 _RAGGED_SHOWN = 5
 _LONG = pa.large_string()
+SEPARATORS = (",", ";", "\t", "|")
+SAMPLE = 1 << 18
+_RECORDS = 200
+_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True)
 class CsvDecisions:
-    """How a CSV file was read.
-
-    >>> CsvDecisions(separator=";", decimal=",", encoding="latin-1").sentence()
-    "read as: separator ';', decimal ',', encoding latin-1"
-    """
+    """How a CSV file was read."""
 
     separator: str
     decimal: str
@@ -278,3 +281,71 @@ def _ragged(path: Path, separator: str, encoding: str, message: str) -> list[str
     except DataError as error:
         problems += [f"`{path}`, {problem}" for problem in error.problems]
     return problems or [f"`{path}` is not a CSV file that can be read: {message}."]
+
+
+def sample(path: Path) -> bytes:
+    """The first bytes of a file, unpacked where it is gzip."""
+    try:
+        with open_binary(path) as stream:
+            return stream.read(SAMPLE)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"`{path}` is named .gz but cannot be unpacked: {error}. Compress it again, or rename it if it is plain."
+        ) from error
+    except OSError as error:
+        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+
+
+def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
+    """Open a file for reading bytes, unpacked where its name ends in ``.gz``."""
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
+
+
+def open_text(path: Path, encoding: str) -> TextIO:
+    """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out."""
+    name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    if path.suffix.lower() == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding=name, newline=""))
+    return open(path, encoding=name, newline="")
+
+
+def encodings_to_try(start: bytes) -> tuple[str, ...]:
+    """The encodings a file that begins with ``start`` may have, the likeliest first."""
+    for mark, encoding in _MARKS.items():
+        if start.startswith(mark):
+            return (encoding,)
+    return ("utf-8", "cp1252", "latin-1")
+
+
+def separator_of(text: str) -> str:
+    """The separator that cuts most records into as many fields as the header; a comma where there is one column."""
+    best, best_score = ",", (0.0, 1)
+    for separator in SEPARATORS:
+        counts = [len(record) for _, record in records(text, separator, limit=_RECORDS)]
+        if len(text) >= SAMPLE // 2 and len(counts) > 2:
+            counts = counts[:-1]  # the sample may end within a record
+        if not counts or counts[0] == 1:
+            continue
+        score = (sum(count == counts[0] for count in counts) / len(counts), counts[0])
+        if score > best_score:
+            best, best_score = separator, score
+    return best
+
+
+def records(text: str | TextIO, separator: str, *, limit: int | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV text, each with the line it begins on; blank lines are left out."""
+    stream = io.StringIO(text, newline="") if isinstance(text, str) else text
+    reader = csv.reader(stream, delimiter=separator)
+    begins = 1
+    found = 0
+    try:
+        for record in reader:
+            if record:
+                yield begins, record
+                found += 1
+                if found == limit:
+                    return
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        if limit is None:
+            raise DataError(f"line {begins}: {error}. Is a quotation mark not closed?") from error

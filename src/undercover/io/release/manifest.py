@@ -61,6 +61,7 @@ class _Manifest(_Entry):
     method: _Method
     guarantees: list[dict[str, Any]]
     algorithm_safe: bool
+    corruption_robust: bool = False
     tables: list[_Table]
     suppressed_rows: int
     form: dict[str, Any] | None = None
@@ -85,6 +86,7 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> N
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         "algorithm_safe": release.algorithm_safe,
+        "corruption_robust": release.corruption_robust,
         "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
@@ -111,6 +113,7 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
         parameters=manifest.method.parameters,
         tables=tables,
         algorithm_safe=manifest.algorithm_safe,
+        corruption_robust=manifest.corruption_robust,
         suppressed_rows=manifest.suppressed_rows,
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),

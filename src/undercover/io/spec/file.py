@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from undercover.errors import unknown
 from undercover.model.schema import Kind, Missing
 
-Scalar = str | int | float | bool
-
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -94,11 +92,7 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
 
 
 def checked(content: Mapping[str, Any]) -> tuple[SpecFile, list[str]]:
-    """The content of a file as far as it can be understood, and everything that is wrong with it.
-
-    >>> checked({"data": {"seperator": ";"}})[1]
-    ['Key `data.seperator` is not known. Did you mean `separator`? There are: `missing`, `separator`, ...']
-    """
+    """The content of a file as far as it can be understood, and everything that is wrong with it."""
     try:
         return SpecFile.model_validate(content), []
     except ValidationError as error:

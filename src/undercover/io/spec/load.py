@@ -30,11 +30,7 @@ _ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
 
 @dataclass(frozen=True)
 class HierarchyRecipe:
-    """How to build a hierarchy once the values of its column are known.
-
-    >>> HierarchyRecipe("prefixes", (1,)).build(["10115", "20095"]).rows
-    (('10115', '1****', '*'), ('20095', '2****', '*'))
-    """
+    """How to build a hierarchy once the values of its column are known."""
 
     way: Literal["intervals", "prefixes", "dates"]
     steps: tuple[Any, ...]
@@ -82,12 +78,7 @@ def load_spec(path: str | os.PathLike[str]) -> Spec:
 
 
 def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None) -> Spec:
-    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``.
-
-    >>> spec_from_mapping({"roles": {"quasi_identifiers": ["age"]}, "colums": {}})
-    Traceback (most recent call last):
-    undercover.errors.SchemaError: Key `colums` is not known. Did you mean `columns`? There are: ...
-    """
+    """The same from a mapping; paths of hierarchies and distances are relative to ``folder``."""
     parts, problems = checked(content)
     roles = _roles(parts, problems)
     columns: dict[str, Column] = {}

@@ -72,20 +72,12 @@ def _as_file_name(name: str) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""A TOML basic string; JSON escapes all that TOML wants escaped but DEL.
-
-    >>> quoted('say "age"'), quoted("a\x7fb")
-    ('"say \\"age\\""', '"a\\u007fb"')
-    """
+    r"""A TOML basic string; JSON escapes all that TOML wants escaped but DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def written(value: Any) -> str:
-    """A value on one line: text, number, truth, list or inline table.
-
-    >>> written(["a", 1, 0.5, True, {"name": "b"}])
-    '["a", 1, 0.5, true, {"name" = "b"}]'
-    """
+    """A value on one line: text, number, truth, list or inline table."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

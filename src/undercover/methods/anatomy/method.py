@@ -71,6 +71,11 @@ class Anatomy:
         """Blind to quasi-identifiers, secret uniform picks."""
         return True
 
+    @property
+    def corruption_robust(self) -> bool:
+        """Who has a value takes a slot of it at random, whoever has the others."""
+        return True
+
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Frequency l-diversity of every bucket."""
         return (LDiversity(l=self.l),)

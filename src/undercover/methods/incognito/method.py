@@ -101,6 +101,11 @@ class Incognito:
         """With k alone the node depends on quasi-identifiers only."""
         return self.l is None and self.t is None
 
+    @property
+    def corruption_robust(self) -> bool:
+        """With k alone, too: no value has a say in who is with whom."""
+        return self.algorithm_safe
+
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
         return (KAnonymity(k=self.k), *self._asked.claims(table))

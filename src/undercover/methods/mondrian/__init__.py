@@ -1,3 +1,1 @@
 """Mondrian: strict multidimensional recoding."""
-
-from undercover.methods.mondrian.method import Mondrian as Mondrian

@@ -159,11 +159,7 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
 
 
 def did(release: Release) -> str:
-    """What was done, in words.
-
-    >>> did(Release("mutual-cover", {"unchanged": "off"}, (), False)).endswith("left as they are.")
-    True
-    """
+    """What was done, in words."""
     said = [DONE, _UNCHANGED.get(str(release.parameters.get("unchanged")), "")]
     if release.parameters.get("tables") == "uniform":
         said.append("The tables make every value of a group equally likely.")

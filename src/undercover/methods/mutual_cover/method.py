@@ -40,7 +40,7 @@ from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.model.form import Drawn
-from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
@@ -195,16 +195,6 @@ class MutualCover:
             },
             used={"own_distances": own} if own else {},
         )
-
-    def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
-        """The partitions of a tiny table, seen by somebody who knows them; values drawn within groups tell no more."""
-        codes = table[sensitive_column(table, "MutualCover")].codes
-        if self.partition == "guided":
-            for probability, labels in self._deal(table).outcomes():
-                yield probability, seen_groups(labels, codes)
-            return
-        groups = self._cutter(table)(_without_trees(table)).groups
-        yield Fraction(1), seen_groups(groups.labels, codes)
 
     def _groups(self, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:
         """Which row goes where."""

@@ -21,12 +21,6 @@ class LeafBits:
 
     A cell that is no node, interval, set or value of the hierarchy, such as a missing one, may stand for anything: it
     has every bit, and one more by which it is told from the root.
-
-    >>> towns = LeafBits(Hierarchy([("Bonn", "Germany"), ("Köln", "Germany"), ("Lyon", "France")]))
-    >>> [f"{towns[cell]:b}" for cell in ("Germany", "{Bonn, Lyon}", "*", "")]
-    ['11', '101', '111', '1111']
-    >>> towns.is_node("{Bonn, Köln}"), towns.is_node("{Bonn, Lyon}"), towns.is_node("")
-    (True, False, False)
     """
 
     def __init__(self, hierarchy: Hierarchy) -> None:
@@ -77,11 +71,6 @@ def least_left(tables: Sequence[Iterable[int]], enough: int) -> tuple[int, tuple
     """The fewest values that sets, one of every table, have in common, and such sets; None where that is ``enough``.
 
     Best first: what is left of a choice less the most that the remaining tables can take away.
-
-    >>> least_left([[0b011, 0b110], [0b101, 0b111]], enough=2)
-    (1, (3, 5))
-    >>> least_left([[0b011, 0b110], [0b101, 0b111]], enough=1) is None
-    True
     """
     choices = [sorted(set(sets)) for sets in tables]
     universe = 0
@@ -156,11 +145,7 @@ def require_independent(others: Sequence[Published]) -> None:
 
 
 def _is_acyclic(edges: Sequence[int]) -> bool:
-    """Whether a spanning tree of largest overlaps keeps the tables of each variable together: Bernstein & Goodman 1981.
-
-    >>> _is_acyclic([0b011, 0b110]), _is_acyclic([0b011, 0b110, 0b101]), _is_acyclic([0b011, 0b110, 0b101, 0b111])
-    (True, False, True)
-    """
+    """Whether a tree of largest overlaps keeps the tables of each variable together: Bernstein & Goodman 1981."""
     tree, rest, kept, union = list(edges[:1]), list(edges[1:]), 0, 0
     while rest:
         overlap, place = max((max((a & b).bit_count() for a in tree), place) for place, b in enumerate(rest))
@@ -172,13 +157,7 @@ def _is_acyclic(edges: Sequence[int]) -> bool:
 
 
 def _cell_bits(labels: Sequence[str]) -> dict[str, int] | None:
-    """Cells of a column as bit sets: of the ends of ranges and the gaps between them, or of words; None for a mixture.
-
-    >>> _cell_bits(["[1, 5]", "3", "*"])
-    {'[1, 5]': 31, '3': 4, '*': -1}
-    >>> _cell_bits(["3", "many"]) is None
-    True
-    """
+    """Cells of a column as bit sets: of the ends of ranges and gaps between them, or of words; None for a mixture."""
     ranges = {label: found for label in labels if (found := _range(label)) is not None}
     words = [label for label in labels if label not in ranges and label != EVERYTHING]
     if ranges and words:

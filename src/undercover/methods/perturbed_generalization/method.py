@@ -172,6 +172,11 @@ class PerturbedGeneralization:
         """With label-free cells the release depends on sensitive values through the published ones alone."""
         return self.labels == "free"
 
+    @property
+    def corruption_robust(self) -> bool:
+        """With label-free cells, too: the value of a cell is drawn from its own people alone."""
+        return self.labels == "free"
+
     def continue_from(self, before: Run, people: SamePeople) -> PerturbedGeneralization:
         """The same; refused where people are in both tables, or where nobody can say who is."""
         if people:
@@ -257,18 +262,6 @@ class PerturbedGeneralization:
             for rows in product(*members):
                 share = Fraction(1, int(np.prod([len(of_cell) for of_cell in members])))
                 yield chance * share, drawn_cells(members, [noise.domain[values[row]] for row in rows])
-
-    def likelihood(self, table: Table, seen: DrawnCells) -> Fraction:
-        """The probability of what is seen, had its cells been fixed beforehand: what the release alone says."""
-        sensitive, noise_free = self._checked(table)
-        own = domain_codes(table, sensitive, noise_free.domain)
-        smallest = min(len(rows) for rows, _ in seen)
-        keep = self._keep(1 if self.labels == "driven" else smallest, noise_free.size)
-        noise = Channel(keep, noise_free.domain)
-        chance = Fraction(1)
-        for rows, value in seen:
-            chance *= _value_chances(own[sorted(rows)], noise)[noise.code[value]]
-        return chance
 
     def _parts(self, table: Table, engine: Engine | None = None, progress: Progress = no_progress) -> Partition:
         """Cells by quasi-identifiers alone."""

@@ -1,3 +1,1 @@
 """Privacy streamliner: groups that tell nothing beyond themselves."""
-
-from undercover.methods.streamliner.method import Streamliner as Streamliner

@@ -12,7 +12,8 @@ DONE = (
 _ALGORITHMS = {
     "wrap": "Who is with whom was drawn at random, so that groups are as small as they can be.",
     "guided": "Groups keep within strata that were fixed beforehand; within them near rows were joined in a way that "
-    "does not depend on which sensitive value is whose.",
+    "does not depend on which sensitive value is whose. Whoever knows the value of one person may learn from it about "
+    "people of other groups.",
     "rda": "Who is with whom was drawn at random.",
     "gda": "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; somebody who "
     "knows it may invert it.",

@@ -90,13 +90,20 @@ class Streamliner:
         if self.algorithm == "gda" and self.allow_unsafe is not True:
             yield (
                 "The algorithm `gda` of Streamliner is not safe: somebody who knows it can infer sensitive values. "
-                "Use `guided`, or say allow_unsafe=True (--allow-unsafe) to publish it all the same."
+                "Use `guided`, which is safe unless values of others are known, or `wrap`, which is safe then, too; or "
+                "say allow_unsafe=True (--allow-unsafe) to publish it all the same."
             )
 
     @property
     def algorithm_safe(self) -> bool:
         """All but ``gda`` treat rows of a group alike whatever their sensitive values."""
         return self.algorithm != "gda"
+
+    @property
+    def corruption_robust(self) -> bool:
+        """``wrap`` and ``rda``: rows of a value take its slots at random. ``guided`` zips rows in the order of their
+        ranks, so that one known value may tell which row of other groups has which."""
+        return self.algorithm in ("wrap", "rda")
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Frequency l-diversity of every class."""

@@ -140,13 +140,7 @@ def _parents(column: EncodedColumn) -> NDArray[np.int64]:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The parameters of a method beyond k, checked one by one; ``method`` is its name in messages.
-
-    >>> Asked(method="Mondrian", l=3).problems()
-    []
-    >>> Asked(method="Mondrian", diversity="distinct").problems()
-    ["The 'diversity' parameter of Mondrian says what l means. Give l too."]
-    """
+    """The parameters of a method beyond k, checked one by one; ``method`` is its name in messages."""
 
     method: str
     l: float | Fraction | None = None

@@ -248,11 +248,7 @@ def two_level_warning(domain: FullDomain) -> tuple[str, ...]:
 
 
 def with_levels(done: str, release: Release) -> str:
-    """What was done, with the levels that were taken and the columns that were left out.
-
-    >>> with_levels("Generalised.", Release("incognito", {"used": {"levels": {"age": "2 of 4"}}}, (), True))
-    'Generalised. Levels, 0 being the value itself: age 2 of 4.'
-    """
+    """What was done, with the levels that were taken and the columns that were left out."""
     used = release.parameters.get("used") or {}
     if used.get("levels"):
         levels = ", ".join(f"{column} {level}" for column, level in used["levels"].items())

@@ -197,12 +197,7 @@ class JointCondition:
 def other_sets(
     others: Sequence[NDArray[np.uint64]], n_values: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """(sets, where each table's begin, values each lacks) as :func:`joint_values_hold` takes them.
-
-    >>> sets, starts, missing = other_sets([np.array([[0b111], [0b001], [0b011]], np.uint64)], 3)
-    >>> sets.tolist(), starts.tolist(), missing.tolist()
-    ([[1]], [0, 1], [2])
-    """
+    """(sets, where each table's begin, values each lacks) as :func:`joint_values_hold` takes them."""
     kept, lacking = [], []
     for table in others:
         smallest = smallest_sets(table)

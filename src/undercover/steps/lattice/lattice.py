@@ -77,11 +77,7 @@ class Lattice:
 
 
 def above(nodes: NodeSet) -> NodeSet:
-    """The nodes and everything more general.
-
-    >>> above(np.array([[False, True], [False, False]])).tolist()
-    [[False, True], [False, True]]
-    """
+    """The nodes and everything more general."""
     for axis in range(nodes.ndim):
         nodes = np.logical_or.accumulate(nodes, axis=axis)
     return nodes
@@ -135,15 +131,6 @@ def every_node(
     """Those of the nodes ``within`` that pass a check without Incognito's properties: each is looked at.
 
     ``within`` holds with a node everything more general. Cells are filled once per family here, too.
-
-    >>> class Bare:
-    ...     def __init__(self, levels):
-    ...         self.levels = levels
-    ...     def rolled_up(self, axis, level):
-    ...         return Bare((*self.levels[:axis], level, *self.levels[axis + 1 :]))
-    >>> whole = np.ones((2, 2), dtype=bool)
-    >>> listed_nodes(every_node(Lattice((1, 1)), Bare, lambda cube: sum(cube.levels) % 2 == 0, whole))
-    [(0, 0), (1, 1)]
     """
     found = lattice.none()
     total, done = int(within.sum()), 0

@@ -6,12 +6,16 @@ reason instead, under ``why.<measure>``.
 
 from __future__ import annotations
 
+import ctypes
+import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover import plugins
@@ -33,7 +37,6 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
-from undercover.studies.compare.memory import peak_growth
 from undercover.studies.compare.plan import Planned
 from undercover.utility.classification import Classification
 from undercover.utility.kept import distances_of
@@ -48,6 +51,11 @@ SMALL = 2000  # rows on which a method is tried so that it is compiled before it
 MOST_SUBSETS = 10  # known columns up to which an attacker who matches on some of them is tried
 MOST_PAIRS = 4_000_000  # of people and rows of their group up to which the informed adversary is tried
 _DRAWN = "Quasi-identifiers are drawn, not generalised: no cell is wider than a value, which says nothing of the loss."
+T = TypeVar("T")
+
+_CLEAR = Path("/proc/self/clear_refs")
+_STATUS = Path("/proc/self/status")
+_RESET_PEAK = "5"
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,13 +237,7 @@ class Bench:
 
 
 def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many.
-
-    >>> neighbours(["age", "sex"])
-    (('age',), ('sex',), ('age', 'sex'))
-    >>> len(neighbours(["a", "b", "c", "d"]))
-    12
-    """
+    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many."""
     count = len(names)
     around = (
         tuple(sorted((start + step) % count for step in range(size)))
@@ -274,3 +276,28 @@ def _strongest(name: str, found: Sequence[Sequence[NDArray[np.float64]]]) -> Fig
 def _middle(name: str, parts: Sequence[NDArray[np.float64]]) -> Figures:
     errors = np.concatenate(parts)
     return {f"{name}.mean": float(errors.mean()), f"{name}.median": float(np.median(errors))}
+
+
+def peak_growth(call: Callable[[], T]) -> tuple[T, int | None]:
+    """The result of a call, and the bytes by which the process grew at its peak during it (Linux).
+
+    What the allocator keeps of earlier calls is given back first, lest it be used again unseen. The figure is ``None``
+    where the system does not tell.
+    """
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+        _CLEAR.write_text(_RESET_PEAK)
+        before = _status("VmRSS")
+    except (OSError, AttributeError, TypeError):  # no such file, no such function, no C library
+        return call(), None
+    result = call()
+    return result, max(0, _status("VmHWM") - before)
+
+
+def _status(field: str) -> int:
+    for line in _STATUS.read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"`{_STATUS}` has no {field}.")

@@ -31,11 +31,7 @@ class Planned:
 
     @property
     def title(self) -> str:
-        """What it is called.
-
-        >>> Planned("mondrian", "Mondrian", "k", 5, {"k": 5}).title
-        'Mondrian, k=5'
-        """
+        """What it is called."""
         return self.label if self.value == "" else f"{self.label}, {self.parameter}={self.value}"
 
 
@@ -68,11 +64,7 @@ def plan(
 
 
 def without_sweep(methods: Iterable[str]) -> list[str]:
-    """Methods for which no sweep is known.
-
-    >>> without_sweep(["mondrian", "my-own"])
-    ['my-own']
-    """
+    """Methods for which no sweep is known."""
     return [name for name in methods if not about_of(name).sweeps]
 
 

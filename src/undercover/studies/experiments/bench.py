@@ -33,15 +33,7 @@ class TableBench:
 
 
 def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:
-    """A table with some of its quasi-identifiers, so many times one below the other.
-
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [1, 2], "sex": [1, 1], "ill": [5, 6]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex"], sensitive="ill"))
-    >>> twice = part(table, ("age",), copies=2)
-    >>> twice["age"].codes.tolist(), list(twice.columns)
-    ([0, 1, 0, 1], ['age', 'ill'])
-    """
+    """A table with some of its quasi-identifiers, so many times one below the other."""
     kept = (*names, *table.schema.sensitive)
     settings = {name: column for name, column in table.schema.columns.items() if name in kept}
     schema = replace(table.schema, quasi_identifiers=names, identifiers=(), insensitive=(), columns=settings)
@@ -50,11 +42,7 @@ def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:
 
 
 def grouped_census(rows: int, seed: int) -> pa.Table:
-    """The built-in census with fifty groups of occupations, as many as the papers' SAL and OCC have.
-
-    >>> grouped_census(5, seed=1).column_names[-1]
-    'occupation_group'
-    """
+    """The built-in census with fifty groups of occupations, as many as the papers' SAL and OCC have."""
     people = census(rows, seed)
     groups = (people["occupation"].to_numpy() // 10).astype(np.int16)
     return people.append_column("occupation_group", pa.array(groups))

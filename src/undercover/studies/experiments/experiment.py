@@ -1,31 +1,124 @@
-"""What an experiment is: independent cells, plots folded from their figures, and claims judged by them.
+"""What an experiment is: independent cells, their figures as tidy rows, plots folded from these, and claims judged.
 
 An experiment is data. Nothing runs before :func:`undercover.studies.experiments.runner.run_experiment` is handed one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from undercover.model.protocols import Progress
-from undercover.studies.experiments.rows import NotMeasuredError, Rows
 
+COLUMNS = ("experiment", "figure", "series", "x", "measure", "value", "repetition")
 Verdict = Literal["held", "not held", "cannot be tested"]
 HELD: Verdict = "held"
 NOT_HELD: Verdict = "not held"
 CANNOT_BE_TESTED: Verdict = "cannot be tested"
 
 
+class NotMeasuredError(LookupError):
+    """A figure that a claim needs and no cell could measure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured value."""
+
+    experiment: str
+    figure: str
+    series: str
+    x: float | str
+    measure: str
+    value: float
+    repetition: int = 0
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Measured values, in the order of their cells."""
+
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def values(
+        self, figure: str, series: str | None = None, measure: str | None = None, x: float | str | None = None
+    ) -> list[float]:
+        """All values that fit; what is left out does not matter."""
+        return [
+            row.value
+            for row in self.rows
+            if row.figure == figure
+            and (series is None or row.series == series)
+            and (measure is None or row.measure == measure)
+            and (x is None or row.x == x)
+        ]
+
+    def found(self, figure: str, series: str, measure: str, x: float | str | None = None) -> list[float]:
+        """The same, if there are any."""
+        found = self.values(figure, series, measure, x)
+        if not found:
+            raise NotMeasuredError(f"{measure} was not measured for {series}" + (f" at {x}" if x is not None else ""))
+        return found
+
+    def mean(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The mean over repetitions (and over every x, where none is named)."""
+        found = self.found(figure, series, measure, x)
+        return sum(found) / len(found)
+
+    def means(self, figure: str, series: str, measure: str) -> dict[Any, float]:
+        """The mean at every x of the series, by ascending x."""
+        return {x: self.mean(figure, series, measure, x) for x in sorted(self.xs(figure, series))}
+
+    def least(self, figure: str, series: str, measure: str, x: float | str | None = None) -> float:
+        """The least of the repetitions: of a duration, the one that was disturbed least."""
+        return min(self.found(figure, series, measure, x))
+
+    def xs(self, figure: str, series: str) -> list[Any]:
+        """Where the series was measured, in the order of its cells."""
+        return list(dict.fromkeys(row.x for row in self.rows if row.figure == figure and row.series == series))
+
+    def points(
+        self, figure: str, measure: str, *, panel: str = "", series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """Mean, least and greatest value over the repetitions of every series and x, ready to be drawn."""
+        wanted = None if series is None else set(series)
+        grouped: dict[tuple[str, float | str], list[Row]] = {}
+        for row in self.rows:
+            if row.figure == figure and row.measure == measure and (wanted is None or row.series in wanted):
+                grouped.setdefault((row.series, row.x), []).append(row)
+        return [_point(panel, same) for same in grouped.values()]
+
+    def panels(
+        self, figure: str, measures: Mapping[str, str], series: Iterable[str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The points of several measures, each in the panel of that title."""
+        return [
+            point
+            for measure, panel in measures.items()
+            for point in self.points(figure, measure, panel=panel, series=series)
+        ]
+
+
+def _point(panel: str, rows: Sequence[Row]) -> dict[str, Any]:
+    values = [row.value for row in rows]
+    return {
+        "panel": panel,
+        "series": rows[0].series,
+        "x": rows[0].x,
+        "mean": sum(values) / len(values),
+        "min": min(values),
+        "max": max(values),
+        "count": len(values),
+    }
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One measurement, independent of every other.
-
-    >>> cell = Cell("area", "square", 3, lambda side: {"area": side**2}, {"side": 3})
-    >>> cell.measure(**cell.parameters)
-    {'area': 9}
-    """
+    """One measurement, independent of every other."""
 
     figure: str
     series: str  # the line or bar in the figure
@@ -44,13 +137,17 @@ class Judgement:
     figures: str
 
 
+Judge = Callable[[Rows], Judgement]
+"""Gives a verdict with the figures it rests on; where figures are missing, it raises ``NotMeasuredError``."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """Something a paper says of its measurements."""
 
     id: str  # short and stable, for scripts
     place: str  # where the paper says it
-    judge: Callable[[Rows], Judgement]  # where rows are missing it may raise NotMeasuredError
+    judge: Judge
     statement: str  # in our own words
     criterion: str  # when we say that it held, with the tolerance
 
@@ -63,20 +160,12 @@ class Claim:
 
 
 def judged(held: bool, figures: str) -> Judgement:
-    """Held or not.
-
-    >>> judged(True, "2 of 2").verdict
-    'held'
-    """
+    """Held or not."""
     return Judgement(HELD if held else NOT_HELD, figures)
 
 
-def untestable(reason: str) -> Callable[[Rows], Judgement]:
-    """The judge of a claim no measurement of ours can decide.
-
-    >>> untestable("we do not have that algorithm")(Rows(())).verdict
-    'cannot be tested'
-    """
+def untestable(reason: str) -> Judge:
+    """The judge of a claim no measurement of ours can decide."""
     return lambda rows: Judgement(CANNOT_BE_TESTED, reason)
 
 

@@ -1,8 +1,4 @@
-"""What claims are judged by: whether figures rise, fall, stay flat or stay below others, and how that is told.
-
-A judge takes the measured rows and gives a verdict with the figures it rests on; where figures are missing, it raises
-:class:`~undercover.studies.experiments.rows.NotMeasuredError` with the reason.
-"""
+"""What claims are judged by: whether figures rise, fall, stay flat or stay below others, and how that is told."""
 
 from __future__ import annotations
 
@@ -11,70 +7,43 @@ from itertools import pairwise
 from operator import gt, lt
 from typing import TypeVar
 
-from undercover.studies.experiments.experiment import Judgement, judged
-from undercover.studies.experiments.rows import NotMeasuredError, Rows
+from undercover.studies.experiments.experiment import Judge, Judgement, NotMeasuredError, Rows, judged
 
-Judge = Callable[[Rows], Judgement]
 Order = Callable[[float, float], bool]
 Write = Callable[[float], str]
 Found = TypeVar("Found", bound=Sized)
 
 
 def steps(order: Order, values: Iterable[float]) -> list[bool]:
-    """Whether each value and the next stand in that order.
-
-    >>> steps(lt, [1, 2, 2])
-    [True, False]
-    """
+    """Whether each value and the next stand in that order."""
     return [order(before, after) for before, after in pairwise(values)]
 
 
 def rises(values: Iterable[float]) -> bool:
-    """Whether every value is above the one before.
-
-    >>> rises([1, 2, 3]), rises([1, 2, 2])
-    (True, False)
-    """
+    """Whether every value is above the one before."""
     return all(steps(lt, values))
 
 
 def falls(values: Iterable[float]) -> bool:
-    """Whether every value is below the one before.
-
-    >>> falls([3, 2, 1]), falls([3, 3, 1])
-    (True, False)
-    """
+    """Whether every value is below the one before."""
     return all(steps(gt, values))
 
 
 def spread(values: Iterable[float]) -> float:
-    """The largest over the smallest: 1 where all is flat.
-
-    >>> spread([2.0, 3.0])
-    1.5
-    """
+    """The largest over the smallest: 1 where all is flat."""
     found = list(values)
     return max(found) / max(min(found), 1e-300)
 
 
 def several(found: Found, missing: str, least: int = 2) -> Found:
-    """The figures, if there are enough of them to compare.
-
-    >>> several({1: 0.5}, "one place only")
-    Traceback (most recent call last):
-    undercover.studies.experiments.rows.NotMeasuredError: one place only
-    """
+    """The figures, if there are enough of them to compare."""
     if len(found) < least:
         raise NotMeasuredError(missing)
     return found
 
 
 def every(parts: Iterable[tuple[bool, str]], joint: str = "; ", *, missing: str = "nothing was measured") -> Judgement:
-    """Held where every part did, each with its figures.
-
-    >>> every([(True, "l = 4: 10%"), (False, "l = 6: 20%")])
-    Judgement(verdict='not held', figures='l = 4: 10%; l = 6: 20%')
-    """
+    """Held where every part did, each with its figures."""
     found = list(parts)
     if not found:
         raise NotMeasuredError(missing)
@@ -84,11 +53,7 @@ def every(parts: Iterable[tuple[bool, str]], joint: str = "; ", *, missing: str 
 def counted(
     held: Sequence[bool], what: str, *, share: float = 1.0, missing: str = "nothing to compare was measured"
 ) -> Judgement:
-    """Held where at least that share of all comparisons did.
-
-    >>> counted([True, True, False], " steps of l")
-    Judgement(verdict='not held', figures='2 of 3 steps of l')
-    """
+    """Held where at least that share of all comparisons did."""
     if not held:
         raise NotMeasuredError(missing)
     return judged(sum(held) >= share * len(held), f"{sum(held):,} of {len(held):,}{what}")

@@ -21,14 +21,7 @@ Maker = Callable[[int, int], pa.Table]  # from a number of rows and a seed
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The choices that every experiment knows.
-
-    >>> Request(options={"strata": "sex"}).choices(["strata", "range"])
-    {'strata': 'sex'}
-    >>> Request(options={"stratum": "sex"}).choices(["strata", "range"])
-    Traceback (most recent call last):
-    undercover.errors.ParameterError: Option `stratum` is not known. Did you mean `strata`? There are: ...
-    """
+    """The choices that every experiment knows."""
 
     given: Input | None = None  # without it the built-in data are used
     schema: Schema | None = None
@@ -107,11 +100,7 @@ class Source:
 
 
 def one_sensitive(schema: Schema) -> str:
-    """The sensitive column of an experiment that takes one.
-
-    >>> one_sensitive(Schema(quasi_identifiers=["age"], sensitive="disease"))
-    'disease'
-    """
+    """The sensitive column of an experiment that takes one."""
     if len(schema.sensitive) != 1:
         raise SchemaError(f"This experiment takes one sensitive column. Got {listed(schema.sensitive)}.")
     return schema.sensitive[0]

@@ -1,30 +1,48 @@
 """Runs an experiment: the cells that are not yet finished, in order, then everything that follows from them.
 
-A folder holds the journal (:mod:`undercover.studies.experiments.journal`) and, once all cells are finished,
+A folder holds the journal (:mod:`undercover.studies.experiments.folder`) and, once all cells are finished,
 ``results.csv``, ``results.json`` and ``experiment.html``. Whoever is interrupted runs the same command again.
+
+All experiments run one after the other, each in a folder of its own, with one page over the claims of all papers. One
+that cannot be run is recorded with the reason and the others run all the same. The overview is written anew after each.
 """
 
 from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from undercover import plugins
 from undercover.errors import InternalError, UndercoverError
-from undercover.io.plain import plain
+from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
-from undercover.studies.experiments.experiment import Cell, Experiment
-from undercover.studies.experiments.journal import JOURNAL, Finished, Journal, cell_key
-from undercover.studies.experiments.outputs import RESULTS, open_folder, write_results
-from undercover.studies.experiments.rows import Row, Rows
+from undercover.pages.experiment import experiments_overview_html
+from undercover.studies.experiments.experiment import Cell, Experiment, Row, Rows
+from undercover.studies.experiments.folder import (
+    JOURNAL,
+    RESULTS,
+    Finished,
+    Journal,
+    cell_key,
+    open_folder,
+    write_results,
+    write_whole,
+)
+from undercover.studies.experiments.request import Request
 from undercover.version import VERSION
 
 _BETWEEN_REPORTS = 0.5  # seconds
+OVERVIEW = "overview.json"
+PAGE = "index.html"
+FINISHED, WAITING, REFUSED, BROKEN = "finished", "not run yet", "could not be run", "stopped by a bug of undercover"
+_MEMORY_CODE = 2
 
 
 def run_experiment(
@@ -98,11 +116,7 @@ def _measure(cell: Cell) -> tuple[Finished, bool]:
 
 
 def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
-    """What is left, by the seconds that finished cells took for their cost.
-
-    >>> time_left([(1, 2.0), (3, 6.0)], 10), time_left([(1, 90.0)], 10), time_left([], 5)
-    ('about 20 s left', 'about 15 min left', '')
-    """
+    """What is left, by the seconds that finished cells took for their cost."""
     spent, worked = sum(seconds for _, seconds in known), sum(part for part, _ in known)
     if not worked:
         return ""
@@ -167,3 +181,71 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
     }
     results: dict[str, Any] = plain(content)
     return results
+
+
+def run_everything(
+    request: Request, out: Path, *, fresh: bool = False, progress: Progress = no_progress
+) -> dict[str, Any]:
+    """Run every experiment into ``out/NAME`` and write the overview; an interrupted run is continued.
+
+    Returns the content of ``overview.json``: per experiment its ``state``, its claims with their verdicts, and, where
+    it could not be run, the ``reason`` and the ``exit_code`` it would have left with.
+    """
+    names, private = plugins.names("experiments"), request.given is not None
+    open_folder(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private)
+    overview: dict[str, Any] = {
+        "private": private,
+        "quick": request.quick,
+        "experiments": [_waiting(name) for name in names],
+        "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
+    }
+    _write(overview, out)
+    for position, name in enumerate(names):
+
+        def within(stage: str, share: float, done: int = position) -> None:
+            progress(stage, (done + share) / len(names))
+
+        overview["experiments"][position] = _run(name, request, out / name, fresh, within)
+        _write(overview, out)
+    return overview
+
+
+def exit_code(overview: Mapping[str, Any]) -> int:
+    """1 if one of them met a bug of ours, else the code of the first that could not be run, else 0."""
+    codes = [entry["exit_code"] for entry in overview["experiments"] if entry["state"] in (REFUSED, BROKEN)]
+    return 1 if 1 in codes else next(iter(codes), 0)
+
+
+def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progress) -> dict[str, Any]:
+    """One experiment; whatever goes wrong with it is its result, so that the others can run."""
+    try:
+        results = run_experiment(plugins.load("experiments", name)(request), folder, fresh=fresh, progress=progress)
+    except UndercoverError as error:
+        return {**_waiting(name), "state": REFUSED, "reason": str(error), "exit_code": error.exit_code}
+    except MemoryError:
+        reason = "There was not enough memory on this machine."
+        return {**_waiting(name), "state": REFUSED, "reason": reason, "exit_code": _MEMORY_CODE}
+    except Exception as error:
+        where = traceback.format_exception(error)
+        reason = f"{type(error).__name__}: {error}"
+        return {**_waiting(name), "state": BROKEN, "reason": reason, "exit_code": 1, "traceback": "".join(where)}
+    kept = ("experiment", "title", "paper", "version", "data", "claims", "timings")
+    return {
+        **{key: results[key] for key in kept},
+        "refused": len(results["refused"]),
+        "state": FINISHED,
+        "page": f"{name}/{RESULTS[-1]}",
+    }
+
+
+def _waiting(name: str) -> dict[str, Any]:
+    title = name.replace("-", " ").capitalize()
+    return {"experiment": name, "title": title, "paper": "", "state": WAITING, "page": f"{name}/{RESULTS[-1]}"}
+
+
+def _write(overview: Mapping[str, Any], out: Path) -> None:
+    # Where our code lies on this machine is nobody's business.
+    entries = [{key: value for key, value in entry.items() if key != "traceback"} for entry in overview["experiments"]]
+    content: dict[str, Any] = plain({**overview, "experiments": entries})
+    write_whole(out / OVERVIEW, as_json(content))
+    write_whole(out / PAGE, experiments_overview_html(content))

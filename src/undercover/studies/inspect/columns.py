@@ -89,11 +89,7 @@ def code(data: pa.ChunkedArray) -> Values:
 
 
 def guess_role(name: str, column: Values, rows: int, declared: Kind | None = None) -> Suggestion:
-    """The role the column should probably play.
-
-    >>> guess_role("Wohnort", code(pa.chunked_array([["Bonn", "Köln"]])), 2).role
-    'quasi-identifier'
-    """
+    """The role the column should probably play."""
     sample = _sample(column.values)
     evidence = Evidence(
         name=name,
@@ -139,12 +135,7 @@ def _whole(values: pa.Array) -> bool:
 def report_column(
     name: str, column: Values, guess: Suggestion, rows: int, declared: Kind | None = None
 ) -> ColumnReport:
-    """What there is to say about one column.
-
-    >>> ages = code(pa.chunked_array([[31, 31, 40]]))
-    >>> report_column("age", ages, guess_role("age", ages, 3), 3).summary
-    {'min': 31, 'max': 40}
-    """
+    """What there is to say about one column."""
     kind = declared or _kind(column.values, _sample(column.values))
     markers: dict[str, int] = {}
     if _is_text(column.values.type):

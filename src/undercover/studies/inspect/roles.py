@@ -57,13 +57,7 @@ class Suggestion:
 
 
 def suggest(evidence: Evidence) -> Suggestion:
-    """The role a column should probably play.
-
-    >>> suggest(Evidence("contact", "categorical", 3, 3, 0, False, ["a@b.org", "c@d.org", "e@f.org"]))
-    Suggestion(role='identifier', reason='The values look like e-mail addresses.', categories=False, person=True)
-    >>> suggest(Evidence("disease", "categorical", 900, 12, 0, False, [])).role
-    'sensitive'
-    """
+    """The role a column should probably play."""
     present = evidence.rows - evidence.missing
     if present == 0:
         return Suggestion("none", "Every value is missing.")
@@ -76,11 +70,7 @@ def suggest(evidence: Evidence) -> Suggestion:
 
 
 def is_local_date(sample: Sequence[str]) -> bool:
-    """Whether values are dates as people write them, which are not read as dates.
-
-    >>> is_local_date(["31.12.1980", "1.2.81"]), is_local_date(["1980-12-31"])
-    (True, False)
-    """
+    """Whether values are dates as people write them, which are not read as dates."""
     return _mostly(sample, _LOCAL_DATE)
 
 

@@ -82,13 +82,7 @@ class Risk:
 
 
 def class_sizes(columns: Sequence[CodedColumn]) -> NDArray[np.int64]:
-    """The sizes of the classes that ``columns`` make together, in no particular order.
-
-    >>> sex = CodedColumn(np.array([0, 0, 1, 0]), 2)
-    >>> age = CodedColumn(np.array([5, 5, 5, 7]), 8)
-    >>> sorted(class_sizes([sex, age]).tolist())
-    [1, 1, 2]
-    """
+    """The sizes of the classes that ``columns`` make together, in no particular order."""
     key, radix = columns[0].codes, columns[0].size
     for column in columns[1:]:
         if radix * column.size > 1 << 62:
@@ -110,10 +104,6 @@ def singling_out(
 
     With at most ``all_up_to`` columns every set is tried. With more, sets grow from the ``beam`` best of the size
     below; a set that grows from none of them is not tried.
-
-    >>> table = {"sex": CodedColumn(np.array([0, 0, 1]), 2), "age": CodedColumn(np.array([0, 1, 1]), 2)}
-    >>> [(found.columns, found.unique_rows) for found in singling_out(table)]
-    [(('sex', 'age'), 3), (('sex',), 1), (('age',), 1)]
     """
     names = list(columns)
     found: list[Combination] = []
@@ -132,12 +122,7 @@ def singling_out(
 
 
 def size_histogram(sizes: NDArray[np.int64]) -> list[dict[str, int | None]]:
-    """Classes and rows by size of the class.
-
-    >>> size_histogram(np.array([1, 1, 4]))[:3]
-    [{'from': 1, 'to': 1, 'classes': 2, 'rows': 2}, {'from': 2, 'to': 2, 'classes': 0, 'rows': 0},
-     {'from': 3, 'to': 4, 'classes': 1, 'rows': 4}]
-    """
+    """Classes and rows by size of the class."""
     histogram: list[dict[str, int | None]] = []
     for low, high in BINS:
         inside = sizes[(sizes >= low) & (sizes <= (high if high is not None else np.inf))]
@@ -146,13 +131,7 @@ def size_histogram(sizes: NDArray[np.int64]) -> list[dict[str, int | None]]:
 
 
 def risk(sizes: NDArray[np.int64], population_fraction: float = 1.0) -> Risk:
-    """The risk over classes of these sizes: the prosecutor's, or the journalist's for a sample.
-
-    >>> risk(np.array([1, 4, 5]))
-    Risk(highest=1.0, mean=0.3, share_above_threshold=0.5)
-    >>> round(risk(np.array([1, 4, 5]), population_fraction=0.1).highest, 3)
-    0.256
-    """
+    """The risk over classes of these sizes: the prosecutor's, or the journalist's for a sample."""
     distinct, classes = np.unique(sizes, return_counts=True)
     risks = expected_inverse(distinct, population_fraction)
     rows = distinct * classes
@@ -165,13 +144,7 @@ def risk(sizes: NDArray[np.int64], population_fraction: float = 1.0) -> Risk:
 
 
 def expected_inverse(sizes: NDArray[np.int64], population_fraction: float) -> NDArray[np.float64]:
-    """E[1/F | f] for each class size f, where each person is in the table with probability ``population_fraction``.
-
-    >>> expected_inverse(np.array([1, 2]), 1.0).tolist()
-    [1.0, 0.5]
-    >>> expected_inverse(np.array([1, 2]), 0.5).round(4).tolist()
-    [0.6931, 0.3069]
-    """
+    """E[1/F | f] for each class size f, where each person is in the table with probability ``population_fraction``."""
     present, absent = population_fraction, 1 - population_fraction
     if absent == 0:
         return 1 / sizes

@@ -25,11 +25,7 @@ COUNT_WORDS = frozenset({"num", "number", "count", "n", "nb", "anzahl", "nombre"
 
 @dataclass(frozen=True)
 class Rule:
-    """One meaning a column name can have.
-
-    >>> Rule("an age", "quasi-identifier", "age alter").fits(words_of("Age at visit"))
-    True
-    """
+    """One meaning a column name can have."""
 
     meaning: str
     role: SuggestedRole
@@ -56,11 +52,7 @@ class Rule:
 
 
 def words_of(name: str) -> frozenset[str]:
-    """The words of a column name, lower case, without accents, and the name as a single word.
-
-    >>> sorted(words_of("firstName")), sorted(words_of("Straße_2"))
-    (['first', 'firstname', 'name'], ['2', 'strasse', 'strasse2'])
-    """
+    """The words of a column name, lower case, without accents, and the name as a single word."""
     spelled = name.replace("ß", "ss")
     plain = "".join(c for c in unicodedata.normalize("NFKD", spelled) if not unicodedata.combining(c))
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\D)(?=\d)|(?<=\d)(?=\D)", " ", plain)
@@ -69,13 +61,7 @@ def words_of(name: str) -> frozenset[str]:
 
 
 def meanings_of(name: str) -> Iterator[Rule]:
-    """The rules that fit a column name, the most special first.
-
-    >>> [rule.meaning for rule in meanings_of("Geburtsort")]
-    ['a date or place of birth']
-    >>> [rule.role for rule in meanings_of("x17")]
-    []
-    """
+    """The rules that fit a column name, the most special first."""
     words = words_of(name)
     return (rule for rule in RULES if rule.fits(words))
 

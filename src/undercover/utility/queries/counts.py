@@ -32,8 +32,7 @@ from undercover.model.table import Table
 from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.utility.queries.evaluation import Evaluator, evaluate
-from undercover.utility.queries.workload import Workload, asks_for_ranges, draw_workload
+from undercover.utility.queries.workload import Evaluator, Workload, asks_for_ranges, draw_workload, evaluate
 from undercover.utility.views import error_view
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself

@@ -70,7 +70,7 @@ def sum_products(
     """Answer each query by walking through the boxes of its value: (n_queries,) expected counts.
 
     Query q asks for value ``values[q]`` and the positions ``lows[q, j]`` to ``highs[q, j]`` of column j; ``runs`` are
-    :class:`undercover.utility.queries.evaluation.Runs`, of the columns of the queries only.
+    :class:`undercover.utility.queries.workload.Runs`, of the columns of the queries only.
     """
     cells, run_starts, run_low, run_high, sizes = runs
     n, d = lows.shape

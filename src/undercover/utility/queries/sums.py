@@ -24,7 +24,7 @@ from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.answers.asking import ListedColumn, Match
 from undercover.forms.answers.channel import PerturbedCounts
-from undercover.forms.answers.sums import SumAnswer, Sums
+from undercover.forms.answers.recipient import SumAnswer, Sums
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.reading import Reading
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
@@ -45,16 +45,7 @@ Asked = tuple[Predicate, NDArray[np.bool_]]  # a predicate, and which codes of t
 
 @dataclass(frozen=True)
 class SumErrorResult(Viewable):
-    """The errors of one workload.
-
-    Examples
-    --------
-    >>> result = SumErrorResult("pay", np.array([10.0, 20.0]), np.array([9.0, 21.0]), np.array([5.0, 10.0]), None)
-    >>> result.errors.tolist(), result.bounded
-    ([0.1, 0.05], False)
-    >>> result
-    <SumErrorResult: mean 7.50%, median 7.50% over 2 sums of pay>
-    """
+    """The errors of one workload."""
 
     sensitive: str
     exact: Floats = field(repr=False, compare=False)  # (n_queries,)

@@ -2,7 +2,7 @@
 
 Wong, Fu, Wang & Pei 2007, "Minimality attack in privacy preserving data publishing". The attacker knows the algorithm
 with its parameters, everybody's quasi-identifiers and so who is in which group
-(:mod:`undercover.attacks.algorithm_aware` has the same one on tables of a few people). Which cuts Mondrian tries, and
+(:mod:`undercover.studies.algorithm_aware` has the same one on tables of a few people). Which cuts Mondrian tries, and
 in which order, follows from quasi-identifiers. That it published a group whole says that each cut of it left a side
 that fails the l- or t-check; that it took one cut on the way and not those tried before, that each of these did. He
 excludes the arrangements of the groups' sensitive values in which one of the refused cuts would have been allowed; all

@@ -124,13 +124,6 @@ def find_l_cover(table: MicroTable, partitions: Sequence[Partition], l: int) -> 
 
     Every choice of partners for a colour is tried, so this is for a handful of identifiers. A cover need not stay
     inside a group: in the example 1 and 2 change places with 3 and 4, and the two groups become each other.
-
-    >>> from undercover.methods.streamliner.theory.tables import parse
-    >>> table = MicroTable.of({"1": "s1", "2": "s1", "3": "s2", "4": "s2"})
-    >>> find_l_cover(table, [parse("14|23")], 2)
-    (<Candidate: 1→3 2→4; l=2>, <Candidate: 3→1 4→2; l=2>)
-    >>> find_l_cover(table, [parse("12|34")], 2) is None
-    True
     """
     found = []
     for colour in table.colours().values():

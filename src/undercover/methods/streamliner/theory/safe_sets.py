@@ -47,17 +47,7 @@ class Guess(NamedTuple):
 
 @dataclass(frozen=True)
 class MentalImage:
-    """The tables an adversary holds possible; every method returns a smaller image.
-
-    >>> from undercover.methods.streamliner.theory.tables import parse
-    >>> table = MicroTable(tuple("ABCDE"), ("flu", "flu", "cold", "cold", "HIV"))
-    >>> safe = [parse(written) for written in ("AC|BDE", "AD|BCE", "BC|ADE", "BD|ACE", "ABCDE")]
-    >>> image = MentalImage.before_release(table).knowing_safe(safe, HighestRatio(Fraction(2, 3)))
-    >>> image
-    <MentalImage: 10 tables; surest: A=cold with probability 2/5>
-    >>> image.seeing_release(table, parse("AC|BDE"))
-    <MentalImage: 6 tables; surest: A=cold with probability 1/2>
-    """
+    """The tables an adversary holds possible; every method returns a smaller image."""
 
     tables: tuple[MicroTable, ...]
 

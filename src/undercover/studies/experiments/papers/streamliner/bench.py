@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import UndercoverError
-from undercover.methods.streamliner import Streamliner
+from undercover.methods.streamliner.method import Streamliner
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
 from undercover.model.table import Table
@@ -109,13 +109,6 @@ def one_at_a_time(table: Table, strata: Sequence[str]) -> dict[str, int]:
     """Weights that tell rows apart by one column after the other: categories from the last on, then numbers.
 
     What the strata tell apart weighs nothing.
-
-    >>> import pyarrow as pa
-    >>> from undercover.model.schema import Schema
-    >>> people = pa.table({"age": [1, 2, 3], "sex": ["f", "m", "m"], "town": ["a", "b", "c"], "ill": [5, 6, 7]})
-    >>> table = Table.from_arrow(people, Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill"))
-    >>> one_at_a_time(table, ["sex"])
-    {'sex': 0, 'age': 1, 'town': 4}
     """
     weights = dict.fromkeys(strata, 0)
     left = [name for name in table.schema.quasi_identifiers if name not in weights]
@@ -130,9 +123,6 @@ def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
     """Write as many numbers to random places, several times over: work that is linear beyond doubt.
 
     What it takes longer than in proportion is what the caches of the machine cost.
-
-    >>> scatter(np.array([2, 0, 1])).tolist()
-    [1, 2, 0]
     """
     numbers = np.arange(len(order))
     places = np.empty(len(order), dtype=np.int64)
@@ -143,11 +133,7 @@ def scatter(order: NDArray[np.intp], times: int = 10) -> NDArray[np.int64]:
 
 @lru_cache
 def optimal_discernibility(n_rows: int, l: int) -> int:  # noqa: E741
-    """The least sum of squared group sizes where every group has at least l rows: as many groups as fit, even sizes.
-
-    >>> optimal_discernibility(10, 3)  # 3, 3 and 4 rows
-    34
-    """
+    """The least sum of squared group sizes where every group has at least l rows: as many groups as fit, even sizes."""
     groups = max(n_rows // l, 1)
     size, larger = divmod(n_rows, groups)
     return (groups - larger) * size**2 + larger * (size + 1) ** 2

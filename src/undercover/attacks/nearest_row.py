@@ -1,0 +1,227 @@
+"""The nearest row: the attacker knows a person's quasi-identifiers and takes the published row that is most like them.
+
+Record linkage by distance (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001), for tables whose values were moved: he
+needs to know neither groups nor how values were drawn. Two rows are apart by the mean over the known columns of how far
+their values are apart, each on a scale from 0 to 1. Where several rows are equally near, he picks one of them.
+
+He may also know that every row was changed (mutual cover's default says so): then a row that equals the person's
+values is somebody else's, and he takes the nearest of the others. Both are given; what counts is the better one.
+
+Where cells cover the truth, the nearest rows are those that fit, and linkage says it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.attacks.views import NUMBERS
+from undercover.errors import ParameterError
+from undercover.forms.case import Case
+from undercover.forms.disclosure import mean_with_interval
+from undercover.forms.meaning import domain_values
+from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.table import EncodedColumn
+from undercover.model.value_distance import NUMERIC, ValueDistance
+from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
+from undercover.parameters import AtLeast, check
+from undercover.randomness import Randomness
+
+Floats = NDArray[np.float64]
+
+STORY = (
+    "The attacker knows that a person is in the table and knows the person's values in the columns {known}. Knowing "
+    "neither groups nor how values were drawn, he takes the published row nearest to these values to be the person's."
+)
+_NEAR = 1e-9
+_WAYS = ("nearest", "nearest that differs")
+
+
+@dataclass(frozen=True)
+class NearestRowResult(Viewable):
+    """How often the nearest row is the person's own, and how often it shows the person's value."""
+
+    known: tuple[str, ...]
+    people: int
+    rows: NDArray[np.int64]  # input row of everybody looked at
+    identity: Mapping[str, Floats]  # of the nearest row, and of the nearest that differs: whether it is the own one
+    attribute: Mapping[str, Mapping[str, Floats]]  # the same for every sensitive column: the share with the true value
+    baseline: Mapping[str, Any]
+
+    @property
+    def best(self) -> str:
+        """The way that finds more rows."""
+        return max(self.identity, key=lambda way: float(self.identity[way].mean()))
+
+    @property
+    def story(self) -> str:
+        """What the attacker knows and does."""
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Means, with intervals where only some people were looked at."""
+        return {
+            "attack": "nearest-row",
+            "story": self.story,
+            "known": list(self.known),
+            "people": self.people,
+            "targets": len(self.rows),
+            "best": self.best,
+            "identity": {way: self._mean(found) for way, found in self.identity.items()},
+            "attribute": {
+                name: {way: self._mean(found) for way, found in ways.items()} for name, ways in self.attribute.items()
+            },
+            "certain": {way: int((found == 1).sum()) for way, found in self.identity.items()},
+            "baseline": dict(self.baseline),
+        }
+
+    def _mean(self, found: Floats) -> dict[str, Any]:
+        return mean_with_interval(found, sampled=len(self.rows) < self.people)
+
+    def view(self) -> View:
+        """How often he is right, beside guessing."""
+        found = self.to_dict()
+        rows: list[Any] = []
+        for way in _WAYS:
+            entry = found["identity"][way]
+            rows.append((f"the {way} row is the own one", _figure(entry), found["baseline"]["identity"]))
+        for name, ways in found["attribute"].items():
+            guessing = found["baseline"]["attribute"][name]["mean"]
+            rows.extend((f"the {way} row shows the own `{name}`", _figure(ways[way]), guessing) for way in _WAYS)
+        parts = (
+            facts(("people", found["targets"]), ("known of each", listed(found["known"]))),
+            table(("the attacker", "release", "guessing"), "plain risk baseline", rows),
+        )
+        highest = certainty(max(entry["mean"] for entry in found["identity"].values()))
+        return View("nearest-row", "The nearest row", parts, *highest, found["story"], NUMBERS, private=True)
+
+    def __repr__(self) -> str:
+        found = self.identity[self.best].mean()
+        return f"<The {self.best} row is the own one of {found:.1%} of {len(self.rows):,} people; .to_dict() has more>"
+
+
+def _figure(entry: Mapping[str, Any]) -> Figure:
+    return Figure(entry["mean"], "risk", interval=entry.get("interval"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NearestRow:
+    """An attacker who takes the row most like the person.
+
+    Parameters
+    ----------
+    known
+        The columns he knows; by default every quasi-identifier and every insensitive column.
+    most
+        People he looks for; of more than these a random sample, with intervals.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
+    >>> run = uc.publish(uc.datasets.census(500), schema, uc.MutualCover(delta="1/3", l=3), seed=1)
+    >>> found = uc.attack(run, NearestRow())
+    >>> float(found.identity[found.best].mean()) > 1 / 500
+    True
+    """
+
+    name: ClassVar[str] = "nearest-row"
+    effort: ClassVar[Effort] = "report"
+    slow: ClassVar[bool] = False
+
+    known: tuple[str, ...] | None = None
+    most: Annotated[int, AtLeast(1)] = 1_500
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def applies(self, case: Case) -> str | None:
+        """Values were moved, a row is one person, and the run says whose it is."""
+        if case.reading.covers:
+            return "The cells of this release cover the truth: the nearest rows are those that fit. Use linkage."
+        if not case.reading.one_each:
+            return "A row of this release stands for several people, so none is a person's own."
+        if case.own is None:
+            return "Which published row is whose stays in the private run. Attack the run or its folder."
+        return None
+
+    def run(self, case: Case, *, progress: Progress = no_progress) -> NearestRowResult:
+        """Look for everybody, or for a sample."""
+        why_not = self.applies(case)
+        if why_not is not None:
+            raise ParameterError(why_not)
+        original, known = case.original, case.known(self.known, "The nearest row")
+        assert case.own is not None
+        chosen = _sample(original.n_rows, self.most)
+        far = [_distances(case, original[name]) for name in known]
+        codes = [original[name].codes[chosen] for name in known]
+        shown = {name: _shown(case, name) for name in original.schema.sensitive}
+        identity = {way: np.zeros(len(chosen)) for way in _WAYS}
+        attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
+        for place, row in enumerate(chosen):
+            if place % 256 == 0:
+                progress("looking for the nearest rows", place / len(chosen))
+            distance = np.zeros(case.reading.main.rows)
+            for (between, cells), of in zip(far, codes, strict=True):
+                distance += between(int(of[place]))[cells]
+            for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
+                identity[way][place] = (nearest == case.own[row]).sum() / max(len(nearest), 1)
+                for name, values in shown.items():
+                    mine = values[nearest] == original[name].codes[row]
+                    attribute[name][way][place] = mine.mean() if len(nearest) else 0.0
+        return NearestRowResult(known, original.n_rows, original.rows[chosen], identity, attribute, case.baseline())
+
+
+def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
+    """Everybody, or as many drawn at random: the same ones every time, so that a figure can be had again."""
+    if n_rows <= most:
+        return np.arange(n_rows)
+    words = Randomness(0).words("people looked for", n_rows)
+    return np.sort(np.argsort(words, kind="stable")[:most])
+
+
+def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:
+    """The nearest rows, and the nearest of those that differ."""
+    first = np.flatnonzero(distance <= distance.min() + _NEAR)
+    differs = distance > _NEAR
+    if not differs.any():
+        return first, np.empty(0, np.int64)
+    return first, np.flatnonzero(differs & (distance <= distance[differs].min() + _NEAR))
+
+
+def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64]]:
+    """How far each published value of a column is from an original one, and the published values as codes."""
+    covered = case.reading.coverage(column.name, domain_values(column))
+    places = covered.low[covered.starts[:-1]]
+    apart = ValueDistance.of(column)
+    width = apart.widest or 1.0
+
+    def between(code: int) -> Floats:
+        if apart.kind == NUMERIC:
+            found: Floats = np.abs(apart.scale[places] - apart.scale[code]) / width
+            return found
+        return np.array([apart.between(code, int(place)) / width for place in places])
+
+    return _remembered(between), case.reading.column(column.name).codes
+
+
+def _remembered(between: Any) -> Any:
+    found: dict[int, Floats] = {}
+
+    def get(code: int) -> Floats:
+        if code not in found:
+            found[code] = between(code)
+        return found[code]
+
+    return get
+
+
+def _shown(case: Case, name: str) -> NDArray[np.int64]:
+    """The published sensitive values as codes of the original; -1 where the original has none like it."""
+    written = case.reading.column(name)
+    place = {label: code for code, label in enumerate(case.original[name].domain.labels)}
+    return np.array([place.get(label, -1) for label in written.labels], dtype=np.int64)[written.codes]

@@ -1,1 +1,0 @@
-"""Charts, each a Vega-Lite specification."""

@@ -1,0 +1,292 @@
+"""Sections of the report: the riskiest rows that remain, what was done stage by stage, and how large the classes are.
+
+The riskiest rows come with what an attacker knows of them and are for the holder's eyes only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.forms import read
+from undercover.forms.classes import Classes
+from undercover.model.about import about_of
+from undercover.model.figures import number, rows, span
+from undercover.model.run import Run
+from undercover.model.view import AFTER, FigureTable, Part, Picture, View, say, table
+
+_ATTACKERS = {
+    "linkage": "an attacker who links",
+    "informed": "an attacker who knows groups and tables",
+    "p-match": "an attacker who matches on some of the values",
+}
+_NUMBERED = (
+    "Rows are numbered from 0 as they stand in the input. Found is the probability of finding the person's row, the "
+    "columns behind it that of the true value. Sensitive values and identifiers are not shown here."
+)
+_BINS = 24
+_WIDTH = 800
+
+
+def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For every attack that names rows: the rows with their quasi-identifiers, worst first.
+
+    Sensitive values and identifiers are left out: the number of the row is enough for the holder to look them up, and
+    a page is passed on more easily than a table.
+    """
+    found = []
+    for attack in attacks:
+        rows = [{**_flat(worst), "known": _known(run, int(worst["row"]))} for worst in attack.get("worst_rows", ())]
+        if rows:
+            found.append({"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows})
+    return found
+
+
+def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
+    """The rows of :func:`riskiest`, a table for each attack."""
+    title = "The riskiest rows that remain"
+    if not found:
+        return View("riskiest", title, ("No attack named any.",), private=True)
+    return View("riskiest", title, (*map(_table, found, range(len(found))), _NUMBERED), private=True)
+
+
+def _table(found: Mapping[str, Any], place: int) -> FigureTable:
+    rows = found["rows"]
+    who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
+    known = [f"`{name}`" for name in rows[0]["known"]]
+    columns = (
+        "input row",
+        *known,
+        "matches",
+        "found",
+        *(f"`{name}`" if name else "value" for name in found["columns"]),
+    )
+    senses = "count" + " plain" * len(known) + " count risk" + " risk" * len(found["columns"])
+    lines = [
+        (
+            row["row"],
+            *(value or "missing" for value in row["known"].values()),
+            row["matches"],
+            row["identity"],
+            *(row["attribute"][name] for name in found["columns"]),
+        )
+        for row in rows
+    ]
+    title = f"The {len(rows)} rows {who} learns most about"
+    return table(columns, senses, lines, title, private=True, detail=2 if place else 0)
+
+
+def _flat(worst: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a row; what is not measured of it is ``None``."""
+    attribute = worst.get("attribute")
+    named = attribute if isinstance(attribute, Mapping) else {} if attribute is None else {"": attribute}
+    return {
+        "row": int(worst["row"]),
+        "matches": worst.get("matches"),
+        "identity": worst.get("identity"),
+        "attribute": {str(name): value for name, value in named.items()},
+    }
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row["attribute"]))
+
+
+def _known(run: Run, row: int) -> dict[str, str]:
+    original = run.original
+    if original is None:
+        return {}
+    places = np.flatnonzero(original.rows == row)
+    if not len(places):
+        return {}
+    columns = {name: original[name] for name in original.schema.quasi_identifiers}
+    return {name: column.domain.labels[int(column.codes[places[0]])] for name, column in columns.items()}
+
+
+def stages(
+    run: Run,
+    counts: Mapping[str, int],
+    classes: Classes,
+    verdict: str,
+    attacks: Sequence[Mapping[str, Any]],
+    measures: Mapping[str, Any] | None,
+) -> list[dict[str, Any]]:
+    """A title and a text for every stage, and the seconds it took where they were taken."""
+    found = [_stage("Read", _read(run, counts), run, "read")]
+    if counts["dropped"]:
+        left = f"{rows(counts['dropped'])} had a missing value in a quasi-identifier or sensitive column and"
+        found.append(_stage("Left out", f'{left} {_were(counts["dropped"])} left out, as missing = "drop" asks.'))
+    if run.original is not None:
+        found.append(_stage("Encoded", _encoded(run), run, "encode"))
+    about = about_of(run.release.method)
+    grouped = " ".join([about.did(run.release), _grouped(run, counts, classes)])
+    found.append(_stage("Grouped", f"{grouped}{_sizes(run)}", run, "anonymize"))
+    found += [_stage(title, text) for title, text in about.stages(run)]
+    if counts["suppressed"]:
+        text = f"{rows(counts['suppressed'])} fitted into no class and {_are(counts['suppressed'])} not published."
+        found.append(_stage("Suppressed", text))
+    tables = " and ".join(f"{table.name} ({rows(table.rows)})" for table in run.release.tables)
+    order = f"The order of the rows {read(run.release).order}."
+    found.append(_stage("Published", f"{tables}. {order}"))
+    found.append(_stage("Verified", verdict, run, "verify"))
+    if attacks:
+        names = dict.fromkeys(str(attack["attack"]) for attack in attacks)
+        everybody = rows(max(int(attack.get("targets", 0)) for attack in attacks))
+        attackers = ", ".join(names)
+        found.append(
+            _stage(
+                "Attacked",
+                f"By everybody who has the original's quasi-identifiers ({attackers}): {everybody}, one by one.",
+            )
+        )
+    if measures is not None:
+        found.append(_stage("Measured", _measured(measures)))
+    return found
+
+
+def _stage(title: str, text: str, run: Run | None = None, timing: str = "") -> dict[str, Any]:
+    seconds = None if run is None else run.timings.get(timing)
+    return {"title": title, "text": text, "seconds": None if seconds is None else float(seconds)}
+
+
+def _read(run: Run, counts: Mapping[str, int]) -> str:
+    source = run.source.get("path")
+    origin = f" from {PurePath(str(source)).name}" if source else ""
+    return f"{rows(counts['read'])} {_were(counts['read'])} read{origin}."
+
+
+def _encoded(run: Run) -> str:
+    """How many different values the published columns have."""
+    assert run.original is not None
+    columns = run.original.columns
+    known = [f"{name} {number(columns[name].domain.size)}" for name in run.schema.published if name in columns]
+    return f"Different values: {', '.join(known)}."
+
+
+def _grouped(run: Run, counts: Mapping[str, int], classes: Classes) -> str:
+    reading = read(run.release)
+    if reading.charged is not None and reading.charged is not classes:
+        return (
+            f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
+            f"{number(classes.count)} buckets."
+        )
+    unit = reading.unit
+    several = "" if counts["classes"] == 1 else "es" if unit == "class" else "s"
+    return f"This gave {number(counts['classes'])} {unit}{several}."
+
+
+def _sizes(run: Run) -> str:
+    sizes = run.groups.sizes
+    if len(sizes) < 2:
+        return ""
+    low, high = int(sizes.min()), int(sizes.max())
+    return f" The groups that were made have {number(low)}{f' to {number(high)}' if high > low else ''} rows."
+
+
+def _measured(measures: Mapping[str, Any]) -> str:
+    columns = len(measures.get("distributions", ()))
+    pairs = len(measures.get("associations", ()))
+    queries = sum(int(result["queries"]) for result in measures.get("query_errors", ()))
+    asked = f", and {number(queries)} random COUNT queries" if queries else ""
+    return f"Against the original: loss of detail, {number(columns)} distributions, {number(pairs)} pairs{asked}."
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def class_sizes(classes: Classes) -> dict[str, Any]:
+    """Figures and histogram of the classes (of a release in two tables: its buckets)."""
+    return sizes_of(classes.sizes, "class" if classes.boxes is None else "bucket")
+
+
+def sizes_of(sizes: NDArray[np.int64], unit: str) -> dict[str, Any]:
+    """The same of any sizes."""
+    figures: dict[str, Any] = {"unit": unit, "count": len(sizes)}
+    if not len(sizes):
+        return {**figures, "min": None, "median": None, "mean": None, "max": None, "histogram": []}
+    return {
+        **figures,
+        "min": int(sizes.min()),
+        "median": float(np.median(sizes)),
+        "mean": float(sizes.mean()),
+        "max": int(sizes.max()),
+        "histogram": histogram(sizes),
+    }
+
+
+def sizes_view(sizes: Mapping[str, Any]) -> View:
+    """What :func:`sizes_of` found, as a section."""
+    several = "classes" if sizes["unit"] == "class" else f"{sizes['unit']}s"
+    parts: tuple[Part, ...] = ("There are none.",)
+    if sizes["histogram"]:
+        rows = [(span(bin_), bin_["classes"], bin_["rows"]) for bin_ in sizes["histogram"]]
+        middle = (sizes[key] for key in ("min", "median", "mean", "max"))
+        parts = (
+            say("Smallest {count}, median {count}, mean {count}, largest {count} rows.", *middle),
+            partial(class_size_chart, sizes),
+            table(("size", several, "rows"), "plain count count", rows, "The figures", detail=2),
+        )
+    return View("class-sizes", f"How large the {several} are", parts, private=True)
+
+
+def class_size_chart(sizes: Mapping[str, Any]) -> Picture:
+    """How many rows live in classes of which size; takes ``summary["class_sizes"]``."""
+    import altair as alt
+
+    rows = [{"size": span(bin_), "rows": bin_["rows"], "classes": bin_["classes"]} for bin_ in sizes["histogram"]]
+    order = [row["size"] for row in rows]
+    unit = sizes["unit"]
+    axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -45)  # upright where there is room
+    chart = (
+        alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=180)
+        .mark_bar(color=AFTER)
+        .encode(
+            x=alt.X("size:O", sort=order, title=f"size of the {unit} (rows)", axis=axis),
+            y=alt.Y("rows:Q", title="rows published"),
+        )
+    )
+    described = f"Rows by size of their {unit}: from {number(sizes['min'])} to {number(sizes['max'])} rows" + (
+        f", half of them of at most {number(sizes['median'])}."
+    )
+    return Picture.of("class-sizes", chart, rows, described)
+
+
+def histogram(sizes: NDArray[np.int64]) -> list[dict[str, Any]]:
+    """Bins of equal width from the smallest size on; the last one is open where a few sizes lie far out."""
+    low, high = int(sizes.min()), int(sizes.max())
+    usual = int(np.quantile(sizes, 0.99))
+    width = _nice(max(1, -(-(usual - low + 1) // _BINS)))
+    count = min(_BINS, (high - low) // width + 1)
+    place = np.minimum((sizes - low) // width, count)
+    rows = np.bincount(place, sizes, minlength=count + 1)
+    classes = np.bincount(place, minlength=count + 1)
+    bins = [
+        {
+            "from": low + position * width,
+            "to": low + (position + 1) * width - 1 if position < count else None,
+            "classes": int(classes[position]),
+            "rows": int(rows[position]),
+        }
+        for position in range(count + 1)
+    ]
+    return bins if classes[count] else bins[:count]
+
+
+def _nice(width: int) -> int:
+    """The next width of the form 1, 2 or 5 times a power of ten."""
+    power = 1
+    while True:
+        for step in (1, 2, 5):
+            if step * power >= width:
+                return step * power
+        power *= 10

@@ -1,0 +1,1 @@
+"""The adversary who knows the algorithm, and sees everything that is published."""

@@ -1,1 +1,0 @@
-"""Li, Liu, Han & Zhang."""

@@ -1,1 +1,0 @@
-"""Cheong, Wu & Wong."""

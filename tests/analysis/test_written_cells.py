@@ -1,0 +1,50 @@
+"""Published cells as codes and as values they cover, by hand."""
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.forms.coverage import Cover, located
+from undercover.forms.disclosure import _success
+from undercover.forms.displacement import Displacement
+from undercover.forms.domains import shown_values
+from undercover.forms.meaning import Meaning, Values
+from undercover.forms.written import first_rows, labels_of, written
+
+
+def test_columns_as_codes_of_what_is_written() -> None:
+    column = written(pa.array(["a", None, "a", ""]))
+    assert (column.codes.tolist(), column.labels) == ([0, 1, 0, 1], ("a", ""))
+    assert labels_of(pa.array([2.0, float("nan"), None])) == ("2", "nan", "")
+
+
+def test_first_rows_of_codes() -> None:
+    assert first_rows(np.array([1, 0, 1, 0]), 2).tolist() == [1, 0]
+
+
+def test_boxes_that_rows_lie_in() -> None:
+    ages = Cover.of([Meaning(0, 1), Meaning(2, 3)], size=4)
+    box, times = located([np.array([0, 3, 2])], [np.array([1])], [ages])
+    assert (box.tolist(), times.tolist()) == ([-1, 0, 0], [0, 1, 1])
+
+
+def test_cells_and_the_values_they_cover() -> None:
+    sexes = Values(("F", "M"), "categorical", False)
+    assert sexes.read_all(("F", "{F, M}"), "set") == (Meaning(0, 0), Meaning(0, 1))
+    assert shown_values(["[20, 23]", "25", "*", '{30, ""}'], "interval") == ["20", "23", "25", "30", ""]
+
+
+def test_a_sample_of_guesses_has_an_interval() -> None:
+    assert _success(np.array([1.0, 0.0])) == {"guess_success": 0.5}
+    found = _success(np.array([1.0, 0.0, 1.0, 0.0, np.nan]))
+    assert (found["guess_success"], found["guess_sample"], [round(end, 3) for end in found["guess_interval"]]) == (
+        0.5,
+        4,
+        [0.0, 1.0],
+    )
+
+
+def test_a_displacement_in_one_line() -> None:
+    assert (
+        repr(Displacement(12.0, {"age": 0.1, "sex": 0.2}, {"age": 0.01, "sex": 0.2}, {"age": 0.5, "sex": 0.2}))
+        == "<Displacement: 35.0% of the cells changed, by 0.1050 of the scale on average; .to_dict() has the numbers>"
+    )
