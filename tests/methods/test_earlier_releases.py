@@ -10,7 +10,7 @@ import pyarrow.csv as pc
 import pytest
 
 import undercover as uc
-from undercover.errors import DataError, OutputError, ParameterError, UnreachableError
+from undercover.errors import DataError, OutputError, ParameterError, SchemaError, UnreachableError
 from undercover.guarantees.breach.composition import composed_growth, likelihood_ratio
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.release import folder
@@ -111,6 +111,17 @@ def test_another_column_makes_no_use_of_the_skew(ledger: uc.Ledger, tmp_path: Pa
     columns = {"education": uc.Column(domain=tuple(sorted(set(census()["education"].to_pylist()))))}
     other = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="education", identifiers=["name"], columns=columns)
     assert uc.publish(census(), other, again, ledger=ledger).release.parameters["skew"] == 1
+
+
+def test_a_table_that_cannot_be_perturbed_says_why(ledger: uc.Ledger, tmp_path: Path) -> None:
+    method = uc.PerturbedGeneralization(k=6, growth=0.2)
+    saved(uc.publish(census(), census_schema(), method, ledger=ledger), tmp_path / "first")
+    nothing = uc.Schema(quasi_identifiers=["age"], identifiers=["name"])
+    with pytest.raises(SchemaError, match="exactly one sensitive column"):
+        uc.publish(census(), nothing, method, ledger=ledger)
+    without_domain = uc.Schema(quasi_identifiers=["age"], sensitive="income", identifiers=["name"])
+    with pytest.raises(SchemaError, match="declared public domain"):
+        uc.publish(census(), without_domain, method, ledger=ledger)
 
 
 def test_true_values_before_leave_nothing_to_promise(ledger: uc.Ledger, tmp_path: Path) -> None:

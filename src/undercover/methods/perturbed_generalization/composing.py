@@ -34,7 +34,7 @@ def spent(
 ) -> tuple[float, Any]:
     """The ratio of all earlier releases together and of those ``beside`` them, and the λ that may be assumed then."""
     ratio = math.prod(math.inf if before.ratio is None else before.ratio for before in earlier) * float(exact(beside))
-    domain = schema.column(schema.sensitive[0]).domain or ("",)
+    domain = schema.column(schema.sensitive[0]).domain or ()
     if any((before.sensitive, before.domain) != (schema.sensitive[:1], domain) for before in earlier):
         skew = 1  # λ is about the values of one column
     told = f"{'; '.join(before.sentence() for before in earlier)}. What is published of them already"

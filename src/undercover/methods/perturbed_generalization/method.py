@@ -191,6 +191,8 @@ class PerturbedGeneralization:
 
     def composed(self, earlier: Sequence[Earlier], schema: Schema) -> PerturbedGeneralization:
         """The same, promising for all releases of these people together; refused where that cannot be kept."""
+        if len(schema.sensitive) != 1 or schema.column(schema.sensitive[0]).domain is None:
+            return self  # refused, with the reason, when it is to anonymise
         k = 1 if self.labels == "driven" else self.least
         asked: dict[str, Any] = {name: getattr(self, name) for name in ("p", "rho", "growth", "skew")}
         ratio, skew = spent(earlier, schema, k=k, beside=self.earlier or 1, **asked)
