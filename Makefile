@@ -4,11 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test lint types imports unit compiled suite shape bench notebooks clean
+.PHONY: help demo test lint types imports unit compiled suite fuzz soak shape bench notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
 	@echo "make test       lint, format, types, import direction and every test"
+	@echo "make fuzz       every property with twenty times the examples"
+	@echo "make soak       the tests that are too long for make test"
 	@echo "make shape      print the house in figures, beside what they must be"
 	@echo "make bench      print speed and memory as ratios, write bench.json"
 	@echo "make notebooks  execute the example notebooks and store what they show"
@@ -32,8 +34,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check src tests benchmarks examples packages
 
 types: $(READY)
-	$(BIN)/mypy
-	$(BIN)/mypy --package example_plugin
+	$(BIN)/mypy --package undercover --package example_plugin
 
 imports: $(READY)
 	$(BIN)/lint-imports
@@ -47,6 +48,13 @@ compiled: $(READY)
 # A worker begins with its half of the files, so that what the tests of a file share is made once.
 suite: $(READY)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+
+# Properties are the tests that draw examples; hypothesis marks them.
+fuzz: $(READY)
+	UNDERCOVER_TEST_EFFORT=20 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m hypothesis tests
+
+soak: $(READY)
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m soak tests
 
 shape: $(READY)
 	$(BIN)/python tests/shape/measure.py

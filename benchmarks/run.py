@@ -212,6 +212,12 @@ def surface(book: Book, rows: int) -> None:
         book.add(f"verifying {rows:,} rows in memory", seconds, "s")
         seconds = best(lambda: uc.attack(run), 1)
         book.add(f"linkage attack on {rows:,} people, before and after", seconds, "s")
+        some = people.slice(0, rows // 10)
+        two = [
+            uc.publish(some, uc.datasets.census_schema(names, hierarchies=False), uc.Mondrian(k=10))
+            for names in (["age", "sex", "education"], ["age", "race", "hours"])
+        ]
+        book.add(f"two releases together on {rows // 10:,} people", best(lambda: uc.joint_attack(two), 1), "s")
         seconds = best(lambda: uc.measure(run.original, run), 1)
         book.add(f"measuring {rows:,} rows", seconds, "s")
 

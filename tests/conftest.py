@@ -1,15 +1,53 @@
 """What several rooms of the tests share."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from scipy import stats
 
+from effort import TIMES
+from pictures import drawing, framed
+
 # The first call of a kernel compiles it, so no example has a deadline.
-settings.register_profile("undercover", deadline=None, print_blob=True)
+settings.register_profile("undercover", deadline=None, print_blob=True, max_examples=100 * TIMES)
 settings.load_profile("undercover")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled() -> None:
+    """What is there before a file's tests stays to the end: whoever looks for garbage need not go through it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_sessionfinish() -> None:
+    """At the very end everything may go: libraries that count what they handed out would complain."""
+    gc.unfreeze()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def undrawn() -> Iterator[None]:
+    """Pages have frames for pictures, unless a test or a file asks for what follows."""
+    with framed():
+        yield
+
+
+@pytest.fixture
+def drawn() -> Iterator[None]:
+    """Pictures are drawn after all, for a test that looks at a page."""
+    with drawing():
+        yield
+
+
+@pytest.fixture(scope="module")
+def all_drawn(undrawn: None) -> Iterator[None]:
+    """The same for all tests of a file."""
+    with drawing():
+        yield
+
 
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
 

@@ -20,7 +20,7 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,20 +144,27 @@ class WithoutProgress(io.StringIO):
 
 
 def run(command: str, folder: Path) -> tuple[int, list[str]]:
-    """Exit code and output of one command: ours in this process, others by a shell."""
+    """Exit code and output of one command: ours and a line of Python in this process, others by a shell."""
     words = shlex.split(command, comments=True)
-    if words[0] != "undercover" or any(NEEDS_A_SHELL & set(word) for word in words):
-        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env={**os.environ, "PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout.splitlines()
+    if words[:2] == ["python", "-c"] and len(words) == 3:
+        return called(lambda: line_of_python(words[2]), words, folder)
+    if words[0] == "undercover" and not any(NEEDS_A_SHELL & set(word) for word in words):
+        return called(main, words, folder)
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout.splitlines()
+
+
+def called(program: Callable[[], None], words: list[str], folder: Path) -> tuple[int, list[str]]:
+    """Exit code and output of a program that is called in this process, in a folder."""
     shown = io.StringIO()
     handler = signal.getsignal(signal.SIGTERM)
     try:
@@ -168,11 +175,17 @@ def run(command: str, folder: Path) -> tuple[int, list[str]]:
             mock.patch.object(sys, "argv", words),
             pytest.raises(SystemExit) as left,
         ):
-            main()
+            program()
     finally:
         signal.signal(signal.SIGTERM, handler)
     assert isinstance(left.value.code, int)
     return left.value.code, shown.getvalue().splitlines()
+
+
+def line_of_python(code: str) -> None:
+    """What ``python -c`` does; an error is not caught, so that the test fails with it."""
+    exec(code, {"__name__": "__main__"})
+    sys.exit(0)
 
 
 def follow(text: str, folder: Path) -> list[str]:

@@ -26,8 +26,9 @@ def words(column: str, cells: str, name: str) -> Published:
 def test_age_beside_age_is_one_column() -> None:
     # Every class has both values, so different columns leave two; and yet who is from 40 to 49 has M.
     tables = [cut("Age", 40, "a"), cut("age", 50, "b")]
-    with pytest.raises(DataError, match="share the quasi-identifier `Age`"):
+    with pytest.raises(DataError, match="share the quasi-identifier `Age`") as caught:
         JointRelease().run(tables)
+    assert caught.value.problems[-1] == "`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age."
     with pytest.raises(DataError, match="cross"):
         JointRelease(shared="nested").run(tables)
     found = JointRelease(distinct=("Age,age",)).run(tables)
@@ -35,7 +36,7 @@ def test_age_beside_age_is_one_column() -> None:
     assert (found.tables[1].quasi_identifiers, found.notes) == (("age of b",), ())
     same = JointRelease(shared="nested").run([cut("Age", 40, "a"), cut("age", 40, "b")])
     assert same.l == 2
-    assert same.notes == ("`age` of `b` was taken for `Age`.",)
+    assert same.notes == ("`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age.",)
     assert same.to_dict()["columns"] == list(same.notes)
     assert same.notes[0] in same.view().parts
 
@@ -57,6 +58,9 @@ def test_what_is_said_decides() -> None:
     twice = [cut("age", 40, "a"), cut("age", 50, "b")]
     found = JointRelease(distinct=("age",)).run(twice)
     assert (found.l, found.tables[1].quasi_identifiers) == (2, ("age of b",))
+    thrice = JointRelease(distinct=("age",)).run([cut("age", at, "table.csv") for at in (40, 50, 60)])
+    names = [table.quasi_identifiers[0] for table in thrice.tables]
+    assert (names, thrice.notes) == (["age", "age of table.csv", "age of table.csv (3)"], ())
     for wrong in ({"same": ("agee=age",)}, {"distinct": ("age,wage",)}, {"same": ("age",)}):
         with pytest.raises(SchemaError):
             JointRelease(**wrong).run(twice)  # type: ignore[arg-type]
@@ -69,7 +73,7 @@ def test_nearly_alike_is_a_doubt_and_asked_about_only_where_cells_would_cross() 
         JointRelease().run([cut("hours", 40, "a"), cut("hour", 50, "b")])
     assert JointRelease(distinct=("hours,hour",)).run([cut("hours", 40, "a"), cut("hour", 50, "b")]).l == 2
     nested = JointRelease().run([cut("hours", 40, "a"), cut("hour", 40, "b")])
-    assert "They count as different columns, which leaves fewer values." in nested.notes[0]
+    assert "They count as different columns, which leaves no more values." in nested.notes[0]
     # As one column, classes that exclude each other are no combination.
     one = JointRelease(shared="nested", same=("hours=hour",)).run([cut("hours", 40, "a"), cut("hour", 40, "b")])
     assert one.l >= nested.l
@@ -85,6 +89,16 @@ def test_equal_values_only_propose() -> None:
     # The worse reading: fewer values than if any two of them were one.
     one = JointRelease(shared="nested", same=("smokes=drinks",)).run(tables[:2])
     assert JointRelease().run(tables[:2]).l <= one.l
+
+
+def test_equal_cells_that_overlap_are_asked_about() -> None:
+    def local(column: str, name: str) -> Published:
+        cells = ["[0, 19]", "[0, 19]", "[0, 9]", "[0, 9]"]
+        return foreign_table(pa.table({column: cells, "pay": list("HMHM")}), name, sensitive="pay")
+
+    with pytest.raises(DataError, match=r"have the same values.*overlap within.*--distinct worked,slept"):
+        JointRelease().run([local("worked", "a"), local("slept", "b")])
+    assert JointRelease(distinct=("worked,slept",)).run([local("worked", "a"), local("slept", "b")]).l == 2
 
 
 def test_a_column_cannot_be_two_of_one_table() -> None:
@@ -125,6 +139,7 @@ def test_the_publisher_drops_what_others_have_under_another_spelling() -> None:
     run = publish(data, others=[other])
     assert run.diagnostics["dropped"] == ["age"]
     assert uc.verify(run.release).holds
+    assert publish(data, others=[other], distinct=["Age", "age"]).diagnostics["dropped"] == []  # as --set splits it
     apart = publish(data, others=[other], distinct=["Age,age"])
     assert apart.diagnostics["dropped"] == []
     assert apart.release.parameters["distinct"] == ["Age,age"]
@@ -143,3 +158,19 @@ def test_the_publisher_drops_what_is_nearly_alike_and_says_so() -> None:
     assert publish(data, others=[cut("hour", 50, "o")], distinct=["hours,hour"]).diagnostics["dropped"] == []
     with pytest.raises(SchemaError, match=r'same = \["hours=hour"\] or distinct = \["hours,hour"\]'):
         publish(data, others=[cut("hour", 50, "o")], shared="nested")
+
+
+def test_numbers_of_buckets_are_nobody_elses() -> None:
+    made = [
+        foreign_table(pa.table({"bucket": [1, 1], "pay": ["H", "M"], "count": [1, 1]}), name, sensitive="pay")
+        for name in ("first.csv", "second.csv")
+    ]
+    assert JointRelease().run(made).notes == ()
+
+
+def test_others_whose_columns_are_taken_for_one_and_cross_are_refused_with_the_reason() -> None:
+    data = pa.table({"sex": list("fmfmf"), "pay": [pay for _, pay in ROWS]})
+    others = [cut("hours", 40, "a"), cut("hour", 50, "b")]
+    with pytest.raises(DataError, match="taken for one column"):
+        publish(data, others=others)
+    assert publish(data, others=others, distinct=["hours,hour"]).diagnostics["dropped"] == []

@@ -11,7 +11,7 @@ import pytest
 
 import undercover as uc
 from undercover.attacks.joint.overlap import OverlapResult, overlap
-from undercover.attacks.joint.subtraction import Accounts, bounds_of, possible_values
+from undercover.attacks.joint.subtraction import Accounts, Sums, possible_values
 from undercover.errors import ParameterError
 from undercover.model.form import Drawn, Generalized
 from undercover.model.release import PublishedColumn, PublishedTable, Release
@@ -162,12 +162,17 @@ def test_counting_out_never_strikes_a_value_that_some_world_has() -> None:
     assert tight > cases * 4 // 5
 
 
-def test_the_worlds_catch_bounds_that_strike_out_too_much() -> None:
-    classes, sizes = [np.array([0, 1, 1]), np.array([0, 0, 1])], np.array([2, 1, 2])
-    counts = [np.array([[1, 1], [1, 2]]), np.array([[1, 2], [1, 1]])]
-    assert bounds_of(classes, counts, sizes)[1].tolist() == [[1, 1], [0, 1], [1, 1]]
-    wrong = [counts[0] - 1, counts[1]]  # a fault planted: one row of everything too few
-    assert (bounds_of(classes, wrong, sizes)[1] <= 0).any(axis=1).sum() > 1
+def test_the_worlds_catch_bounds_that_strike_out_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    from undercover.attacks.joint import subtraction
+
+    right = subtraction.bounds_of
+
+    def wrong(sums: list[Sums], count: int) -> Any:  # a fault planted: one person of every class is forgotten
+        return right([Sums(own, np.asarray(totals) - 1) for own, totals in sums], count)
+
+    monkeypatch.setattr(subtraction, "bounds_of", wrong)
+    with pytest.raises(AssertionError):
+        test_counting_out_never_strikes_a_value_that_some_world_has()
 
 
 def matched(rows: list[tuple[str, str]], people: list[tuple[int, str]]) -> bool:
@@ -233,6 +238,28 @@ def test_whoever_is_in_no_row_of_a_release_is_judged_by_the_others() -> None:
     alone = overlap([cut(ROWS, 40)], table_of(ROWS))
     assert found.together.truth[0] == alone.together.truth[0]
     assert found.together.truth[1] == 1.0  # M: of {M, H, M} from 40 on, the two of 60 account for H and M
+
+
+def test_whoever_knows_less_rules_out_less() -> None:
+    people = uc.datasets.census(600, seed=7)
+    runs = [
+        uc.publish(people, uc.datasets.census_schema(names), uc.Mondrian(k=6), seed=1)
+        for names in (["age", "sex"], ["age", "sex", "race"])
+    ]
+    original = runs[1].original
+    assert original is not None
+    every, some = (overlap([run.release for run in runs], original, known=known) for known in (None, ["age"]))
+    assert some.parts[1].known == ("age",)
+    assert (some.joined >= every.joined).all()
+    assert (some.joined > every.joined).any()
+
+
+def test_releases_that_nobody_accounts_for_are_not_subtracted() -> None:
+    twice = ROWS + ROWS  # the releases are of twice as many people as the original has
+    found = overlap([cut(twice, 40), cut(twice, 50)], table_of(ROWS))
+    assert not any(part.subtracted for part in found.parts)
+    assert found.together.left.tolist() == found.joined.tolist()
+    assert "No classes were subtracted" in "".join(str(part) for part in found.view().parts)
 
 
 def test_releases_of_other_columns_are_left_out_with_the_reason() -> None:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,8 @@ from typing import Any
 import pytest
 
 from undercover.io.release.manifest import load_release
-from undercover.studies import tour
+from undercover.studies import drawing, tour
 from undercover.studies.tour import OVERVIEW, stops
-from undercover.verbs.store import save
 from undercover.verbs.verify import verify
 
 Command = Callable[..., Any]
@@ -39,6 +39,12 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "tour"
 
 
+@pytest.fixture(autouse=True)
+def drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports are made in this process, where pictures are not drawn; tests of drawing say what the other one does."""
+    monkeypatch.setattr(tour, "drawing_beside", lambda: nullcontext(drawing.draw))
+
+
 def test_the_stops_of_all_methods_are_in_their_order() -> None:
     assert [stop.folder for stop in TOUR] == FOLDERS
 
@@ -52,6 +58,8 @@ def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
     for planned in TOUR:
         assert verify(out / planned.folder).holds
         assert load_release(out / planned.folder / "public")[1] == []
+        report = (out / planned.folder / "private" / "report.html").read_text()
+        assert f"--spec {out / planned.folder}/private/spec.toml" in report  # where it is, not where it was made
         # A line of its own, not torn apart, with the figures of the overview.
         (line,) = (text for text in done.out.splitlines() if text.strip().startswith(f"{planned.title} "))
         figures = re.findall(r"[\d.]+%", line)
@@ -85,6 +93,7 @@ def test_a_tour_cut_short_leaves_nothing(
     undercover: Command, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[Any] = []
+    save = tour.save
 
     def fail_later(*arguments: Any, **options: Any) -> Any:
         calls.append(arguments)

@@ -46,6 +46,7 @@ def test_people_see_promises_rounded_up_and_p_down(undercover: Command) -> None:
     assert "0.299" in done.out  # 0.29951
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_map_is_written(undercover: Command, tmp_path: Path) -> None:
     page = tmp_path / "map.html"
     assert undercover("guarantee", *ASKED, "--p", 0.3, "--rho1", 0.2, "--map", page).code == 0

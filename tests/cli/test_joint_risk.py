@@ -114,6 +114,7 @@ def test_another_table_never_makes_strict_hold(tmp_path: Path, undercover: Run) 
     assert (figures["l"], figures["possible_l"], figures["possible_through"]) == (2, 1, True)
     shown = undercover("joint-risk", *files, "--sensitive", "pay", "--l", "2", "--strict").out
     assert "somebody who knows everybody's quasi-identifiers: at least 1." in shown
+    assert "where more than two tables tell two values apart" in shown
     assert "at least 2 values to whoever knows everybody: DOES NOT HOLD" in shown
 
 

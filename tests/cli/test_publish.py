@@ -12,6 +12,7 @@ Command = Callable[..., Any]
 MONDRIAN = ["--method", "mondrian", "--set", "k=5"]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_a_release_is_written_and_described(
     undercover: Command, people: Path, roles: list[str], tmp_path: Path
 ) -> None:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_mondrian import PlainMondrian, check_holds, plain_columns
 from random_tables import random_checks, random_hierarchy, random_table
 
+from effort import examples
 from undercover.errors import UnreachableError
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
@@ -177,7 +178,7 @@ SCHEMA = Schema(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@examples(60)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(RULES), st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_changes_the_groups(data: pa.Table, k: int, rule: tuple[str, str], random: Any) -> None:
     order = list(range(data.num_rows))
@@ -191,7 +192,7 @@ def test_the_order_of_rows_never_changes_the_groups(data: pa.Table, k: int, rule
     assert by_row == again
 
 
-@settings(deadline=None, max_examples=100)
+@examples(60)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(RULES), st.randoms(use_true_random=False))
 def test_sensitive_values_never_change_the_groups_of_k_alone(
     data: pa.Table, k: int, rule: tuple[str, str], random: Any
@@ -237,7 +238,7 @@ def test_the_order_of_rows_does_not_matter_on_large_domains(
     assert groups_by_value(table, one) == groups_by_value(table.take(order), two)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(["loss", "median"]))
 def test_regions_do_not_overlap(data: pa.Table, k: int, cut: str) -> None:
     table = Table.from_arrow(data, SCHEMA)

@@ -7,10 +7,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import HealthCheck, assume, event, given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import UnreachableError
 from undercover.io.release.manifest import load_release, write_tables
 
@@ -25,7 +26,7 @@ TEXT = st.one_of(
     st.text(alphabet='pq,"{}[]* \n', min_size=1, max_size=4),
 )
 NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([0.5, -0.5, 1e6, 2.25]))
-SETTINGS = settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(40, suppress_health_check=[HealthCheck.too_slow])
 
 
 def maybe(values: st.SearchStrategy[Any], missing: bool) -> st.SearchStrategy[Any]:

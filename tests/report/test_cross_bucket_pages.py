@@ -13,6 +13,8 @@ from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, report_html
 from undercover.verbs.report import summarize
 
+pytestmark = pytest.mark.usefixtures("all_drawn")
+
 
 @pytest.fixture(scope="module")
 def run() -> Any:

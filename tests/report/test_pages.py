@@ -12,6 +12,8 @@ from undercover.model.figures import baseline, cost, risk
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, overview_html, report_html
 
+pytestmark = pytest.mark.usefixtures("all_drawn")
+
 NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink")
 NASTY = '<script>alert("x")</script>'
 LIMIT = 500_000

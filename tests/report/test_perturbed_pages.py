@@ -14,6 +14,8 @@ from undercover.model.release import Release
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.words import limits, promise_title, promise_words
 
+pytestmark = pytest.mark.usefixtures("all_drawn")
+
 
 @pytest.fixture(scope="module")
 def run() -> Any:

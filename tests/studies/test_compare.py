@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from pictures import drawing
 from undercover import plugins
 from undercover.errors import InternalError, OutputError, ParameterError
 from undercover.model.table import Table
@@ -29,7 +30,8 @@ def census():
 def whole(census, tmp_path_factory):
     """A comparison of all methods: its folder and what it returned."""
     folder = tmp_path_factory.mktemp("compare") / "out"
-    return folder, compare(*census, folder, methods=list(plugins.BUILT_IN["methods"]), **QUICK)
+    with drawing():
+        return folder, compare(*census, folder, methods=list(plugins.BUILT_IN["methods"]), **QUICK)
 
 
 def numbers(content):

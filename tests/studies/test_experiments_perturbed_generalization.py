@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from pictures import drawing
 from undercover.errors import SchemaError
 from undercover.io.source import read
 from undercover.studies.experiments.experiment import Row, Rows
@@ -30,7 +31,8 @@ pytest.importorskip("sklearn")
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("experiment") / "out"
-    run_experiment(build(Request(quick=True, rows=4000)), folder)
+    with drawing():
+        run_experiment(build(Request(quick=True, rows=4000)), folder)
     found: dict[str, Any] = json.loads((folder / "results.json").read_text())
     found["folder"] = folder
     return found

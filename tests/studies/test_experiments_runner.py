@@ -134,6 +134,7 @@ def test_files(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("drawn")
 def test_page_shows_claims_figures_and_refusals_and_stands_alone(tmp_path):
     run_experiment(Toy().experiment, tmp_path)
     page = (tmp_path / "experiment.html").read_text()

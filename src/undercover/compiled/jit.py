@@ -17,7 +17,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
-    return cast(F, njit(nogil=True, cache=True)(function))
+    made = njit(nogil=True, cache=True)(function)
+    _without_what_moved(made._cache._cache_file)
+    return cast(F, made)
+
+
+def _without_what_moved(file: Any) -> None:
+    """Let a cache on disk that names a class which has moved since be no cache, rather than an error.
+
+    Numba looks whether the source has changed only after it has read the types a kernel was compiled for, and a type
+    that an earlier version of this program had elsewhere cannot be read.
+    """
+    load = file._load_index
+
+    def load_index() -> Any:
+        try:
+            return load()
+        except (ImportError, AttributeError):
+            return {}
+
+    file._load_index = load_index
 
 
 def internal(function: F) -> F:

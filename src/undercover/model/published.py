@@ -124,7 +124,7 @@ def match_columns(
     same
         Columns that are one, as ``a=b``.
     distinct
-        Columns that are not, as ``a,b``; a single name for columns of that very name in different tables.
+        Columns that are not, as ``a,b``; a single name for a column that is one with no other so named.
 
     Examples
     --------
@@ -143,9 +143,11 @@ def match_columns(
     if problems:
         raise SchemaError(list(dict.fromkeys(problems)))
 
+    alone_by_name = {group[0] for group in apart if len(group) == 1}
+
     def kept_apart(first: Column, second: Column) -> bool:
-        pair = sorted({first[1], second[1]})
-        return any(pair == group if len(group) == 1 else len(pair) == 2 and set(pair) <= set(group) for group in apart)
+        pair = {first[1], second[1]}
+        return pair <= alone_by_name or (len(pair) == 2 and any(pair <= set(group) for group in apart))
 
     group_of = {column: number for number, column in enumerate(every)}
     for first, second in combinations(every, 2):
@@ -160,15 +162,17 @@ def match_columns(
         place, name = every[number]
         # One that is spelled like a column of another table and is not that column is called by its table, too.
         alike = any(p != place and spelling(n) == spelling(name) for p, n in (every[other] for other in common))
-        common[number] = f"{name} of {tables[place][0]}" if alike else name
+        own = f"{name} of {tables[place][0]}"
+        common[number] = name if not alike else own if own not in common.values() else f"{own} ({place + 1})"
     names = tuple(
         {name: common[group_of[place, name]] for name in columns} for place, (_, columns) in enumerate(tables)
     )
     partners = {(group, place) for (place, _), group in group_of.items()}
+    alone = {(place, name) for place, name in every if name.endswith(f" of {tables[place][0]}")}  # a table's own
     doubts = [
         Doubt((first[0], second[0]), (first[1], second[1]), spelled)
         for first, second in combinations(every, 2)
-        if first[0] != second[0] and not kept_apart(first, second)
+        if first[0] != second[0] and not kept_apart(first, second) and not {first, second} & alone
         if (group_of[first], second[0]) not in partners and (group_of[second], first[0]) not in partners
         if (spelled := _nearly(spelling(first[1]), spelling(second[1])))
         or _same_values(tables[first[0]][1][first[1]], tables[second[0]][1][second[1]])

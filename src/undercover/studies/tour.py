@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,20 @@ from undercover.attacks.joint.centralized import centralized_join
 from undercover.datasets import census, census_schema
 from undercover.errors import OutputError
 from undercover.io.csv.text import write_csv
+from undercover.io.release import folder
 from undercover.model.about import Stop, about_of
 from undercover.model.protocols import Method, Progress, Resolving, no_progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
-from undercover.pages.render import overview_html
+from undercover.pages.again import again
+from undercover.pages.datasheet import datasheet_summary
+from undercover.pages.render import datasheet_html, overview_html
 from undercover.parameters import make
+from undercover.studies.drawing import Draw, drawing_beside
 from undercover.studies.warm_up import compiling_ahead
 from undercover.verbs.joint import joint_risk, published
 from undercover.verbs.publish import publish
 from undercover.verbs.report import summarize
-from undercover.verbs.store import save
 
 OVERVIEW = "index.html"
 
@@ -78,8 +81,8 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
-        with compiling_ahead(compiled_ahead()) as compiled:
-            made = _take(unfinished, rows, progress, compiled)
+        with compiling_ahead(compiled_ahead()) as compiled, drawing_beside() as draw:
+            made = _take(unfinished, out, rows, progress, compiled, draw)
         if out.exists():
             shutil.rmtree(out)
         unfinished.rename(out)
@@ -90,8 +93,13 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     return made
 
 
-def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], None]) -> list[Made]:
-    """Make every release of the tour in the folder ``out``; ``compiled`` waits for what another process compiles."""
+def _take(
+    out: Path, home: Path, rows: int, progress: Progress, compiled: Callable[[str], None], draw: Draw
+) -> list[Made]:
+    """Make every release of the tour in the folder ``out``, which becomes ``home``.
+
+    ``compiled`` waits for what another process compiles, ``draw`` hands a report to the one that draws.
+    """
     people = census(rows)
     write_csv(people, out / "people.csv")
     made: dict[str, Made] = {}
@@ -107,7 +115,9 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
         run = publish(people, schema_of(stop), _method(name, stop, beside), progress=within)
         seconds = time.perf_counter() - started
         summary = summarize(run, progress=within)
-        save(run, out / stop.folder, summary=summary, progress=within)
+        within("writing", 0.0)
+        facts = {**summary, "again": again(run, folder=home / stop.folder)}
+        save(run, out / stop.folder, facts, draw)
         if stop.quasi_identifiers is not None:
             beside[stop.folder] = run
         joint = None if stop.beside is None else _joint(beside[stop.beside], run)
@@ -128,6 +138,13 @@ def _take(out: Path, rows: int, progress: Progress, compiled: Callable[[str], No
     )
     (out / OVERVIEW).write_text(page, encoding="utf-8")
     return taken
+
+
+def save(run: Run, place: Path, summary: Mapping[str, Any], draw: Draw) -> None:
+    """Write a release; its report is drawn when its turn comes."""
+    sheet = datasheet_html(datasheet_summary(run.release))
+    folder.save(run, place, report="", summary=summary, datasheet=sheet)
+    draw(summary, place / "private" / "report.html")
 
 
 def schema_of(stop: Stop) -> Schema:

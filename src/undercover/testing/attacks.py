@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import signature
+from itertools import islice
 from typing import Any, get_args
 
 from undercover import plugins
@@ -13,6 +15,9 @@ from undercover.model.view import View
 from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
+
+TRIALS = 300
+"""Runs of a method that does not list its outcomes, for an attack that draws them."""
 
 BESIDE = {"baseline", "release_alone"}
 """Under which what is reached without the release, or without the knowledge in question, stands beside a figure."""
@@ -32,7 +37,7 @@ def check_attack(attacker: str | Attack[Any], *, cases: Sequence[Case] | None = 
     --------
     >>> check_attack("linkage", cases=[next(every_case())])
     """
-    made = plugins.load("attacks", attacker)() if isinstance(attacker, str) else attacker
+    made = by_name(attacker) if isinstance(attacker, str) else attacker
     called = f"The attack {made.name}"
     must(not isinstance(attacker, str) or made.name == attacker, f"{called} is offered under the name {attacker}.")
     must(made.effort in get_args(Effort), f"{called} has an effort of {made.effort!r}; there are {get_args(Effort)}.")
@@ -41,10 +46,21 @@ def check_attack(attacker: str | Attack[Any], *, cases: Sequence[Case] | None = 
 
 
 def every_case() -> Iterator[Case]:
-    """A tiny release of every installed method that has examples: the first it does not refuse."""
+    """A tiny release of every installed method that has examples: of the last table that it does not refuse."""
     for name in plugins.names("methods"):
         for method in examples_of(name, "safe", "unsafe")[:1]:
-            yield from (case_of(run) for run in list(reached(method, tiny()))[-1:])
+            yield from (case_of(run) for run in islice(reached(method, tiny()[::-1]), 1))
+
+
+def by_name(name: str) -> Attack[Any]:
+    """An attack by its name, with its defaults; one that draws is content with :data:`TRIALS`.
+
+    >>> by_name("algorithm-aware").trials
+    1000
+    """
+    kind = plugins.load("attacks", name)
+    made: Attack[Any] = kind(trials=TRIALS) if "trials" in signature(kind).parameters else kind()
+    return made
 
 
 def truthful(attacker: Attack[Any], case: Case) -> bool:

@@ -21,7 +21,7 @@ from undercover.io.release.manifest import load_release, write_tables
 from undercover.model.form import form_entry, form_of_entry
 from undercover.model.release import PublishedTable, Release
 from undercover.model.run import Run
-from undercover.testing.attacks import truthful
+from undercover.testing.attacks import by_name, truthful
 from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
@@ -64,7 +64,7 @@ def check_form(name: str, *, runs: Sequence[Run] | None = None) -> None:
         loses_what_it_lost(case)
         has_words(case.reading)
     for attacker in plugins.names("attacks"):
-        truthful(plugins.load("attacks", attacker)(), case_of(made[-1]))
+        truthful(by_name(attacker), case_of(made[-1]))
 
 
 def runs_of(name: str) -> Iterator[Run]:

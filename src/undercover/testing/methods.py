@@ -20,8 +20,9 @@ from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
-from undercover.studies.algorithm_aware.attack import AlgorithmAware, Inference
-from undercover.testing.attacks import truthful
+from undercover.studies.algorithm_aware.attack import AlgorithmAware
+from undercover.studies.algorithm_aware.result import Inference
+from undercover.testing.attacks import TRIALS, by_name, truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public
 from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny
@@ -31,8 +32,8 @@ from undercover.verbs.publish import publish
 from undercover.verbs.store import load, save
 from undercover.verbs.verify import verify
 
-TRIALS, FEW = 500, 20
-"""Runs of a method for the adversary who knows it; of one that lists its outcomes few after the first table."""
+FEW = 20
+"""Runs, after the first table, of a method that lists its outcomes."""
 MOST_PEOPLE, MOST_DRAWN = 6, 5
 """Whom he goes through; fewer where published values are drawn as well."""
 
@@ -149,7 +150,7 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
     must(not leaks, f"{method}: its public folder tells of people: {leaks}")
     case = case_of(run)
     for name in plugins.names("attacks"):
-        truthful(plugins.load("attacks", name)(), case)
+        truthful(by_name(name), case)
     if _is_offered(method):
         must(method_of(load(out)) == method, f"{method}: its recipe makes another method: {method_of(load(out))}")
         _spec_makes_it_again(run, out)

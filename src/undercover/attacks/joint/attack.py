@@ -34,7 +34,7 @@ from undercover.errors import DataError, ParameterError, unknown
 from undercover.guarantees.joint.sets import least_intersection
 from undercover.guarantees.joint.shared import SharedCells, shared_cells
 from undercover.guarantees.joint.tables import Together, set_bits, together
-from undercover.model.published import Matching, Published, match_columns
+from undercover.model.published import Doubt, Matching, Published, match_columns
 from undercover.parameters import AtLeast, check
 
 _SHOWN = 5  # of columns that may be one
@@ -91,8 +91,12 @@ class JointRelease:
         matching = match_columns([(table.name, table.labels()) for table in tables], self.same, self.distinct)
         joined = together([table.renamed(names) for table, names in zip(tables, matching.names, strict=True)])
         known = self._known(matching)
-        shared = shared_cells(joined, nested=self.shared == "nested", known=known)
-        notes = _notes(joined, tables, matching)
+        taken = _taken(tables, matching)
+        try:
+            shared = shared_cells(joined, nested=self.shared == "nested", known=known)
+        except DataError as error:
+            raise DataError([*error.problems, *taken]) from error
+        notes = (*taken, *_doubts(joined, tables, matching))
         views = [_view(joined, table, known) for table in range(len(tables))]
         found = _survey(joined, views, shared, self.worst)
         if not found.worst:
@@ -143,37 +147,48 @@ class JointRelease:
         return known_correlation(combination.counts, totals, self.size)
 
 
-def _notes(joined: Together, tables: Sequence[Published], matching: Matching) -> tuple[str, ...]:
-    """What was taken for one column, and what may be; raises where that is in doubt and could hide cells that cross."""
-    called = [table.name for table in tables]
-    notes = [
-        f"`{name}` of `{table.name}` was taken for `{common}`."
+def _taken(tables: Sequence[Published], matching: Matching) -> list[str]:
+    """What was taken for one column under different names."""
+    return [
+        f"`{name}` of `{table.name}` was taken for `{common}`; if it is not, say --distinct {common},{name}."
         for table, names in zip(tables, matching.names, strict=True)
         for name, common in names.items()
-        if common not in (name, f"{name} of {table.name}")
+        if common != name and not common.startswith(f"{name} of {table.name}")
     ]
+
+
+def _doubts(joined: Together, tables: Sequence[Published], matching: Matching) -> list[str]:
+    """What may be one column; raises where that could hide cells that cross."""
+    called = [table.name for table in tables]
     doubts, problems = [], []
     for doubt in matching.doubts:
         one, other = doubt.columns
         said = f"Say --shared {one}={other} or --distinct {one},{other}."
-        pair = tuple(
-            joined.tables[place].renamed({matching.names[place][column]: one})
-            for place, column in zip(doubt.tables, doubt.columns, strict=True)
-        )
-        counts = tuple(joined.counts[place] for place in doubt.tables)
         try:
-            shared_cells(Together(pair, joined.values, joined.totals, counts), nested=True, known=(one,))
+            _require_nested(joined, matching, doubt)
         except DataError as error:
             why = " ".join(error.problems)
             problems.append(f"{doubt.sentence(called)}. If they are one column, nothing can be promised: {why} {said}")
         else:
             doubts.append(
-                f"{doubt.sentence(called)}. They count as different columns, which leaves fewer values. {said}"
+                f"{doubt.sentence(called)}. They count as different columns, which leaves no more values. {said}"
             )
     if problems:
         raise DataError(problems)
     more = [f"{len(doubts) - _SHOWN} more pairs of columns may be one."] if len(doubts) > _SHOWN else []
-    return (*notes, *doubts[:_SHOWN], *more)
+    return [*doubts[:_SHOWN], *more]
+
+
+def _require_nested(joined: Together, matching: Matching, doubt: Doubt) -> None:
+    """Raise where two columns, read as one, have cells that cross."""
+    called = "/".join(doubt.columns)
+    pair = [
+        joined.tables[place].renamed({matching.names[place][column]: called})
+        for place, column in zip(doubt.tables, doubt.columns, strict=True)
+    ]
+    if doubt.by_spelling or any(label[:1] in "[{*" for label in pair[0].labels()[called]):  # else the same plain values
+        counts = tuple(joined.counts[place] for place in doubt.tables)
+        shared_cells(Together(tuple(pair), joined.values, joined.totals, counts), nested=True, known=(called,))
 
 
 def _view(joined: Together, table: int, known: tuple[str, ...] | None) -> _View:

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.attacks.joint.subtraction import Accounts
+from undercover.attacks.joint.subtraction import MOST_COUNTS, Accounts, spans
 from undercover.errors import DataError
 from undercover.forms import read
 from undercover.forms.boxes import Buckets, match, merged_boxes
@@ -93,16 +93,6 @@ class _Fits:
         return np.repeat(np.arange(last - first), times), self.members[spans(self.offsets[own], times)]
 
 
-def spans(starts: Whole, times: Whole) -> Whole:
-    """The numbers from each start on, so many of each, one after the other.
-
-    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(times)
-    return np.arange(int(times.sum())) - np.repeat(ends - times - starts, times)
-
-
 def _added(keys: Whole, weights: Floats, count: int) -> Floats:
     """The sum of the weights of every key below ``count``."""
     return np.asarray(np.bincount(keys, weights=weights, minlength=count), dtype=np.float64)
@@ -148,6 +138,8 @@ class TrueValues:
         if self.buckets.n_values > self.n_values:
             return None
         together = _linked(offsets, bucket, len(self.buckets.sizes))
+        if (int(together.max()) + 1) * self.n_values > MOST_COUNTS:
+            return None
         class_of = np.full(len(offsets) - 1, -1, dtype=np.int64)
         fitting = np.flatnonzero(np.diff(offsets))
         class_of[fitting] = together[bucket[offsets[fitting]]]

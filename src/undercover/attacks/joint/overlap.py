@@ -40,7 +40,7 @@ STORY = (
     "is in all of them. In each he keeps the values of the rows that fit the person, strikes out what must belong to "
     "others, and weighs what is left as if the releases had nothing but the value in common."
 )
-_BLOCK = 1 << 22  # numbers held at a time
+_BLOCK = 1 << 20  # numbers held at a time
 _CERTAIN = 1.0 - 1e-9
 _WORST = 20
 
@@ -171,6 +171,11 @@ class OverlapResult(Viewable):
         if found["by_subtraction"]:
             text = "Of {count} people values are ruled out by subtracting classes from each other."
             parts.append(say(text, found["by_subtraction"]))
+        if len(self.used) > 1 and not any(part.subtracted for part in self.parts):
+            parts.append(
+                "No classes were subtracted from each other: that takes two releases whose rows these people account "
+                "for, and not too many cells."
+            )
         if found["contradicted"]:
             text = "Of {count} people the releases contradict each other: they are not in all of them."
             parts.append(say(text, found["contradicted"]))

@@ -162,6 +162,11 @@ class JointRisk(Viewable):
         text = "Values that stay possible for somebody who knows everybody's quasi-identifiers: at least {count}"
         through = "." if found["possible_through"] else "; more would be too much to go through."
         parts.append(say(text + through, found["possible_l"]))
+        if len(self.tables) > 2:
+            parts.append(
+                "That is a lower bound: where more than two tables tell two values apart, one counts as possible in "
+                "place of the other only if every class has as many rows of both."
+            )
         if not found["exhaustive"]:
             parts.append("Too many combinations to go through: l is exact, the surest value at least what is shown.")
         parts += found["columns"]

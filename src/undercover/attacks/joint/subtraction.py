@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from undercover.model.groups import number
 
 _ROUNDS = 20
-MOST_NUMBERS = 40_000_000  # cells times values, beyond which nothing is subtracted
+_LARGEST = 1 << 40  # more people than there are
+MOST_NUMBERS = 200_000_000  # cells times values, beyond which nothing is subtracted
+MOST_COUNTS = 40_000_000  # classes times values, beyond which a release is not
 
 Whole = NDArray[np.int64]
 
@@ -49,53 +51,80 @@ def possible_values(releases: Sequence[Accounts], people: Whole) -> tuple[Whole,
     cell_of = np.zeros(len(people), dtype=np.int64)
     for release in releases:
         cell_of, count = number(cell_of * (len(release.counts) + 1) + release.class_of + 1)
-    if count * releases[0].counts.shape[1] > MOST_NUMBERS:
+    n_values = releases[0].counts.shape[1]
+    if count * n_values > MOST_NUMBERS:
         return None
     first = np.empty(count, dtype=np.int64)
     first[cell_of] = np.arange(len(cell_of))
     classes = [release.class_of[first] for release in releases]
     sizes = np.bincount(cell_of, weights=people, minlength=count).astype(np.int64)
-    held = [release.counts for release in releases]
-    return cell_of, bounds_of(classes, held, sizes)[1] > 0
+    cell, value = _entries(classes, [release.counts for release in releases])
+    sums = [Sums(np.where(own[cell] >= 0, own[cell] * n_values + value, -1), release.counts.reshape(-1))
+            for own, release in zip(classes, releases, strict=True)]  # fmt: skip
+    most = bounds_of([Sums(cell, sizes), *sums], len(cell))[1]
+    possible = np.repeat(np.logical_and.reduce([own < 0 for own in classes])[:, None], n_values, axis=1)
+    possible[cell[most > 0], value[most > 0]] = True
+    return cell_of, possible
 
 
-def bounds_of(classes: Sequence[Whole], counts: Sequence[Whole], sizes: Whole) -> tuple[Whole, Whole]:
-    """(n_cells, n_values) the fewest and the most people of each value in each cell.
+def _entries(classes: Sequence[Whole], counts: Sequence[Whole]) -> tuple[Whole, Whole]:
+    """Cells and values that all of their classes have, pair by pair; of cells in no class none."""
+    fewest = np.stack([np.where(own >= 0, (held > 0).sum(axis=1)[own], held.shape[1] + 1)
+                       for own, held in zip(classes, counts, strict=True)])  # fmt: skip
+    chosen = np.where(fewest.min(axis=0) > counts[0].shape[1], -1, fewest.argmin(axis=0))
+    cells, values = [], []
+    for place, (own, held) in enumerate(zip(classes, counts, strict=True)):
+        starting = np.flatnonzero(chosen == place)
+        row, value = np.nonzero(held)
+        starts = np.searchsorted(row, np.arange(len(held) + 1))
+        times = np.diff(starts)[own[starting]]
+        cells.append(np.repeat(starting, times))
+        values.append(value[spans(starts[own[starting]], times)])
+    cell, value = np.concatenate(cells), np.concatenate(values)
+    for own, held in zip(classes, counts, strict=True):
+        kept = (own[cell] < 0) | (held[own[cell], value] > 0)
+        cell, value = cell[kept], value[kept]
+    return cell, value
 
-    ``classes`` are per release (n_cells,) the class a cell lies in, -1 for none, ``counts`` the rows of every class,
-    ``sizes`` the people of every cell.
+
+class Sums(NamedTuple):
+    """Numbers that add up: the sum each number is in, -1 for none, and what every sum is."""
+
+    of: Whole  # (n_numbers,)
+    totals: Whole  # (n_sums,)
+
+
+def bounds_of(sums: Sequence[Sums], count: int) -> tuple[Whole, Whole]:
+    """(count,) the fewest and the most that each of some whole numbers can be, none of them negative.
+
+    >>> both, first = Sums(np.array([0, 0]), np.array([3])), Sums(np.array([0, -1]), np.array([2]))
+    >>> [bound.tolist() for bound in bounds_of([both, first], 2)]
+    [[2, 1], [2, 1]]
     """
-    most = np.repeat(sizes[:, None], counts[0].shape[1], axis=1)
-    least = np.zeros_like(most)
-    sums = [_Sums(own, held) for own, held in zip(classes, counts, strict=True)]
+    least, most = np.zeros(count, dtype=np.int64), np.full(count, _LARGEST)
+    parts = [(np.flatnonzero(own >= 0), own[own >= 0], np.asarray(totals)) for own, totals in sums]
     for _ in range(_ROUNDS):
         before = int(most.sum() - least.sum())
-        for release in sums:
-            release.tighten(least, most)
-        np.minimum(most, sizes[:, None] - (least.sum(axis=1, keepdims=True) - least), out=most)
-        np.maximum(least, sizes[:, None] - (most.sum(axis=1, keepdims=True) - most), out=least)
+        for inside, own, totals in parts:
+            low, high = least[inside], most[inside]
+            high = np.minimum(high, totals[own] - (_added(own, low, len(totals)) - low))
+            least[inside] = np.maximum(low, totals[own] - (_added(own, high, len(totals)) - high))
+            most[inside] = high
         if int(most.sum() - least.sum()) == before:
             break
     return least, most
 
 
-class _Sums:
-    """The cells of every class, which add up to its rows."""
+def _added(own: Whole, numbers: Whole, count: int) -> Whole:
+    """The sum that each number is in; exact, since sums of people are far below 2^53."""
+    return np.asarray(np.bincount(own, weights=numbers, minlength=count).astype(np.int64)[own])
 
-    def __init__(self, own: Whole, counts: Whole) -> None:
-        self.cells = np.flatnonzero(own >= 0)[np.argsort(own[own >= 0], kind="stable")]  # class by class
-        ordered = own[self.cells]
-        self.starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))[: len(ordered)]
-        self.sizes = np.diff(np.append(self.starts, len(ordered)))
-        self.rows = counts[ordered]
 
-    def tighten(self, least: Whole, most: Whole) -> None:
-        """What the others of its class leave to each cell; both bounds are changed."""
-        if len(self.cells):
-            low, high = least[self.cells], most[self.cells]
-            np.minimum(high, self.rows - (self._of_class(low) - low), out=high)
-            np.maximum(low, self.rows - (self._of_class(high) - high), out=low)
-            least[self.cells], most[self.cells] = low, high
+def spans(starts: Whole, times: Whole) -> Whole:
+    """The numbers from each start on, so many of each, one after the other.
 
-    def _of_class(self, numbers: Whole) -> Whole:
-        return np.asarray(np.repeat(np.add.reduceat(numbers, self.starts, axis=0), self.sizes, axis=0))
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(times)
+    return np.arange(int(times.sum())) - np.repeat(ends - times - starts, times)

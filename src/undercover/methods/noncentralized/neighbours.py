@@ -116,7 +116,10 @@ def neighbours(
         inside = np.zeros((other.n_classes, -(-len(labels) // 64) * 64), dtype=bool)
         inside[:, [place[label] for label in other.values]] = other.counts > 0
         bits.append(np.packbits(inside, axis=1, bitorder="little").view(np.uint64))
-    require_independent(others)
+    try:
+        require_independent(others)
+    except DataError as error:
+        raise DataError([*error.problems, *notes]) from error  # perhaps by columns that were taken for one
     beside = Neighbours(tuple(others), tuple(bits), notes)
     _require_room(beside, l)
     return beside

@@ -142,7 +142,8 @@ class AlgorithmAware:
         proven = [] if listed is None else list(_weighed(listed, drawn.bases).figures(self.known))
         if drawn.n_refused == drawn.n_drawn:
             raise UnreachableError(
-                f"The method publishes nothing of any table with these values, so it tells nothing. It says: {drawn.said}"
+                "The method publishes nothing of any table with these values, so it tells nothing. "
+                f"Its last words: {drawn.said}"
             )
         doubt = math.log(2 * max(len(sampled) + len(refusals), 1) / (1 - self.confidence))
         told = _told(table, doubt)
@@ -341,8 +342,8 @@ def _difference(listed: Listed, drawn: _Drawn, doubt: float) -> str | None:
     for (assignment, seen), count in drawn.outcomes.items():
         tables[assignment] += count
         counts[seen] += count
-        chance = listed[assignment].get(seen, 0) if seen is not None else not listed[assignment]
-        if not chance:
+        possible = seen in listed[assignment] if seen is not None else not listed[assignment]
+        if not possible:
             what = "refuses a table of which it lists releases" if seen is None else "publishes what it does not list"
             return f"the method {what}"
     releases = {seen for chances in listed.values() for seen in chances}

@@ -180,8 +180,8 @@ class Crossed(_Weighed):
                     members[bucket].append(person)
             for dealt in product(*(list(distinct_orders(values)) for values in self.buckets)):
                 found = [0] * sum(map(len, members))
-                for people, values in zip(members, dealt, strict=True):
-                    for person, value in zip(people, values, strict=True):
+                for together, values in zip(members, dealt, strict=True):
+                    for person, value in zip(together, values, strict=True):
                         found[person] = value
                 counted[tuple(found)] += 1
         return list(counted.items())

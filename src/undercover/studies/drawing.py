@@ -1,0 +1,44 @@
+"""Drawing beside: a second process draws the reports of the tour while this one makes the next release.
+
+To draw the pictures of a report takes longer than to make, attack and measure its release, and what draws them lets no
+other thread run meanwhile.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+Draw = Callable[[Mapping[str, Any], Path], None]
+
+
+@contextmanager
+def drawing_beside() -> Iterator[Draw]:
+    """Yields a function that has a report drawn into a file that is there; at the end all of them are drawn.
+
+    Where this process stops early, what is not begun is not drawn.
+    """
+    pages: list[Future[None]] = []
+    beside = ProcessPoolExecutor(1, get_context("spawn"), initializer=_leave_interrupts_to_the_other)
+    try:
+        yield lambda summary, page: pages.append(beside.submit(draw, dict(summary), page))
+        for page in pages:
+            page.result()
+    finally:
+        beside.shutdown(cancel_futures=True)
+
+
+def draw(summary: Mapping[str, Any], page: Path) -> None:
+    """Draw the report with these figures into a file."""
+    from undercover.pages.render import report_html
+
+    page.write_text(report_html(summary), encoding="utf-8")
+
+
+def _leave_interrupts_to_the_other() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
