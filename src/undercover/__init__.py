@@ -23,6 +23,7 @@ _HOMES = {
     "undercover.forms.answers.recipient": "Recipient Sums answer answer_sum",
     "undercover.attacks.joint.attack": "JointRelease",
     "undercover.forms.answers.channel": "PerturbedCounts",
+    "undercover.io.ledger.book": "Ledger",
     "undercover.model.distances": "Distances",
     "undercover.model.hierarchy": "Hierarchy",
     "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",

@@ -26,6 +26,7 @@ from undercover.guarantees.k_anonymity import KAnonymity as KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity as KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity as LDiversity
 from undercover.guarantees.t_closeness import TCloseness as TCloseness
+from undercover.io.ledger.book import Ledger as Ledger
 from undercover.methods.anatomy.method import Anatomy as Anatomy
 from undercover.methods.cross_bucket.method import CrossBucket as CrossBucket
 from undercover.methods.incognito.method import Incognito as Incognito

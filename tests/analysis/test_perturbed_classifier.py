@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from undercover.analysis.learning.choice import best, candidates, held_out_gains, majority_is_clear
 from undercover.analysis.learning.classifier import PerturbedClassifier, fit_release, release_accuracy
 
 CLASSES = {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}
@@ -196,3 +197,42 @@ def test_cross_validation_does_not_see_its_own_cells() -> None:
     assert model.fit(X, y).perturbed_accuracy(X, y).value > 0.7
     honest = release_accuracy(model, X, y, weight)
     assert abs(honest.value - 0.5) < 4 * honest.standard_error
+
+
+def chosen(rows: int, seed: int) -> tuple[str, dict[str, float]]:
+    """What is taken where three of four have class a and twenty columns tell nothing; how often each is right."""
+    rng, unseen = np.random.default_rng(seed), np.random.default_rng(99)
+
+    def people(count: int, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        return draw.random((count, 20)), np.where(draw.random(count) < 0.75, "a", "b")
+
+    X, true = people(rows, rng)
+    y = np.where(rng.random(rows) < 0.15, true, np.array(["a", "b"])[rng.integers(0, 2, rows)])
+    weight = rng.integers(6, 13, rows).astype(float)
+    model = PerturbedClassifier(p=0.15, domain=["a", "b"])
+    gains = held_out_gains(model, X, y, weight, np.arange(rows) % 5)
+    new, answers = people(4000, unseen)
+    right = {}
+    for name, (settings, weights) in candidates(weight).items():
+        fitted = clone(model).set_params(**settings).fit(X, y, sample_weight=weights)
+        right[name] = float((fitted.predict(new) == answers).mean())
+    clear = majority_is_clear(fitted.leaf_shares_[0], weight, 0.15)  # the last one has no split
+    return best(gains, clear=clear), right
+
+
+def test_noise_is_not_taken_for_something_to_learn() -> None:
+    """Nothing can be learnt beyond the majority, and a tree alone falls far below it."""
+    found = [chosen(2000, seed) for seed in range(12)]
+    assert sum(right["people"] < right["majority"] - 0.01 for _, right in found) >= 9
+    assert sum(right[taken] < right["majority"] - 0.01 for taken, right in found) <= 1
+
+
+def test_a_release_says_what_its_classifier_came_from() -> None:
+    people, schema = uc.datasets.census(3000, seed=1), uc.datasets.census_schema(["age", "sex"])
+    release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.05), seed=2).release
+    model = fit_release(release, {"few": [str(value) for value in range(5)], "most": uc.Between(5, 49)})
+    true = model.features_.classes_of(people)
+    predicted = model.predict(model.features_.rows(people))
+    assert model.learnt_ == "majority"
+    assert set(predicted) == {"most"}
+    assert (predicted == true).mean() == (true == "most").mean()

@@ -70,16 +70,41 @@ def test_nothing_kept_and_everything_kept(bound: Any) -> None:
         assert rho2_bound(rho1=0.2, p=1, k=k, domain=50, bound=bound) == 1
         assert rho2_bound(rho1=0, p=1, k=k, domain=50, bound=bound) == 0
         assert growth_bound(p=1, k=k, domain=50, bound=bound) == 1
-    assert largest_p(rho=(0.2, 1), k=6, domain=50, bound=bound) == 1
-    assert largest_p(growth=1, k=6, domain=50, bound=bound) == 1
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ({"rho": (0, 0.3)}, "With rho1 = 0 .* promises nothing.*p = 1 .true values. would keep it.*growth = 0.25"),
+        ({"rho": (0, 1)}, "With rho1 = 0"),
+        ({"rho": (0.2, 1)}, "is no limit for the guarantee: p = 1, which publishes true values"),
+        ({"rho": (0.2, "0.99999999999999999999")}, "is no limit"),  # the same as 1 in floating point
+        ({"growth": 1}, "is no limit"),
+        ({"growth": "99999999999999999999/100000000000000000000"}, "is no limit"),
+        ({"rho": (0.3, 0.3)}, "0 < rho1 < rho2 < 1"),
+        ({"rho": (0.3, 0.2)}, "0 < rho1 < rho2 < 1"),
+        ({"rho": (-0.1, 0.2)}, "0 < rho1 < rho2 < 1"),
+        ({"rho": (1, 1)}, "0 < rho1 < rho2 < 1"),
+        ({"rho": (0.2, 1.5)}, "0 < rho1 < rho2 < 1"),
+        ({"rho": (0.2, float("nan"))}, "0 < rho1 < rho2 < 1"),
+        ({"growth": 0}, r"a number in \(0, 1\)"),
+        ({"growth": -0.1}, r"a number in \(0, 1\)"),
+        ({"growth": 0.2, "skew": 0}, r"'skew' of the guarantee must be a number in \[1/50, 1\]"),
+        ({"growth": 0.2, "skew": 1.01}, r"'skew' of the guarantee must be a number in \[1/50, 1\]"),
+    ],
+)
+def test_a_promise_that_is_none_finds_no_p(bound: Any, target: dict[str, Any], why: str) -> None:
+    with pytest.raises(ParameterError, match=why):
+        largest_p(k=6, domain=50, bound=bound, **target)
 
 
 settings = {
     "k": st.integers(1, 40),
     "domain": st.integers(2, 200),
     "share": st.floats(0, 1),
-    "rho1": st.just(0.0) | st.floats(0.001, 0.95),
-    "target": st.floats(0.001, 0.999) | st.just(1.0),
+    "rho1": st.floats(0.001, 0.95),
+    "target": st.floats(0.001, 0.999),
     "p": st.floats(0, 1),
 }
 

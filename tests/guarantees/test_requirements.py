@@ -54,7 +54,7 @@ def test_companions_go_to_each_or_to_all() -> None:
     [
         (["rho2=0.5"], "rho2 needs one rho1: rho1=0.2,rho2=0.5"),
         (["rho1=0.5"], "belongs to rho2"),
-        (["rho1=0.5,rho2=0.2"], "0 <= rho1 < rho2"),
+        (["rho1=0.5,rho2=0.2"], "0 < rho1 < rho2 < 1"),
         (["growth=2"], r"number in \[0, 1\]"),
         (["growth=0.2,p=0.3"], "both `p` and `domain`"),
         (["skew=0.1"], "belongs to rho2 and growth"),

@@ -48,7 +48,7 @@ MAY_READ_TABLES = ("forms/", "io/", "model/release.py", "testing/", "studies/alg
 (The attacker who watches a method compares what is written, whatever it means.)
 """
 
-STATED_SHARED = ("undercover.guarantees.breach.bounds",)
+STATED_SHARED = ("undercover.guarantees.breach.bounds", "undercover.guarantees.breach.composition")
 """What a method takes from the promise it is about, said openly: the bound that defines it, and its inverse."""
 
 IMPORTED_AT_FIRST = ("undercover", "undercover.version")

@@ -3,6 +3,7 @@ import json
 import pyarrow as pa
 import pytest
 
+import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms import read
 from undercover.forms.case import Case
@@ -57,8 +58,8 @@ def test_loss_by_hand():
     assert arx.per_column == pytest.approx({"age": 1 / 3, "town": (1 / 4 + 1) / 2})
     assert arx.arithmetic == pytest.approx((1 / 3 + 5 / 8) / 2)
     assert arx.weighted == pytest.approx((3 * 1 / 3 + 5 / 8) / 4)
-    # Rows: sqrt(4/3 · 5/4) - 1 twice, sqrt(4/3 · 2) - 1 twice.
-    assert arx.geometric == pytest.approx(((5 / 3) ** 0.5 + (8 / 3) ** 0.5) / 2 - 1)
+    # Over the columns, as ARX has it: sqrt((1 + 1/3) (1 + 5/8)) - 1.
+    assert arx.geometric == pytest.approx((4 / 3 * 13 / 8) ** 0.5 - 1)
     # ILoss: age (2-1)/4 each; town 1/5 and 4/5.
     assert found["iloss"].per_column == pytest.approx({"age": 1 / 4, "town": 1 / 2})
     # NCP: age 5/20 and 10/20; town as ARX.
@@ -159,3 +160,29 @@ def test_cells_and_columns_that_do_not_belong():
         losses(ORIGINAL, read(release({"age": ["20"], "town": ["Prussia"]}, {"age": "interval", "town": "node"})))
     with pytest.raises(SchemaError, match="Did you mean `age`"):
         losses(ORIGINAL, read(release({"agee": ["20"]}, {"agee": "interval"})))
+
+
+def test_groups_published_with_the_same_cells_are_counted_both_ways():
+    """Four people alike in two groups of two: a recipient sees one class of four."""
+    alike = pa.table({"age": [30] * 4 + [50, 50], "ill": ["flu", "cold"] * 3})
+    schema = Schema(quasi_identifiers=["age"], sensitive="ill")
+    run = uc.publish(alike, schema, uc.Streamliner(l=2, algorithm="wrap"), seed=1)
+    found = uc.measure(alike, run)
+    boxes = sorted(run.release.table()["age"].to_pylist())
+    sizes = [boxes.count(box) for box in sorted(set(boxes))]
+    assert run.groups.count == 3
+    assert found.discernibility == sum(size**2 for size in sizes)
+    assert (found.discernibility_by_groups, found.discernibility_optimum) == (12, 12)
+    assert found.discernibility > 12
+    assert "discernibility by groups" in str(found.view().parts[0].rows)
+    released_only = uc.measure(alike, run.release, schema=schema)
+    assert released_only.discernibility_by_groups is None
+    assert "discernibility_by_groups" not in released_only.to_dict()
+
+
+@pytest.mark.parametrize("suppression", [0, 0.1])
+def test_the_geometric_loss_is_the_one_incognito_makes_small(suppression):
+    people, schema = uc.datasets.census(600, seed=3), uc.datasets.census_schema(["age", "education", "race"])
+    run = uc.publish(people, schema, uc.Incognito(k=5, suppression=suppression))
+    assert (run.release.suppressed_rows > 0) == (suppression > 0)
+    assert uc.measure(people, run).loss["arx"].geometric == pytest.approx(run.diagnostics["loss"], abs=1e-9)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from undercover import plugins
-from undercover.cli.options import Engine, Force, Json, NewRelease, Seed
+from undercover.cli.options import DespiteEarlier, Engine, Force, Json, LedgerFile, NewRelease, Seed
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.cli.publish import as_dict, check_output, print_places
 from undercover.cli.publish import found as found_now
@@ -33,6 +33,8 @@ def command(
     ] = None,
     seed: Seed = None,
     engine: Engine = "local",
+    ledger: LedgerFile = None,
+    despite_earlier: DespiteEarlier = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -43,7 +45,8 @@ def command(
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
-        after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress)
+        known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier}
+        after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress, **known)
         save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
     found = changes(before, after)
     warn(after.warnings)

@@ -20,6 +20,7 @@ import typer.core
 import typer.main
 
 from undercover.cli.hierarchy import app as hierarchy_commands
+from undercover.cli.ledger import app as ledger_commands
 
 COMMANDS: Final = {
     "demo": "Take the whole tour on built-in data: every method, verified, attacked and measured.",
@@ -75,6 +76,7 @@ app = typer.Typer(
 for _name, _said in COMMANDS.items():
     app.command(_name, cls=_Later, help=_said)(lambda: None)
 app.add_typer(hierarchy_commands)
+app.add_typer(ledger_commands)
 
 
 @app.callback(invoke_without_command=True)

@@ -12,11 +12,13 @@ import typer
 from undercover import plugins
 from undercover.cli.options import (
     Data,
+    DespiteEarlier,
     Engine,
     Force,
     Identifiers,
     Insensitive,
     Json,
+    LedgerFile,
     Missing,
     NewRelease,
     Qi,
@@ -59,6 +61,8 @@ def command(
     seed: Seed = None,
     engine: Engine = "local",
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
+    ledger: LedgerFile = None,
+    despite_earlier: DespiteEarlier = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
@@ -77,7 +81,16 @@ def command(
             *guarantees_from_requirements(require or [], columns=columns),
         ]
         made = publish(
-            given, schema, chosen, require=requirements, seed=seed, engine=engine, options=options, progress=progress
+            given,
+            schema,
+            chosen,
+            require=requirements,
+            seed=seed,
+            engine=engine,
+            options=options,
+            ledger=ledger or (loaded.ledger if loaded else None),
+            despite_earlier=despite_earlier,
+            progress=progress,
         )
         save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
@@ -137,6 +150,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "algorithm_safe": made.release.algorithm_safe,
         "corruption_robust": made.release.corruption_robust,
         "suppressed_rows": made.release.suppressed_rows,
+        **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),
         **more,
         "warnings": list(made.warnings),
         "timings": dict(made.timings),

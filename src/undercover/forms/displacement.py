@@ -48,7 +48,6 @@ class Displacement:
     shift: dict[str, float]  # the same over the width of the domain
     changed: dict[str, float]  # share of the cells that differ
     weights: dict[str, float] = field(default_factory=dict)
-    geometric: tuple[float, float] = (0.0, 0.0)  # of ILoss and shift: mean over the rows of prod(1 + x)^(1/d) - 1
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -60,13 +59,10 @@ class Displacement:
 
     def losses(self) -> dict[str, Loss]:
         """As the measures of other releases are given: ``iloss`` and ``shift``, means and by column."""
-        iloss, shift = self.geometric
-        return {"iloss": self._loss(self.iloss, iloss), "shift": self._loss(self.shift, shift)}
-
-    def _loss(self, per_column: dict[str, float], geometric: float) -> Loss:
-        means = np.array(list(per_column.values()))
-        weights = np.array([self.weights.get(name, 1.0) for name in per_column])
-        return Loss(float(means.mean()), float(np.dot(means, weights) / weights.sum()), geometric, dict(per_column))
+        return {
+            name: Loss.of_columns(per_column, self.weights)
+            for name, per_column in (("iloss", self.iloss), ("shift", self.shift))
+        }
 
     def __repr__(self) -> str:
         changed, shift = (float(np.mean(list(part.values()))) for part in (self.changed, self.shift))
@@ -93,19 +89,16 @@ def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | Non
     iloss: dict[str, float] = {}
     shift: dict[str, float] = {}
     changed, weights = {}, {}
-    logarithms = np.zeros((2, original.n_rows))
     for name in table.names("quasi-identifier"):
         column = original[name]
         moved, width, differs = _moved(column, table, own)
         size = len(column.domain.values) if _on_scale(column) else 1.0
-        for i, (means, over) in enumerate(((iloss, size), (shift, width))):
+        for means, over in ((iloss, size), (shift, width)):
             means[name] = float(np.mean(moved / over))
-            logarithms[i] += np.log1p(moved / over)
         changed[name] = float(differs.mean())
         weights[name] = column.settings.weight
     total = sum(iloss.values()) * original.n_rows
-    by_row = np.expm1(logarithms / len(iloss)).mean(axis=1)
-    return Displacement(total, iloss, shift, changed, weights, (float(by_row[0]), float(by_row[1])))
+    return Displacement(total, iloss, shift, changed, weights)
 
 
 def papers_iloss(original: Table, reading: Reading, own: NDArray[np.int64] | None = None) -> float:

@@ -3,8 +3,8 @@
 Each cell is charged by how many values it stands for. With L the values it covers and N all there are (the leaves of
 the column's hierarchy where it has one, else the distinct values of the original):
 
-- ARX's loss: (L - 1)/(N - 1); over the table the arithmetic mean of all cells, or the mean over the rows of the
-  geometric form prod(1 + x)^(1/d) - 1 with x the cell losses of a row and d the number of columns.
+- ARX's loss: (L - 1)/(N - 1); over the table the arithmetic mean of all cells, or ARX's geometric mean over the d
+  columns, prod(1 + x)^(1/d) - 1 with x the mean loss of a column.
 - ILoss (Xiao & Tao 2006, "Personalized privacy preservation", Section 6): (L - 1)/N.
 - NCP (Xu et al. 2006): for numbers and dates the width of the cell over the width of the column, else (L - 1)/(N - 1).
 
@@ -17,6 +17,7 @@ all totals lie between 0 and 1 and do not grow with the table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,13 +41,28 @@ class Loss(Viewable):
     """One measure: a total and each column's share.
 
     ``arithmetic`` is the plain mean of all cells, ``weighted`` the mean by the schema's weights and ``geometric`` the
-    mean over the rows of prod(1 + x)^(1/d) - 1.
+    geometric mean over the columns, prod(1 + x)^(1/d) - 1 with x the mean loss of a column.
+
+    >>> round(Loss.of_columns({"age": 0.21, "sex": 0.0}, {"age": 1.0, "sex": 3.0}).geometric, 12)
+    0.1
     """
 
     arithmetic: float
     weighted: float
     geometric: float
     per_column: dict[str, float]
+
+    @classmethod
+    def of_columns(cls, per_column: Mapping[str, float], weights: Mapping[str, float]) -> Loss:
+        """The totals of what each column has lost on average."""
+        means = np.array(list(per_column.values()))
+        weighed = np.array([weights.get(name, 1.0) for name in per_column])
+        return cls(
+            arithmetic=float(means.mean()),
+            weighted=float(np.dot(means, weighed) / weighed.sum()),
+            geometric=float(np.expm1(np.log1p(means).mean())),
+            per_column=dict(per_column),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -91,9 +107,10 @@ def losses(original: Table, reading: Reading) -> dict[str, Loss]:
             per_box[measure].append(getattr(cells, measure)[column.codes])
     if problems:
         raise DataError(problems)
-    weights = np.array([original[name].settings.weight for name in names])
+    weights = {name: original[name].settings.weight for name in names}
     return {
-        measure: _total(names, found, weights, boxes.sizes, classes.suppressed) for measure, found in per_box.items()
+        measure: Loss.of_columns(_means(names, found, boxes.sizes, classes.suppressed), weights)
+        for measure, found in per_box.items()
     }
 
 
@@ -134,18 +151,10 @@ def _width(values: Values, cell: str, meaning: Meaning) -> float:
     return float((numbers[meaning.high] - numbers[meaning.low]) / (numbers[-1] - numbers[0]))
 
 
-def _total(
-    names: tuple[str, ...], found: list[Losses], weights: Losses, sizes: NDArray[np.int64], suppressed: int
-) -> Loss:
+def _means(names: tuple[str, ...], found: list[Losses], sizes: NDArray[np.int64], suppressed: int) -> dict[str, float]:
+    """What the cells of each column have lost on average, a suppressed row everything."""
     rows = int(sizes.sum()) + suppressed
     if not rows:
-        return Loss(0.0, 0.0, 0.0, dict.fromkeys(names, 0.0))
-    means = np.array([(float(np.dot(cells, sizes)) + suppressed) / rows for cells in found])
-    logarithms = np.sum([np.log1p(cells) for cells in found], axis=0) / len(found)
-    geometric = (float(np.dot(np.expm1(logarithms), sizes)) + suppressed) / rows
-    return Loss(
-        arithmetic=float(means.mean()),
-        weighted=float(np.dot(means, weights) / weights.sum()),
-        geometric=geometric,
-        per_column=dict(zip(names, means.tolist(), strict=True)),
-    )
+        return dict.fromkeys(names, 0.0)
+    means = [(float(np.dot(cells, sizes)) + suppressed) / rows for cells in found]
+    return dict(zip(names, means, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from undercover.model.finding import Sense
 from undercover.model.groups import DrawnCells, Seen
-from undercover.model.run import Draft, Run, SamePeople
+from undercover.model.run import Draft, Earlier, Run, SamePeople
+from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
@@ -169,6 +170,14 @@ class Continuing(Protocol):
 
     def continue_from(self, before: Run, people: SamePeople) -> Method:
         """The method for the new table; an ``InputError`` where its promise would not survive a second release."""
+
+
+@runtime_checkable
+class Composing(Protocol):
+    """A method that knows what its promise comes to where the same people were published before."""
+
+    def composed(self, earlier: Sequence[Earlier], schema: Schema) -> Method:
+        """The method whose promise counts what was published; an ``UnreachableError`` where nothing of it is left."""
 
 
 class Guarantee(Protocol):

@@ -18,6 +18,7 @@ import numpy as np
 from undercover.errors import ParameterError
 from undercover.exact import checked, exact
 from undercover.forms import read
+from undercover.forms.case import Case
 from undercover.forms.classes import Classes
 from undercover.model.release import Release
 
@@ -27,6 +28,18 @@ def discernibility(source: Classes | Release) -> int:
     classes = _classes(source)
     squared = int(np.dot(classes.sizes, classes.sizes))
     return squared + classes.suppressed * (classes.rows + classes.suppressed)
+
+
+def by_groups(case: Case) -> int | None:
+    """The same with the groups of the run as classes, where several were published with the same cells; else ``None``.
+
+    Whoever reads the release cannot tell such groups apart; whoever made it formed them, and papers count them.
+    """
+    charged = case.reading.charged
+    if case.run is None or charged is None or charged.count == case.run.groups.count:
+        return None
+    sizes = case.run.groups.sizes.astype(np.int64)
+    return int(np.dot(sizes, sizes)) + charged.suppressed * (charged.rows + charged.suppressed)
 
 
 def optimal_discernibility(n: int, l: int) -> int:  # noqa: E741

@@ -12,7 +12,13 @@ from undercover.forms.displacement import Displacement
 from undercover.forms.loss import Loss
 from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables
-from undercover.utility.discernibility import average_class_size, discernibility, optimal_discernibility, smallest_class
+from undercover.utility.discernibility import (
+    average_class_size,
+    by_groups,
+    discernibility,
+    optimal_discernibility,
+    smallest_class,
+)
 from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult
 from undercover.utility.views import measures_view
@@ -22,10 +28,12 @@ from undercover.utility.views import measures_view
 class Measures(Viewable):
     """What a release costs.
 
-    ``discernibility_optimum`` is the least discernibility of any release that promises classes of the same size;
-    ``None`` where the release states neither k nor l. ``query_errors`` are there where they were asked for. Where
-    quasi-identifiers were drawn at random there are no classes to count: ``displacement`` says how far values were
-    moved, or ``note`` why nobody can tell. ``tables`` has the distributions of columns and pairs, before and after.
+    ``discernibility`` counts rows that are written alike. Where groups of a run were published with the same cells,
+    ``discernibility_by_groups`` counts the groups apart; else it is ``None``. ``discernibility_optimum`` is the least
+    of any release that promises classes of the same size; ``None`` where the release states neither k nor l.
+    ``query_errors`` are there where they were asked for. Where quasi-identifiers were drawn at random there are no
+    classes to count: ``displacement`` says how far values were moved, or ``note`` why nobody can tell. ``tables`` has
+    the distributions of columns and pairs, before and after.
 
     Examples
     --------
@@ -40,6 +48,7 @@ class Measures(Viewable):
     loss: dict[str, Loss]
     suppressed_rows: int
     discernibility_optimum: int | None = None
+    discernibility_by_groups: int | None = None
     query_errors: tuple[QueryErrorResult, ...] = ()
     displacement: Displacement | None = None
     note: str = ""
@@ -61,6 +70,8 @@ class Measures(Viewable):
     def to_dict(self) -> dict[str, Any]:
         """Everything, at full precision, ready for JSON."""
         asked: dict[str, Any] = {}
+        if self.discernibility_by_groups is not None:
+            asked["discernibility_by_groups"] = self.discernibility_by_groups
         if self.query_errors:
             asked["query_errors"] = [result.to_dict() for result in self.query_errors]
         if self.displacement is not None:
@@ -125,6 +136,7 @@ def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) 
         loss=dict(loss),
         suppressed_rows=classes.suppressed,
         discernibility_optimum=best,
+        discernibility_by_groups=by_groups(case),
         query_errors=tuple(found for asked in workloads for found in asked.of_release(original, release).values()),
         tables=binned_tables(original, release),
         displacement=moved,

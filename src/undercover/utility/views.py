@@ -59,6 +59,9 @@ def measures_view(found: Mapping[str, Any]) -> View:
         lines.append(("discernibility", say(text, *(found[key] for key in keys))))
     elif found["discernibility"] is not None:
         lines.append(("discernibility", found["discernibility"]))
+    if "discernibility_by_groups" in found:
+        text = "{count}, with groups that are published with the same cells counted apart"
+        lines.append(("discernibility by groups", say(text, found["discernibility_by_groups"])))
     lines.append(("suppressed", say("{count} rows, {risk}", found["suppressed_rows"], found["suppressed_share"])))
     if "displacement" in found:
         moved = found["displacement"]

@@ -27,6 +27,7 @@ from undercover.errors import (
 )
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
+from undercover.io.ledger.book import Ledger
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
 from undercover.model.finding import Finding
@@ -79,6 +80,8 @@ def apply(
     original: Any = None,
     seed: int | None = None,
     engine: str | Engine = "local",
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    despite_earlier: bool = False,
     progress: Progress = no_progress,
 ) -> Run:
     """Publish a new table by the recipe of an earlier run.
@@ -91,7 +94,7 @@ def apply(
         The new table: whatever :func:`undercover.publish` takes.
     original
         The table of the earlier run, where it is no longer where it was read from; identifiers are compared with it.
-    seed, engine, progress
+    seed, engine, ledger, despite_earlier, progress
         As in :func:`undercover.publish`.
 
     Returns
@@ -128,6 +131,7 @@ def apply(
         method = method.continue_from(before, people)
     try:
         options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": progress}
+        options |= {"ledger": ledger, "despite_earlier": despite_earlier}
         after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error

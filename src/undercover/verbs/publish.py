@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +15,7 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
+from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
@@ -32,6 +34,8 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.joint import with_published
+from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.together import counted
 from undercover.version import VERSION
 
 T = TypeVar("T")
@@ -73,6 +77,8 @@ def publish(
     seed: int | None = None,
     engine: str | Engine = "local",
     options: ReadOptions | None = None,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    despite_earlier: bool = False,
     progress: Progress = no_progress,
 ) -> Run:
     """Anonymise a table and verify the result.
@@ -93,6 +99,11 @@ def publish(
         Where the work runs.
     options
         How to read a file.
+    ledger
+        A private record of who was published before, or its file. People who were count: what is promised must hold for
+        whoever has all releases of them. The run is entered when it is saved.
+    despite_earlier
+        Publish although the promise does not hold together with earlier releases; the run says so.
     progress
         Called with a stage and the share of it that is done.
 
@@ -103,7 +114,7 @@ def publish(
     Raises
     ------
     UnreachableError
-        If the method's promise or a requirement cannot be kept on this table.
+        If the method's promise or a requirement cannot be kept on this table, or not together with earlier releases.
 
     Examples
     --------
@@ -118,6 +129,9 @@ def publish(
     method = with_published(method, schema)
     given = at("read", read, data, options=options, told="reading")
     table = at("encode", Table.from_arrow, given.data, schema, told="encoding")
+    book = None if ledger is None else ledger_of(ledger)
+    before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
+    method, despite = composed(method, before, schema, despite_earlier)
     run = publish_table(
         table, method, require=requirements, engine=engine_of(engine), randomness=Randomness(seed), at=at
     )
@@ -126,7 +140,12 @@ def publish(
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     release = run.release.changed(frame=given.frame)
-    return replace(run, release=release, source=source, warnings=(*run.warnings, *_of_input(table, given, run)))
+    warnings = (*run.warnings, *_of_input(table, given, run), *despite)
+    run = replace(run, release=release, source=source, warnings=warnings)
+    if book is None:
+        return run
+    run = counted(run, before, despite=despite_earlier, progress=progress)
+    return pending(run, given.data, book, schema, before)
 
 
 def publish_table(

@@ -27,7 +27,7 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
     if digest is not None and digest == before.source.get("sha256"):
         return SamePeople(same_table=True, rows=rows)
     identifiers = before.schema.identifiers
-    old = _old_table(before, original)
+    old = old_table(before, original)
     encoded = before.original if before.original is not None or old is None else Table.from_arrow(old, before.schema)
     if (
         encoded is not None
@@ -71,7 +71,7 @@ def as_written(options: ReadOptions, run: Run) -> ReadOptions:
     return replace(options, text=tuple(dict.fromkeys([*options.text, *names, *run.schema.identifiers])))
 
 
-def _old_table(before: Run, original: Any) -> pa.Table | None:
+def old_table(before: Run, original: Any) -> pa.Table | None:
     """The table of the release as it was read, if it can be had."""
     options = as_written(ReadOptions(**before.source.get("options", {})), before)
     if original is not None:

@@ -16,6 +16,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.verbs.ledger import entered
 
 
 def save(
@@ -48,15 +49,16 @@ def save(
     facts = summarize(run, progress=progress) if summary is None else summary
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}
     progress("writing", 0.0)
-    return folder.save(
-        run,
-        directory,
-        format=format,
-        force=force,
-        report=report_html(facts),
-        summary=facts,
-        datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
-    )
+    with entered(run, directory):
+        return folder.save(
+            run,
+            directory,
+            format=format,
+            force=force,
+            report=report_html(facts),
+            summary=facts,
+            datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+        )
 
 
 def load(directory: str | os.PathLike[str]) -> Run:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.analysis.learning.choice import best, candidates, held_out_gains, majority_is_clear
 from undercover.analysis.learning.features import Classes, PerturbedFeatures
 from undercover.errors import MissingExtraError
 from undercover.forms.answers.channel import Estimate
@@ -149,6 +150,12 @@ class PerturbedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return Estimate(value, math.sqrt(spread) / (self.p * total))
 
+    def people_hit(self, X: Array, y: Array, weight: Array) -> Array:
+        """(n_rows,) what each row adds to the people who are predicted rightly, the perturbation undone."""
+        predicted = np.searchsorted(self.classes_, self.predict(X))
+        hits = (self._codes(np.asarray(y)) == predicted).astype(np.float64)
+        return np.asarray(weight * (hits - (1 - self.p) * self.value_shares_[predicted]) / self.p)
+
     def _prepared(self, y: Array) -> NDArray[np.int64]:
         """Read off classes and their shares of the domain; the classes of ``y`` as codes."""
         domain = np.unique(y) if self.domain is None else np.asarray(list(self.domain), dtype=np.asarray(y).dtype)
@@ -199,34 +206,57 @@ def fit_release(
     Returns
     -------
     The classifier, with ``features_`` that turn exact rows into its columns and ``accuracy_``: what it is estimated to
-    reach on people it has not seen, from the release alone (five-fold cross-validation over cells).
+    reach on people it has not seen, from the release alone (five-fold cross-validation over cells). ``learnt_`` says
+    what it came from: a tree that weighs rows by their ``people``, one that weighs them ``alike``, or, where neither is
+    found to be better, the class of the ``majority`` (:mod:`undercover.analysis.learning.choice`).
     """
     features = PerturbedFeatures(release, classes, domains)
     X, y, weight = features.cells(points=points)
     model = PerturbedClassifier(
         p=float(features.noise.p), domain=features.noise.domain, class_of=dict(features.class_of), **options
     )
-    model.fit(X, y, sample_weight=weight)
+    fold = _folds(len(y), len(y) // points)
+    compared = candidates(weight)
+    without_split = clone(model).set_params(**compared["majority"][0]).fit(X, y, sample_weight=weight)
+    clear = majority_is_clear(without_split.leaf_shares_[0], weight, model.p)
+    learnt = best(held_out_gains(model, X, y, weight, fold), clear=clear)
+    settings, weights = compared[learnt]
+    model.set_params(**settings).fit(X, y, sample_weight=weights)
     model.features_ = features
-    model.accuracy_ = release_accuracy(model, X, y, weight, cells=len(y) // points)
+    model.learnt_ = learnt
+    model.accuracy_ = release_accuracy(model, X, y, weight, cells=len(y) // points, fit_weight=weights)
     return model
 
 
 def release_accuracy(
-    model: PerturbedClassifier, X: Array, y: Array, weight: Array, *, folds: int = FOLDS, cells: int | None = None
+    model: PerturbedClassifier,
+    X: Array,
+    y: Array,
+    weight: Array,
+    *,
+    folds: int = FOLDS,
+    cells: int | None = None,
+    fit_weight: Array | None = None,
 ) -> Estimate:
     """The accuracy of a model fitted in the same way to other cells, estimated by cross-validation.
 
-    ``cells`` is their number where each has several points, which stay together.
+    ``cells`` is their number where each has several points, which stay together. ``fit_weight`` are the weights it is
+    fitted with, where these are not those of the people.
     """
-    fold = np.arange(len(y)) % (cells or len(y)) % folds
+    fitting = weight if fit_weight is None else fit_weight
+    fold = _folds(len(y), cells or len(y), folds)
     values, variances = 0.0, 0.0
     total = float(np.sum(weight))
     for number in range(folds):
         held = fold == number
-        fitted = clone(model).fit(X[~held], y[~held], sample_weight=weight[~held])
+        fitted = clone(model).fit(X[~held], y[~held], sample_weight=fitting[~held])
         found = fitted.perturbed_accuracy(X[held], y[held], weight[held])
         share = float(np.sum(weight[held])) / total
         values += share * found.value
         variances += (share * found.standard_error) ** 2
     return Estimate(values, math.sqrt(variances))
+
+
+def _folds(rows: int, cells: int, folds: int = FOLDS) -> NDArray[np.int64]:
+    """(n_rows,) the fold of each row; points of one cell are in the same."""
+    return np.arange(rows) % cells % folds

@@ -30,6 +30,16 @@ from undercover.exact import Number, checked, exact
 Bound = Literal["tight", "paper"]
 BOUNDS: tuple[Bound, ...] = get_args(Bound)
 
+NOBODY_BELOW = (
+    "With rho1 = 0 the 'rho' of {owner} promises nothing: whoever holds something to be impossible learns nothing by "
+    "Bayes' rule, whatever is published, so that p = 1 (true values) would keep it. Say how sure somebody may be "
+    "beforehand who is to be kept from more, such as rho = (0.1, 0.3), or limit the rise for everybody: growth = 0.25."
+)
+LIMITS_NOTHING = (
+    "A confidence of 1 afterwards, or a rise by 1, is no limit for {owner}: p = 1, which publishes true values, would "
+    "keep it. Ask for less, such as rho = (0.2, 0.45) or growth = 0.25; to publish true values, say p = 1."
+)
+
 _OWNER = "the guarantee"
 _BISECTIONS = 200
 
@@ -102,8 +112,8 @@ def largest_p(
         def reached(p: float) -> float:
             return growth_bound(p=p, k=k, domain=domain, skew=skew, bound=bound)
 
-    if reached(1.0) <= target:
-        return 1.0
+    if reached(1.0) <= target:  # a target so close to certainty that it is the same number
+        raise ParameterError(LIMITS_NOTHING.format(owner=_OWNER))
     if bound == "paper":
         return _bisect(reached, target)
     odds = (
@@ -159,30 +169,39 @@ def cell_size(sample: Number) -> int:
 
 
 def checked_rho(owner: str, rho: Any) -> tuple[Fraction, Fraction]:
-    """ρ1 and ρ2 with 0 ≤ ρ1 < ρ2 ≤ 1, or an error.
+    """ρ1 and ρ2 with 0 < ρ1 < ρ2 < 1, or an error: at either end the promise is empty, and p would be 1.
 
     >>> checked_rho("it", ("1/5", 0.45))
     (Fraction(1, 5), Fraction(9, 20))
+    >>> checked_rho("it", (0, 0.3))
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: With rho1 = 0 the 'rho' of it promises nothing: ...
     """
-    expected = "two numbers with 0 <= rho1 < rho2 <= 1"
+    expected = "two numbers with 0 < rho1 < rho2 < 1"
     try:
         first, second = (exact(checked(owner, "rho", value, expected)) for value in rho)
     except (TypeError, ValueError):
         raise ParameterError(f"The 'rho' of {owner} must be {expected}. Got {rho!r} instead.") from None
-    if not 0 <= first < second <= 1:
+    if first == 0 and 0 < second <= 1:
+        raise ParameterError(NOBODY_BELOW.format(owner=owner))
+    if second == 1 and 0 <= first < 1:
+        raise ParameterError(LIMITS_NOTHING.format(owner=owner))
+    if not 0 < first < second < 1:
         raise ParameterError(f"The 'rho' of {owner} must be {expected}. Got {rho!r} instead.")
     return first, second
 
 
 def checked_growth(owner: str, growth: Any) -> Fraction:
-    """Δ in (0, 1], or an error.
+    """Δ in (0, 1), or an error.
 
     >>> checked_growth("it", 0.24)
     Fraction(6, 25)
     """
-    value = exact(checked(owner, "growth", growth, "a number in (0, 1]"))
-    if not 0 < value <= 1:
-        raise ParameterError(f"The 'growth' of {owner} must be a number in (0, 1]. Got {growth!r} instead.")
+    value = exact(checked(owner, "growth", growth, "a number in (0, 1)"))
+    if value == 1:
+        raise ParameterError(LIMITS_NOTHING.format(owner=owner))
+    if not 0 < value < 1:
+        raise ParameterError(f"The 'growth' of {owner} must be a number in (0, 1). Got {growth!r} instead.")
     return value
 
 

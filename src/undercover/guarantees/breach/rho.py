@@ -19,13 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.guarantees.breach.bounds import Bound, checked_rho, growth_bound, rho2_bound
+from undercover.guarantees.breach.bounds import Bound, checked_rho
+from undercover.guarantees.breach.composition import growth_after, likelihood_ratio, rho2_after
 from undercover.guarantees.checking import Given, Promise
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.protocols import Cover, Short
@@ -49,6 +51,7 @@ class _Bounded(Promise):
     p: Number | None
     domain: int | None
     k: int | None
+    earlier: Number | None
 
     def of_release(self, release: Release) -> Self:
         """The same, with p, the domain and whom it counts as the release states them."""
@@ -87,6 +90,9 @@ class RhoBreach(_Bounded):
         ``tight`` or ``paper``; see :mod:`undercover.guarantees.breach.bounds`.
     k
         How many people of a cell count at most; 1 where the cells were cut by looking at sensitive values.
+    earlier
+        How many times likelier earlier releases of the same people can make one value of a person than another; the
+        promise is then about all of them together (:mod:`undercover.guarantees.breach.composition`).
 
     Examples
     --------
@@ -94,7 +100,7 @@ class RhoBreach(_Bounded):
     0.45
     >>> RhoBreach(rho1=0.5, rho2=0.45, p=0.3, domain=50)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: The 'rho' of RhoBreach must be two numbers with 0 <= rho1 < rho2 <= 1. Got ...
+    undercover.errors.ParameterError: The 'rho' of RhoBreach must be two numbers with 0 < rho1 < rho2 < 1. Got ...
     """
 
     name: ClassVar[str] = "rho-breach"
@@ -107,6 +113,7 @@ class RhoBreach(_Bounded):
     skew: Annotated[Number, Within(0, 1, "(]")] = 1
     bound: Bound = "tight"
     k: Annotated[int, AtLeast(1)] | None = None
+    earlier: Annotated[float | Fraction, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
         check(self, half_said("RhoBreach", self.p, self.domain))
@@ -116,7 +123,7 @@ class RhoBreach(_Bounded):
 
     def parameters(self) -> Mapping[str, Any]:
         """What was asked for, as written in a spec."""
-        asked = {name: getattr(self, name) for name in ("rho2", "rho1", "p", "domain", "skew", "bound", "k")}
+        asked = {name: getattr(self, name) for name in ("rho2", "rho1", "p", "domain", "skew", "bound", "k", "earlier")}
         return {name: plain(value) for name, value in asked.items() if value is not None}
 
     def title(self) -> str:
@@ -129,7 +136,8 @@ class RhoBreach(_Bounded):
             f"Whoever was at most {at_most(self.rho1)} sure of anything about a person's value is at most "
             f"{at_most(self.rho2)} sure after seeing the release (and whoever was at least "
             f"{at_most(1 - exact(self.rho1))} sure stays at least "
-            f"{shown(float(1 - exact(self.rho2)), 'at least')} sure){conditions(self.skew, self.bound, self.k)}"
+            f"{shown(float(1 - exact(self.rho2)), 'at least')} sure)"
+            f"{conditions(self.skew, self.bound, self.k, self.earlier)}"
         )
 
     @property
@@ -138,7 +146,8 @@ class RhoBreach(_Bounded):
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018
-        return rho2_bound(rho1=self.rho1, p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
+        given: dict[str, Any] = {"p": self.p, "domain": self.domain, "skew": self.skew, "bound": self.bound}
+        return rho2_after(self.earlier, rho1=self.rho1, k=k, **given)
 
 
 def at_most(value: Number) -> str:
@@ -146,12 +155,18 @@ def at_most(value: Number) -> str:
     return shown(float(exact(value)), "at most")
 
 
-def conditions(skew: Number, bound: Bound, k: int | None) -> str:
+def conditions(skew: Number, bound: Bound, k: int | None, earlier: Number | None = None) -> str:
     """Under what such a promise is given: the end of the sentence that says what it means."""
     sure = "" if exact(skew) == 1 else f", provided nobody was more than {at_most(skew)} sure of a single value before"
     form = "" if bound == "tight" else " By the paper's bound."
     one = " Counted for one person per cell, because sensitive values drove the cuts." if k else ""
-    return f", even if he knows the value of everybody else{sure}.{form}{one}"
+    before = (
+        ""
+        if earlier is None
+        else " It counts what was published of the same people before, which can make one value of a person "
+        f"{at_most(earlier)} times likelier than another: it holds for whoever has all of these releases."
+    )
+    return f", even if he knows the value of everybody else{sure}.{form}{one}{before}"
 
 
 def half_said(owner: str, p: Number | None, domain: int | None) -> list[str]:
@@ -175,6 +190,16 @@ def stated_noise(release: Release, p: Number | None, domain: int | None, k: int 
     driven = release.parameters.get("labels", "free") != "free"
     stated = {} if p is not None else {"p": noise.stated, "domain": noise.size}
     return {**stated, "k": 1 if driven else k}
+
+
+def released_ratio(release: Release) -> float | None:
+    """How many times likelier a release can make one value of a person than another; ``None``: without limit."""
+    reading = read(release)
+    noise = reading.channel
+    if noise is None:
+        return None
+    people, problem = smallest_cell(reading.classes, stated_noise(release, None, None, None)["k"], noise.size)
+    return None if problem or noise.p == 1 else likelihood_ratio(p=noise.p, k=people, domain=noise.size)
 
 
 def smallest_cell(classes: Classes, at_most: int | None, domain: int | None) -> tuple[int, str]:
@@ -212,7 +237,7 @@ class DeltaGrowth(_Bounded):
     ----------
     growth
         The largest rise.
-    p, domain, skew, bound, k
+    p, domain, skew, bound, k, earlier
         As in :class:`~undercover.guarantees.breach.rho.RhoBreach`.
 
     Examples
@@ -233,6 +258,7 @@ class DeltaGrowth(_Bounded):
     skew: Annotated[Number, Within(0, 1, "(]")] = 1
     bound: Bound = "tight"
     k: Annotated[int, AtLeast(1)] | None = None
+    earlier: Annotated[float | Fraction, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
         check(self, half_said("DeltaGrowth", self.p, self.domain))
@@ -247,7 +273,7 @@ class DeltaGrowth(_Bounded):
         """What it means for the people in the table."""
         return (
             f"Nobody becomes surer of anything about a person's value by more than {at_most(self.growth)}"
-            f"{conditions(self.skew, self.bound, self.k)}"
+            f"{conditions(self.skew, self.bound, self.k, self.earlier)}"
         )
 
     @property
@@ -256,4 +282,5 @@ class DeltaGrowth(_Bounded):
 
     def _reached(self, k: int) -> float:
         assert self.p is not None and self.domain is not None  # noqa: PT018
-        return growth_bound(p=self.p, k=k, domain=self.domain, skew=self.skew, bound=self.bound)
+        given: dict[str, Any] = {"p": self.p, "domain": self.domain, "skew": self.skew, "bound": self.bound}
+        return growth_after(self.earlier, k=k, **given)

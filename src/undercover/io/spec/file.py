@@ -65,6 +65,12 @@ class NamedPart(BaseModel):
     name: str
 
 
+class LedgerPart(_Part):
+    """``[ledger]``: the private record of who was published before."""
+
+    file: str
+
+
 class SpecFile(_Part):
     """The whole file."""
 
@@ -73,6 +79,7 @@ class SpecFile(_Part):
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
     method: NamedPart | None = None
     require: list[NamedPart] = Field(default_factory=list)
+    ledger: LedgerPart | None = None
 
 
 _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
@@ -80,6 +87,7 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
     ("data",): DataPart,
     ("roles",): RolesPart,
     ("columns", "*"): ColumnPart,
+    ("ledger",): LedgerPart,
 }
 
 

@@ -57,6 +57,7 @@ class Spec:
     options: ReadOptions = field(default_factory=ReadOptions)
     recipes: Mapping[str, HierarchyRecipe] = field(default_factory=dict)
     path: Path | None = None
+    ledger: Path | None = None
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -120,6 +121,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         requirements=tuple({"name": part.name, **(part.model_extra or {})} for part in parts.require),
         options=options,
         recipes=recipes,
+        ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
     )
 
 

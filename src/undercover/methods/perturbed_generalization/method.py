@@ -19,8 +19,8 @@ Deviations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import product
@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, InputError, ParameterError, SchemaError, listed
 from undercover.exact import Number, exact, plain
-from undercover.guarantees.breach.bounds import Bound, cell_size, checked_rho, growth_bound, largest_p
+from undercover.guarantees.breach.bounds import LIMITS_NOTHING, Bound, cell_size, checked_rho, growth_bound
+from undercover.guarantees.breach.composition import growth_after, largest_p_after
 from undercover.guarantees.breach.rho import DeltaGrowth, RhoBreach
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.k_anonymity import KAnonymity
@@ -44,11 +45,13 @@ from undercover.methods.perturbed_generalization.cells import (
     specialized,
     typed_domain,
 )
+from undercover.methods.perturbed_generalization.composing import spent
 from undercover.model.channel import Channel
 from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
-from undercover.model.run import Draft, Run, SamePeople
+from undercover.model.run import Draft, Earlier, Run, SamePeople
+from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
@@ -63,6 +66,11 @@ ONE_RELEASE = (
     "One release per table: a second run draws anew from the same people, and whoever holds both learns more than "
     "either promises. Keep this release; do not make another one of the same table."
 )
+COUNTED = (
+    "The promise counts the earlier releases of the same people that are known. What each of those promised of itself "
+    "holds for it alone."
+)
+TRUE_VALUES = "p = 1 publishes true values: nothing is promised to whoever is in a cell that others know."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +86,10 @@ class PerturbedGeneralization:
         more than ρ2 sure) or ``growth`` (nobody becomes surer by more). Give one; the largest p is then used.
     skew
         λ: how sure the adversary may be of a single value beforehand; 1 assumes nothing.
+    earlier
+        How many times likelier, at most, earlier releases of the same people can make one value of a person than
+        another: the product of their ratios, as a ledger keeps them. What is promised then holds for all of them
+        together.
     recoding
         ``mondrian`` cuts cells one by one; ``specialize`` makes one cut through the tree of every column;
         ``incognito`` publishes every column on one level of its hierarchy.
@@ -114,6 +126,7 @@ class PerturbedGeneralization:
     p: Annotated[float | Fraction, Within(0, 1)] | None = None
     rho: tuple[Number, Number] | None = None
     growth: Annotated[float | Fraction, Within(0, 1, "(]")] | None = None
+    earlier: Annotated[float | Fraction, AtLeast(1)] | None = None
     skew: Annotated[float | Fraction, Within(0, 1, "(]")] = 1
     recoding: Way = "mondrian"
     bound: Bound = "tight"
@@ -133,6 +146,8 @@ class PerturbedGeneralization:
                 checked_rho("PerturbedGeneralization", self.rho)
             except ParameterError as error:
                 yield from error.problems
+        if self.growth == 1:
+            yield LIMITS_NOTHING.format(owner="PerturbedGeneralization")
         if self.labels == "driven" and self.recoding != "specialize":
             yield 'Cells driven by labels are made by recoding="specialize" only.'
         if self.labels == "driven" and self.allow_unsafe is not True:
@@ -174,6 +189,15 @@ class PerturbedGeneralization:
             raise InputError(f"{people.unchecked}. Perturbed generalization allows each person in one release only.")
         return self
 
+    def composed(self, earlier: Sequence[Earlier], schema: Schema) -> PerturbedGeneralization:
+        """The same, promising for all releases of these people together; refused where that cannot be kept."""
+        if len(schema.sensitive) != 1 or schema.column(schema.sensitive[0]).domain is None:
+            return self  # refused, with the reason, when it is to anonymise
+        k = 1 if self.labels == "driven" else self.least
+        asked: dict[str, Any] = {name: getattr(self, name) for name in ("p", "rho", "growth", "skew")}
+        ratio, skew = spent(earlier, schema, k=k, beside=self.earlier or 1, **asked)
+        return replace(self, earlier=ratio, skew=skew)
+
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Cells of at least k people. What p promises depends on the smallest cell and is claimed with the release."""
         return (KAnonymity(k=self.least),)
@@ -212,7 +236,7 @@ class PerturbedGeneralization:
             },
             claims=self._promises(table, parts.groups, noise),
             used={"p": plain(self._stated(keep)), "domain": list(noise.domain)},
-            warnings=(ONE_RELEASE,),
+            warnings=(ONE_RELEASE if self.earlier is None else COUNTED, *([TRUE_VALUES] if keep == 1 else [])),
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
@@ -261,8 +285,8 @@ class PerturbedGeneralization:
             # Fails here if the skew does not fit the domain.
             growth_bound(p=self.p, k=smallest, domain=size, skew=self.skew, bound=self.bound)
             return exact(self.p)
-        found = largest_p(k=smallest, domain=size, rho=self.rho, growth=self.growth, skew=self.skew, bound=self.bound)
-        return Fraction(found)
+        asked: dict[str, Any] = {"rho": self.rho, "growth": self.growth, "skew": self.skew, "bound": self.bound}
+        return Fraction(largest_p_after(self.earlier, k=smallest, domain=size, **asked))
 
     def _promises(self, table: Table, groups: Groups, noise: Channel) -> tuple[Guarantee, ...]:
         counted = 1 if self.labels == "driven" else None
@@ -272,13 +296,14 @@ class PerturbedGeneralization:
             "domain": noise.size,
             "skew": self.skew,
             "bound": self.bound,
-            "k": counted,
+            "earlier": self.earlier,
         }
-        reached = growth_bound(p=stated["p"], k=smallest, domain=noise.size, skew=self.skew, bound=self.bound)
+        reached = growth_after(k=smallest, **stated)
         promises: list[Guarantee] = [DisjointCells(**_meanings(table))]
         if self.rho is not None:
-            promises.append(RhoBreach(rho1=self.rho[0], rho2=self.rho[1], **stated))
-        promises.append(DeltaGrowth(growth=self.growth if self.growth is not None else reached, **stated))
+            promises.append(RhoBreach(rho1=self.rho[0], rho2=self.rho[1], k=counted, **stated))
+        growth = self.growth if self.growth is not None else reached
+        promises.append(DeltaGrowth(growth=growth, k=counted, **stated))
         return tuple(promises)
 
     def _checked(self, table: Table) -> tuple[str, Channel]:

@@ -1,0 +1,312 @@
+"""The ledger's files: a list of releases, the digests of their people beside it, and the key in a file of its own.
+
+``FILE`` is JSON: for every release when and where it was written, its method, public parameters and promises, by which
+columns its people are known, and how many they are. ``FILE.people/`` holds their digests, sorted, one array per release
+and key; ``FILE.key`` the secret key, without which a digest says nothing. All are readable by their owner alone. No
+value of anybody is in any of them; but whoever has ledger *and* key can ask whether a person he can name is in it.
+
+Every change is made under a lock (``FILE.lock``), to a new file that then replaces the old one. A release is entered
+before its folder is written and finished afterwards, so that there is none the ledger does not know; an entry whose
+folder never came to stand is not counted.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from undercover.errors import DataError, OutputError, unknown
+from undercover.io.ledger.people import Digests, Key, columns_named, digests, keys_of, shared
+from undercover.io.plain import as_json
+from undercover.io.release.manifest import MANIFEST
+from undercover.io.source import sha256
+from undercover.model.run import Earlier
+from undercover.model.schema import Schema
+
+State = Literal["entered", "published", "withdrawn"]
+_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One release in the ledger."""
+
+    number: int
+    made: str
+    state: State  # entered: its folder is being written
+    method: str
+    parameters: Mapping[str, Any]
+    guarantees: Sequence[Mapping[str, Any]]
+    sensitive: Sequence[str]
+    domain: Sequence[str] | None  # values its sensitive column was drawn from
+    likelihood_ratio: float | None  # how many times likelier it makes one value of a person than another
+    people: int  # rows it was made of
+    known_by: Sequence[Sequence[str]]  # the columns of each array of digests
+    exact: bool  # False: known by quasi-identifiers, which different people may share
+    folder: str | None = None
+    release: str | None = None  # sha256 of release.json
+    withdrawn: str | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether people of it were published, as far as the ledger knows: its folder stands, or was finished."""
+        if self.state == "entered":
+            return self.folder is None or Path(self.folder, "public", MANIFEST).is_file()
+        return self.state == "published"
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a ledger knows of the people of a table."""
+
+    earlier: tuple[Earlier, ...] = ()  # releases with at least one of them
+    rows: tuple[NDArray[np.bool_], ...] = ()  # which rows these are, of each release
+    unknown: tuple[str, ...] = ()  # releases that cannot be compared, and why
+    seen: tuple[int, ...] = ()  # all releases there were when it was looked up
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A private record of who was in which release.
+
+    Parameters
+    ----------
+    path
+        Its file; it is made by the first release that is entered.
+
+    Examples
+    --------
+    >>> import tempfile, undercover as uc
+    >>> people = uc.datasets.census(500, seed=1)
+    >>> schema = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     ledger = uc.Ledger(Path(place, "people.ledger"))
+    ...     run = uc.publish(people, schema, uc.Mondrian(k=10), ledger=ledger)
+    ...     _ = uc.save(run, Path(place, "out"))
+    ...     [(entry.number, entry.method, entry.people) for entry in ledger.entries()]
+    [(1, 'mondrian', 500)]
+    """
+
+    path: str | os.PathLike[str]
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All releases, withdrawn ones included."""
+        place = Path(self.path)
+        if not place.exists():
+            return ()
+        try:
+            content = json.loads(place.read_text(encoding="utf-8"))
+            if content["ledger"] != _VERSION:
+                raise DataError(f"`{place}` was written by a later version of undercover.")
+            return tuple(Entry(**entry) for entry in content["releases"])
+        except OSError as error:
+            raise DataError(f"The ledger `{place}` cannot be read: {error.strerror or error}.") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(f"`{place}` is not a ledger, or was changed by hand: {error!r}.") from error
+
+    def before(self, data: pa.Table) -> Before:
+        """In which releases the people of a table are already: any overlap counts."""
+        found: list[tuple[Earlier, NDArray[np.bool_]]] = []
+        unknown_: list[str] = []
+        own: dict[Key, tuple[Digests, NDArray[np.bool_]]] = {}
+        entries = self.entries()
+        for entry in entries:
+            if not entry.counts:
+                continue
+            here = self._in(entry, data, own)
+            if here is None:
+                columns = " or ".join(", ".join(f"`{name}`" for name in key) for key in entry.known_by)
+                unknown_.append(
+                    f"The people of release {entry.number} are known by {columns}, which this table does not have: "
+                    "nobody can say who is in both"
+                )
+                continue
+            key, rows = here
+            if rows.any():
+                found.append((_earlier(entry, key, rows), rows))
+        seen = tuple(entry.number for entry in entries)
+        return Before(tuple(entry for entry, _ in found), tuple(rows for _, rows in found), tuple(unknown_), seen)
+
+    def people(self, data: pa.Table, schema: Schema, rows: NDArray[np.int64]) -> dict[Key, Digests]:
+        """The sorted digests of those who are in ``rows``, by each key of the schema."""
+        secret = self._secret()
+        found = {}
+        for key in keys_of(schema)[0]:
+            values, known = digests(data, key, secret)
+            found[key] = np.unique(values[rows][known[rows]])
+        return found
+
+    def enter(
+        self, facts: Mapping[str, Any], people: Mapping[Key, Digests], seen: Sequence[int] | None = None
+    ) -> Entry:
+        """Enter a release; refused where people of it were entered by somebody else since ``seen`` was looked up."""
+        with self._changing() as entries:
+            for entry in entries:
+                if seen is not None and entry.number not in seen and entry.state != "withdrawn":
+                    both = [self._digests(entry, key) for key in map(tuple, entry.known_by) if key in people]
+                    mine = [people[key] for key in map(tuple, entry.known_by) if key in people]
+                    if any(np.isin(a, b).any() for a, b in zip(mine, both, strict=True)):
+                        raise OutputError(
+                            f"Release {entry.number} of the same people was entered in the ledger `{self.path}` in the "
+                            "meantime. Publish again: what both say together must be looked at first."
+                        )
+            made = datetime.now(UTC).isoformat(timespec="seconds")
+            number = max((entry.number for entry in entries), default=0) + 1
+            new = Entry(number=number, made=made, known_by=[list(key) for key in people], **facts)
+            folder = self._people_folder(make=True)
+            for place, found in enumerate(people.values()):
+                _write(folder / f"{number}-{place}.npy", lambda stream, found=found: np.save(stream, found))  # type: ignore[misc]
+            entries.append(new)
+        return new
+
+    def finish(self, number: int, release: str) -> None:
+        """The folder of an entered release stands."""
+        with self._changing() as entries:
+            entries[:] = [
+                replace(entry, state="published", release=release) if entry.number == number else entry
+                for entry in entries
+            ]
+
+    def drop(self, number: int) -> None:
+        """Take out a release whose folder could not be written."""
+        with self._changing() as entries:
+            entries[:] = [entry for entry in entries if entry.number != number]
+            self._forget_people(number)
+
+    def forget(self, which: str) -> Entry:
+        """Withdraw a release, by its number, folder or the first digits of its hash: noted, but not counted again."""
+        with self._changing() as entries:
+            chosen = [entry for entry in entries if _called(entry, which)]
+            if len(chosen) != 1:
+                raise DataError(unknown("Release", which, [str(entry.number) for entry in entries]))
+            gone = replace(chosen[0], state="withdrawn", withdrawn=datetime.now(UTC).isoformat(timespec="seconds"))
+            entries[:] = [gone if entry.number == gone.number else entry for entry in entries]
+            self._forget_people(gone.number)
+        return gone
+
+    def _in(
+        self, entry: Entry, data: pa.Table, own: dict[Key, tuple[Digests, NDArray[np.bool_]]]
+    ) -> tuple[Key, NDArray[np.bool_]] | None:
+        """By which key most rows are of people of a release, and which rows; ``None`` where no key can be compared."""
+        best: tuple[Key, NDArray[np.bool_]] | None = None
+        for key in map(tuple, entry.known_by):
+            if len(columns_named(key, data.column_names)) < len(key):
+                continue
+            if key not in own:
+                own[key] = digests(data, key, self._secret())
+            rows = shared(*own[key], self._digests(entry, key))
+            if best is None or rows.sum() > best[1].sum():
+                best = key, rows
+        return best
+
+    def _digests(self, entry: Entry, key: Key) -> Digests:
+        place = [tuple(known) for known in entry.known_by].index(key)
+        path = self._people_folder() / f"{entry.number}-{place}.npy"
+        try:
+            found: Digests = np.load(path, allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise DataError(f"The ledger `{self.path}` lacks the people of release {entry.number}: {error}.") from error
+        return found
+
+    def _people_folder(self, *, make: bool = False) -> Path:
+        folder = Path(f"{os.fspath(self.path)}.people")
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return folder
+
+    def _forget_people(self, number: int) -> None:
+        for path in self._people_folder().glob(f"{number}-*.npy"):
+            path.unlink()
+
+    def _secret(self) -> bytes:
+        """The key, made with the first release; without it the ledger of others cannot be read."""
+        path = Path(f"{os.fspath(self.path)}.key")
+        try:
+            if not path.exists():
+                if Path(self.path).exists():
+                    raise DataError(f"The ledger `{self.path}` cannot be used without its key `{path}`. Bring it back.")
+                with self._locked():
+                    if not path.exists():
+                        _write(path, lambda stream: stream.write(secrets.token_hex(32).encode()))
+            return bytes.fromhex(path.read_text(encoding="ascii").strip())
+        except OSError as error:
+            raise OutputError(f"The key `{path}` cannot be used: {error.strerror or error}.") from error
+
+    @contextmanager
+    def _changing(self) -> Iterator[list[Entry]]:
+        """The entries, to be changed in place; they replace the file when the block ends well."""
+        self._secret()
+        with self._locked():
+            entries = list(self.entries())
+            yield entries
+            content = {"ledger": _VERSION, "releases": [asdict(entry) for entry in entries]}
+            _write(Path(self.path), lambda stream: stream.write(as_json(content).encode()))
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            handle = os.open(f"{os.fspath(self.path)}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise OutputError(f"The ledger `{self.path}` cannot be written: {error.strerror or error}.") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+
+def _earlier(entry: Entry, key: Key, rows: NDArray[np.bool_]) -> Earlier:
+    """What a method and its holder must know of a release in which people of a table are."""
+    folder = entry.folder
+    release = entry.release
+    if release is None and folder is not None:
+        release = sha256(Path(folder, "public", MANIFEST))
+    return Earlier(
+        number=entry.number,
+        method=entry.method,
+        made=entry.made,
+        rows=len(rows),
+        shared=int(rows.sum()),
+        known_by=key,
+        exact=entry.exact,
+        name="" if folder is None else Path(folder).name,
+        folder=folder,
+        release=release,
+        guarantees=tuple(entry.guarantees),
+        sensitive=tuple(entry.sensitive),
+        domain=None if entry.domain is None else tuple(entry.domain),
+        ratio=entry.likelihood_ratio,
+    )
+
+
+def _called(entry: Entry, which: str) -> bool:
+    """Whether somebody means this release."""
+    same_folder = entry.folder is not None and os.path.abspath(which) == entry.folder
+    return str(entry.number) == which or same_folder or (len(which) >= 6 and (entry.release or "").startswith(which))
+
+
+def _write(path: Path, write: Callable[[Any], Any]) -> None:
+    """Write a file for its owner alone, whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            write(stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error

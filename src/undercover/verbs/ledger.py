@@ -1,0 +1,127 @@
+"""A run and the ledger: who was published before, what that does to the promise, and how the run is entered.
+
+Whoever is in two tables is in two releases, and what each promises of itself need not hold for whoever has both. Any
+overlap counts. A method that knows how its promise composes says so (:class:`~undercover.model.protocols.Composing`);
+for every other one the releases are attacked together (:mod:`undercover.verbs.together`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from undercover.errors import DataError, UnreachableError, VerificationError, join_problems
+from undercover.forms import read
+from undercover.guarantees.breach.rho import released_ratio
+from undercover.io.ledger.book import Before, Entry, Ledger
+from undercover.io.ledger.people import Digests, Key, keys_of
+from undercover.io.release.folder import load_checked
+from undercover.io.release.manifest import MANIFEST
+from undercover.io.source import sha256
+from undercover.model.protocols import Composing, Method
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.verbs.same_people import old_table
+
+DESPITE = "To publish all the same, say despite_earlier=True (--despite-earlier): it is then recorded in the run."
+
+
+@dataclass(frozen=True)
+class Pending:
+    """How a run is entered in its ledger once it is saved."""
+
+    ledger: Ledger
+    people: Mapping[Key, Digests]
+    seen: tuple[int, ...]  # releases that were looked at when it was made
+
+
+def ledger_of(given: Ledger | str | os.PathLike[str]) -> Ledger:
+    """A ledger, or the one at a path."""
+    return given if isinstance(given, Ledger) else Ledger(given)
+
+
+def composed(method: Method, before: Before, schema: Schema, despite: bool) -> tuple[Method, tuple[str, ...]]:
+    """The method as it must be for people who were published before, and what its holder must know.
+
+    With ``despite`` a promise that cannot be kept together is made for the new release alone.
+    """
+    if not before.earlier or not isinstance(method, Composing):
+        return method, ()
+    try:
+        return method.composed(before.earlier, schema), ()
+    except UnreachableError as error:
+        if not despite:
+            raise UnreachableError(f"{error} {DESPITE}", best=error.best) from error
+        return method, (f"Published despite earlier releases of the same people: {error}",)
+
+
+def pending(run: Run, data: pa.Table, ledger: Ledger, schema: Schema, before: Before) -> Run:
+    """The run, ready to be entered when it is saved."""
+    return replace(run, entry=Pending(ledger, ledger.people(data, schema, run.rows), before.seen))
+
+
+@contextmanager
+def entered(run: Run, directory: str | os.PathLike[str]) -> Iterator[None]:
+    """Enter a run before its folder is written, and finish the entry when it stands."""
+    waiting: Pending | None = run.entry
+    if waiting is None:
+        yield
+        return
+    facts = {**facts_of(run), "state": "entered", "folder": os.path.abspath(directory)}
+    entry = waiting.ledger.enter(facts, waiting.people, waiting.seen)
+    try:
+        yield
+    except BaseException:
+        waiting.ledger.drop(entry.number)
+        raise
+    waiting.ledger.finish(entry.number, sha256(Path(directory, "public", MANIFEST)))
+
+
+def facts_of(run: Run) -> dict[str, Any]:
+    """What a ledger keeps of a release: nothing that is not published, but for how many people it was made of."""
+    release = run.release
+    noise = read(release).channel
+    return {
+        "method": release.method,
+        "parameters": _short(release.parameters),
+        "guarantees": [_short(entry) for entry in release.guarantees],
+        "sensitive": list(run.schema.sensitive),
+        "domain": None if noise is None else list(noise.domain),
+        "likelihood_ratio": released_ratio(release),
+        "people": len(run.rows),
+        "exact": keys_of(run.schema)[1],
+    }
+
+
+def _short(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers and words; hierarchies and domains stand in the release itself."""
+    return {name: value for name, value in entry.items() if isinstance(value, str | int | float | Fraction | None)}
+
+
+def enter_folder(
+    ledger: Ledger | str | os.PathLike[str], directory: str | os.PathLike[str], *, original: Any = None
+) -> Entry:
+    """Enter a release that was made without a ledger; its table is looked for where it was read, if not given."""
+    book, place = ledger_of(ledger), os.path.abspath(directory)
+    run, problems = load_checked(directory)
+    if problems:
+        raise VerificationError(f"`{directory}` is not as it was made: {join_problems(problems)}")
+    digest = sha256(Path(place, "public", MANIFEST))
+    known = [entry for entry in book.entries() if entry.release == digest and entry.state != "withdrawn"]
+    if known:
+        raise DataError(f"`{directory}` is release {known[0].number} of the ledger `{book.path}` already.")
+    data = old_table(run, original)
+    if data is None:
+        raise DataError(
+            f"The table `{directory}` was made of is no longer where it was read, or has changed; it says who is in "
+            "the release. Give it: --original DATA."
+        )
+    facts = {**facts_of(run), "state": "published", "folder": place, "release": digest}
+    return book.enter(facts, book.people(data, run.schema, run.rows))
