@@ -272,7 +272,7 @@ class Silent:
 
 def test_sampling_agrees_with_listing() -> None:
     table = people((0, 1, 2, 3), (2, 1, 1))
-    attack = AlgorithmAware(trials=500)
+    attack = AlgorithmAware(trials=1_000)
     safe = attack.on(table, Silent(uc.Streamliner(l=2)), randomness=Randomness(4))
     assert not safe.exact
     assert safe.safe
