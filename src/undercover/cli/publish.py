@@ -32,6 +32,7 @@ from undercover.cli.output import console, print_json, print_table, progress_on_
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.io.release.manifest import Format
+from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
 from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
@@ -60,11 +61,14 @@ def command(
     engine: Engine = "local",
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     force: Force = False,
+    sign: Annotated[Path | None, typer.Option(help="Sign the release with the private key of this file.")] = None,
     json: Json = False,
 ) -> None:
     """Publish and say what was done."""
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
     check_output(out, format, force)
+    if sign is not None:
+        private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing)
@@ -79,7 +83,7 @@ def command(
         made = publish(
             given, schema, chosen, require=requirements, seed=seed, engine=engine, options=options, progress=progress
         )
-        save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
+        save(made, out, format=format, force=force, sign=sign, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
     if json:
         print_json(as_dict(made, out))
