@@ -31,6 +31,11 @@ def contradictions(release: Release) -> list[str]:
         for where, said in places.items()
         if name in said and not _same(said[name], value)
     ]
+    found += [
+        f"The form says {name} = {_shown(value)}; the parameters of the method say nothing of it."
+        for name, value in stated.items()
+        if not any(name in said for said in places.values())
+    ]
     return [*found, *_of_claims(release, stated), *_unkept(release, asked)]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover import plugins
 from undercover.errors import DataError, UnknownFormError
+from undercover.forms.against import compared
 from undercover.forms.case import Case
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
@@ -123,7 +124,7 @@ def _rewritten(release: Release) -> Any:
 def says_the_truth(case: Case) -> None:
     """Cells that cover do cover, values that are true are true, and the holder finds nothing wrong."""
     reading, form = case.reading, case.release.form
-    wrong = [finding for finding in reading.against(case.original) if finding.holds is not True]
+    wrong = [finding for finding in compared(reading, case.original) if finding.holds is not True]
     must(not wrong, f"{form} against its original: {wrong}")
     if reading.covers:
         covered = covering(case)

@@ -10,6 +10,7 @@ from typing import Any
 
 from undercover.errors import MissingExtraError, ParameterError
 from undercover.forms import read
+from undercover.forms.against import compared
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.contradictions import emptied, unsafe_unsaid
 from undercover.guarantees.verify import Verification, verify_private
@@ -69,9 +70,8 @@ def verify(
         verification = verify_private(verification, run)
     if original is None:
         return verification
-    if run is not None and schema is None:
-        return verification.extended(read(release).against(original_of(run, original)))
-    return verification.extended(read(release).against(table_of(original, schema, release)))
+    ours = original_of(run, original) if run is not None and schema is None else table_of(original, schema, release)
+    return verification.extended(compared(read(release), ours, run))
 
 
 def _of_folder(
