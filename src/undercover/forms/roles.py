@@ -104,7 +104,7 @@ def remarks(reading: Reading) -> list[str]:
         for name, labels in _sensitive(reading)
         for same in look_alikes(labels)
     ]
-    if reading.people is not None:
+    if not reading.one_each:
         found.append(
             "How many people a row stands for is what the holder says; published tables cannot count them again."
         )

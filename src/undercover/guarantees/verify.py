@@ -193,12 +193,8 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
     """
     stated: dict[str, bool | None] = dict.fromkeys(STATEMENTS)
     wrong = [*problems, *misfits(release), *contradictions(release)]
-    try:
-        classes = read(release).classes
-    except UnknownFormError:
-        raise
-    except InputError as error:  # tables that are not what the manifest says, so that no promise can be checked
-        wrong += [problem for problem in error.problems if problem not in wrong]
+    classes = _classes(release, wrong)
+    if classes is None:
         return Verification((), tuple(wrong), suppressed_rows=release.suppressed_rows, stated=stated)
     findings: list[Finding] = []
     wrong += [*classes.problems, *strange_cells(read(release))]
@@ -217,6 +213,19 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
         spellings=tuple(spellings(read(release))),
         stated=stated,
     )
+
+
+def _classes(release: Release, wrong: list[str]) -> Classes | None:
+    """The classes of a release; ``None`` where its tables are not what it says, and then why, among what is wrong."""
+    if release.form.problems(release.tables):
+        return None
+    try:
+        return read(release).classes
+    except UnknownFormError:
+        raise
+    except InputError as error:
+        wrong += error.problems
+        return None
 
 
 def verify_private(verification: Verification, run: Run) -> Verification:

@@ -23,6 +23,7 @@ from undercover.model.form import form_entry, form_of_entry
 from undercover.model.release import PublishedTable, Release
 from undercover.model.run import Run
 from undercover.testing.attacks import truthful
+from undercover.testing.forged import check_forged
 from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
@@ -56,6 +57,7 @@ def check_form(name: str, *, runs: Sequence[Run] | None = None) -> None:
     made = list(runs_of(name)) if runs is None else list(runs)
     must(made, f"No installed method has an example that publishes the form {name}. Give runs.")
     comes_back(made[0].release)
+    check_forged(made[0].release)
     is_refused_where_unknown(made[0])
     for run in made:
         case = case_of(run)
