@@ -1,5 +1,6 @@
 """Seventeen of twenty forged folders used to pass. Each is first shown to verify as it is, then forged, then told."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,6 @@ from typer.testing import CliRunner
 import undercover as uc
 from undercover.cli.main import app
 from undercover.guarantees import verify as verifying
-from undercover.io.release.contents import hashes
 from undercover.testing.forged import FORGERIES, Folder, check_forged, forged
 
 QUASI = ["age", "sex", "zip"]
@@ -143,8 +143,8 @@ def test_every_public_file_is_hashed(tmp_path: Path) -> None:
     for method in ("mondrian", "anatomy"):
         public = saved(method, tmp_path) / "public"
         manifest = json.loads((public / "release.json").read_text("utf-8"))
-        assert manifest["files"] == hashes(public)
-        assert set(manifest["files"]) == {path.name for path in public.iterdir()} - {"release.json"}
+        files = [path for path in public.iterdir() if path.name != "release.json"]
+        assert manifest["files"] == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def test_the_command_line_says_so_and_leaves_with_four(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from undercover.errors import UndercoverError
-from undercover.io.release.contents import DATASHEET, MANIFEST, hashes
+from undercover.io.release.contents import DATASHEET, MANIFEST
 from undercover.io.release.manifest import write_tables
+from undercover.io.source import sha256
 from undercover.model.release import Release
 from undercover.testing.holding import must
 from undercover.verbs.verify import verify
@@ -60,7 +61,7 @@ class Folder:
 
     def seal(self) -> None:
         """Write the manifest with the hashes of the files as they are now."""
-        found = hashes(self.place) if all(entry.is_file() for entry in self.place.iterdir()) else self.content["files"]
+        found = {entry.name: sha256(entry) for entry in self.place.iterdir() if entry.is_file()}
         self.content["files"] = {name: found[name] for name in self.content["files"] if name in found}
         for table in self.content["tables"]:
             if "sha256" in table:

@@ -67,10 +67,10 @@ def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"{MANIFEST} has keys of {owner} that nobody here knows: {listed(strange)}."
 
 
-def hashes(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file of a public folder but the manifest, which holds them, and its signature."""
-    names = sorted(entry.name for entry in os.scandir(folder) if entry.name not in (MANIFEST, SIGNATURE))
-    return {name: sha256(folder / name) for name in names}
+def hashes(folder: Path, tables: Mapping[str, str]) -> dict[str, str]:
+    """The SHA-256 of every file a public folder may hold but the manifest, which holds them, and its signature."""
+    others = {name: sha256(folder / name) for name in OTHER_FILES if (folder / name).is_file()}
+    return dict(sorted({**tables, **others}.items()))
 
 
 def strange_files(folder: Path, files: Mapping[str, str | None], tables: Mapping[str, str]) -> Iterator[str]:

@@ -84,7 +84,7 @@ class Public:
 def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> dict[str, Any]:  # noqa: A002
     """Write the tables of a release and its manifest into an existing folder; what the manifest says.
 
-    Whatever lies in the folder is hashed, so the manifest comes last: a datasheet is written before.
+    A datasheet is hashed, too, so it is written before.
     """
     tables = []
     for table in release.tables:
@@ -106,7 +106,7 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> d
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
         "warnings": list(release.warnings),
-        "files": hashes(folder),
+        "files": hashes(folder, {entry["file"]: entry["sha256"] for entry in tables}),
     }
     text = as_json(content)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
