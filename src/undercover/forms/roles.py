@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover.errors import listed, unknown
 from undercover.forms.alike import look_alikes, spelled_alike
+from undercover.forms.classes import Classes
 from undercover.forms.reading import Reading
 from undercover.forms.written import labels_of
 from undercover.model.release import PublishedTable, Release
@@ -86,24 +87,29 @@ def strange_cells(reading: Reading) -> list[str]:
     return found
 
 
-def spellings(reading: Reading) -> list[str]:
+def spellings(classes: Classes) -> tuple[str, ...]:
     """Sensitive values that are spelled in several ways nobody can tell apart."""
-    return [
+    return tuple(
         f"Column `{name}` spells one value in {len(same)} ways that nobody can tell apart, {_ascii(same)}. They are "
         "counted as one."
-        for name, labels in _sensitive(reading)
+        for name, labels in _sensitive(classes)
         for same in spelled_alike(labels)
-    ]
+    )
+
+
+def resembling(classes: Classes) -> tuple[str, ...]:
+    """Sensitive values that look like others, in letters of another script."""
+    return tuple(
+        f"Column `{name}` has values that look alike in letters of different scripts, {_ascii(same)}. They are counted "
+        "as different values."
+        for name, labels in _sensitive(classes)
+        for same in look_alikes(labels)
+    )
 
 
 def remarks(reading: Reading) -> list[str]:
     """What a reader should know of the columns though nothing is wrong with them."""
-    found = [
-        f"Column `{name}` has values that look alike in letters of different scripts, {_ascii(same)}. They are counted "
-        "as different values."
-        for name, labels in _sensitive(reading)
-        for same in look_alikes(labels)
-    ]
+    found = list(resembling(reading.classes))
     if not reading.one_each:
         found.append(
             "How many people a row stands for is what the holder says; published tables cannot count them again."
@@ -114,9 +120,9 @@ def remarks(reading: Reading) -> list[str]:
     return found
 
 
-def _sensitive(reading: Reading) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The sensitive columns of text with their distinct values."""
-    for name, column in reading.classes.sensitive.items():
+    for name, column in classes.sensitive.items():
         if pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type):
             yield name, labels_of(column.values)
 

@@ -20,7 +20,7 @@ from undercover import plugins
 from undercover.errors import InputError, UnknownFormError, listed
 from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table
-from undercover.forms.roles import misfits, remarks, spellings, strange_cells
+from undercover.forms.roles import misfits, remarks, resembling, spellings, strange_cells
 from undercover.guarantees.checking import Checkable, Particular, PrivatelyCheckable, Stated
 from undercover.guarantees.contradictions import contradictions
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
@@ -207,12 +207,7 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
     for guarantee in also:
         asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
-    return replace(
-        _verification(classes, findings, wrong),
-        notes=tuple(remarks(read(release))),
-        spellings=tuple(spellings(read(release))),
-        stated=stated,
-    )
+    return replace(_verification(classes, findings, wrong), notes=tuple(remarks(read(release))), stated=stated)
 
 
 def _classes(release: Release, wrong: list[str]) -> Classes | None:
@@ -252,11 +247,19 @@ def verify_table(
     drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
     people = PEOPLE if drawn else None
     classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True, people=people)
-    return _verification(classes, [guarantee.check(classes) for guarantee in guarantees], [])
+    found = _verification(classes, [_checked(guarantee, classes) for guarantee in guarantees], [])
+    return found.extended(notes=resembling(classes))
 
 
 def _verification(classes: Classes, findings: Sequence[Finding], problems: Sequence[str]) -> Verification:
-    return Verification(tuple(findings), tuple(problems), classes.count, classes.rows, classes.suppressed)
+    return Verification(
+        tuple(findings),
+        tuple(problems),
+        classes.count,
+        classes.rows,
+        classes.suppressed,
+        spellings=spellings(classes),
+    )
 
 
 def _recheck(claim: Mapping[str, Any], release: Release, classes: Classes) -> Finding:
