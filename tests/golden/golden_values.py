@@ -108,6 +108,8 @@ def manifest(folder: Path) -> dict[str, Any]:
     for table in content["tables"]:
         right = hashlib.sha256((folder / "public" / table["file"]).read_bytes()).hexdigest()
         table["sha256"] = "right" if table["sha256"] == right else "wrong"
+    hashed = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (folder / "public").iterdir()}
+    content["files"] = {name: "right" if found == hashed[name] else "wrong" for name, found in content["files"].items()}
     return {name: condensed(value) for name, value in content.items() if name not in NOT_HELD_OF_MANIFESTS}
 
 

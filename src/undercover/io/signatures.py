@@ -57,13 +57,14 @@ def private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     ed25519, serialization = _library("Signing a release")
     content = _content(path)
     try:
-        key = serialization.load_pem_private_key(content, password=None)
+        found = serialization.load_pem_private_key(content, password=None)
     except (ValueError, TypeError):
-        key = None
-    if not isinstance(key, ed25519.Ed25519PrivateKey):
+        found = None
+    if not isinstance(found, ed25519.Ed25519PrivateKey):
         raise ParameterError(
             f"`{path}` is no private Ed25519 key in PEM without a passphrase. Make one: undercover sign --new-key FILE."
         )
+    key: Ed25519PrivateKey = found
     return key
 
 
@@ -72,11 +73,12 @@ def public_key(path: str | os.PathLike[str]) -> Ed25519PublicKey:
     ed25519, serialization = _library("Checking a signature")
     content = _content(path)
     try:
-        key = serialization.load_pem_public_key(content)
+        found = serialization.load_pem_public_key(content)
     except (ValueError, TypeError):
-        key = None
-    if not isinstance(key, ed25519.Ed25519PublicKey):
+        found = None
+    if not isinstance(found, ed25519.Ed25519PublicKey):
         raise ParameterError(f"`{path}` is no public Ed25519 key in PEM: give the file that ends in {PUBLIC_SUFFIX}.")
+    key: Ed25519PublicKey = found
     return key
 
 

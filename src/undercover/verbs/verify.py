@@ -63,8 +63,7 @@ def verify(
     elif trusted_by is not None:
         raise ParameterError("Only a folder is signed. Give `trusted_by` with the folder of a release.")
     else:
-        run = target if isinstance(target, Run) else None
-        release = target if run is None else run.release
+        run, release = (target, target.release) if isinstance(target, Run) else (None, target)
         verification = verify_release(release, also=also)
     if run is not None:
         verification = verify_private(verification, run)

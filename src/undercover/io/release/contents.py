@@ -82,10 +82,10 @@ def strange_files(folder: Path, files: Mapping[str, str | None], tables: Mapping
     for name in files:
         if name not in tables and name not in OTHER_FILES:
             yield f"{MANIFEST} names `{name}`, which is neither a table of the release nor anything a release has."
-    for name, said in tables.items():
+    for name, own in tables.items():
         if name not in files:
             yield f"{MANIFEST} has no SHA-256 of `{name}` under `files`."
-        elif files[name] != said:
+        elif files[name] != own:
             yield f"{MANIFEST} gives `{name}` two different SHA-256."
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         if entry.is_symlink():

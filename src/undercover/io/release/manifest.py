@@ -86,7 +86,7 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> d
 
     A datasheet is hashed, too, so it is written before.
     """
-    tables = []
+    tables: list[dict[str, Any]] = []
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
