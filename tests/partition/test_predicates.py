@@ -147,6 +147,7 @@ def test_the_definitions_themselves_can_fail() -> None:
     assert holds_by_definition("entropy", 2.0, 0.0, [2, 2], [2, 2])
     assert not holds_by_definition("entropy", 2.0, 0.0, [2, 1], [2, 2])
     assert holds_by_definition("recursive", 2.0, 2.0, [3, 2], [3, 3])
-    assert not holds_by_definition("recursive", 2.0, 1.5, [3, 2], [3, 3])
+    assert holds_by_definition("recursive", 2.0, 1.5, [3, 2], [3, 3])
+    assert not holds_by_definition("recursive", 2.0, 1.4, [3, 2], [3, 3])
     assert not holds_by_definition("equal", 0.1, 0.0, [2, 1], [1, 1])
     assert not holds_by_definition("ordered", 0.1, 0.0, [2, 0, 0], [1, 1, 1])

@@ -63,7 +63,7 @@ class LDiversity(Promise):
     >>> [LDiversity(l=2, form=form).check(classes).shown() for form in ("frequency", "distinct", "entropy")]
     ['2', '3', '2.82']
     >>> LDiversity(l=2, form="recursive", c=2).check(classes).actual
-    2
+    3
     """
 
     name: ClassVar[str] = "l-diversity"
