@@ -57,8 +57,8 @@ def check_form(name: str, *, runs: Sequence[Run] | None = None) -> None:
     made = list(runs_of(name)) if runs is None else list(runs)
     must(made, f"No installed method has an example that publishes the form {name}. Give runs.")
     comes_back(made[0].release)
-    check_forged(made[0].release)
     is_refused_where_unknown(made[0])
+    check_forged(made[0].release)
     for run in made:
         case = case_of(run)
         must(isinstance(case.reading, offered.reading), f"A release of the form {name} is not read by its reading.")
