@@ -31,6 +31,7 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
+from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.manifest import Format
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
@@ -162,7 +163,10 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     whence = (
         "the private run" if any(finding.needs == "private" for finding in findings) else "the published tables alone"
     )
-    print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
+    if rows:
+        print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
+    else:
+        screen.print(NOTHING_PROMISED)
     print_places(made, out)
 
 
