@@ -65,22 +65,13 @@ def _of_columns(release: Release, table: PublishedTable) -> Iterator[str]:
 
 def strange_cells(reading: Reading) -> list[str]:
     """Cells that contradict the role of their column, or the form."""
-    found = []
-    for table in reading.release.tables:
-        for name in table.names("insensitive"):
-            labels = reading.cells(table, name).labels
-            coarse = sum(label[:1] + label[-1:] in ("[]", "{}") and ", " in label for label in labels)
-            if 2 * coarse > len(labels):
-                found.append(
-                    f"Column `{name}` is insensitive, so it is published unchanged; most of its cells are ranges or "
-                    "sets, as quasi-identifiers are published."
-                )
-        found += [
-            f"Column `{name}` is sensitive and numbers the rows one after the other: a number of a row is no value, "
-            "and any number of them are different."
-            for name in table.names("sensitive")
-            if _numbers_rows(table, name)
-        ]
+    found = [
+        f"Column `{name}` is sensitive and numbers the rows one after the other: a number of a row is no value, and "
+        "any number of them are different."
+        for table in reading.release.tables
+        for name in table.names("sensitive")
+        if _numbers_rows(table, name)
+    ]
     alike = reading.classes
     if not reading.one_each and len(alike.labels) != alike.count:
         found.append("Some cell is published more than once; every row stands for a cell of its own.")
@@ -117,7 +108,13 @@ def remarks(reading: Reading) -> list[str]:
     unchanged = dict.fromkeys(name for table in reading.release.tables for name in table.names("insensitive"))
     if unchanged:
         found.append(f"Published unchanged, and no promise speaks of it: {listed(unchanged)}.")
-    return found
+    return found + [
+        f"Column `{name}` is said to be published unchanged; most of its cells are ranges or sets, as "
+        "quasi-identifiers are published."
+        for table in reading.release.tables
+        for name in table.names("insensitive")
+        if _is_coarse(reading.cells(table, name).labels)
+    ]
 
 
 def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -125,6 +122,12 @@ def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
     for name, column in classes.sensitive.items():
         if pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type):
             yield name, labels_of(column.values)
+
+
+def _is_coarse(labels: tuple[str, ...]) -> bool:
+    """Whether most cells look as if they were generalised."""
+    coarse = sum(label[:1] + label[-1:] in ("[]", "{}") and ", " in label for label in labels)
+    return 2 * coarse > len(labels)
 
 
 def _numbers_rows(table: PublishedTable, name: str) -> bool:
