@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import shutil
 import tempfile
@@ -48,7 +49,9 @@ def made(name: str, *, hospital: bool = False) -> uc.Run:
 @cache
 def kept(name: str, hospital: bool) -> Path:
     """Where a release is saved once, for as long as the process runs."""
-    return uc.save(made(name, hospital=hospital), Path(tempfile.mkdtemp(prefix="received-")) / "out")
+    place = tempfile.mkdtemp(prefix="received-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    return uc.save(made(name, hospital=hospital), Path(place, "out"))
 
 
 def saved(name: str, folder: Path, *, hospital: bool = False) -> Path:
