@@ -40,6 +40,7 @@ _HOMES = {
     "undercover.verbs.measure": "measure",
     "undercover.verbs.publish": "publish",
     "undercover.verbs.report": "report",
+    "undercover.verbs.sign": "new_key sign",
     "undercover.verbs.store": "load save",
     "undercover.verbs.verify": "verify",
 }

@@ -61,6 +61,8 @@ from undercover.verbs.joint import published as published
 from undercover.verbs.measure import measure as measure
 from undercover.verbs.publish import publish as publish
 from undercover.verbs.report import report as report
+from undercover.verbs.sign import new_key as new_key
+from undercover.verbs.sign import sign as sign
 from undercover.verbs.store import load as load
 from undercover.verbs.store import save as save
 from undercover.verbs.verify import verify as verify

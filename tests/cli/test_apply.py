@@ -273,7 +273,7 @@ def test_a_changed_release_is_no_recipe(undercover: Command, made: Callable[...,
     manifest = folder / "public" / "release.json"
     manifest.write_text(manifest.read_text().replace('"k": 5', '"k": 2'))
     done = undercover("apply", folder, "--to", data, "--out", tmp_path / "second")
-    assert (done.code, "other parameters than `private/run.json`" in done.err) == (4, True)
+    assert (done.code, "`method` in release.json is not what the private run wrote" in done.err) == (4, True)
     assert not (tmp_path / "second").exists()
 
 

@@ -103,11 +103,17 @@ def public_files(folder: Path) -> dict[str, str]:
 
 
 def manifest(folder: Path) -> dict[str, Any]:
-    """What ``release.json`` says, without the version; of the hashes of tables only whether they are right."""
+    """What ``release.json`` says, without the version; of hashes only whether they are right."""
     content = json.loads((folder / "public" / "release.json").read_text(encoding="utf-8"))
     for table in content["tables"]:
         right = hashlib.sha256((folder / "public" / table["file"]).read_bytes()).hexdigest()
         table["sha256"] = "right" if table["sha256"] == right else "wrong"
+    hashed = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (folder / "public").iterdir()}
+    others = folder.parent / OTHERS / "public" / "release.json"
+    for other in (other for claim in content["guarantees"] for other in claim.get("others", ())):
+        right = hashlib.sha256(others.read_bytes()).hexdigest()
+        other["sha256"] = "right" if other["sha256"] == right else "wrong"
+    content["files"] = {name: "right" if found == hashed[name] else "wrong" for name, found in content["files"].items()}
     return {name: condensed(value) for name, value in content.items() if name not in NOT_HELD_OF_MANIFESTS}
 
 

@@ -42,7 +42,7 @@ def entropy_l(rows: list[Row]) -> float:
 def recursive_holds(rows: list[Row], c: Fraction, l: int) -> bool:  # noqa: E741
     for values in classes(rows):
         counts = sorted(Counter(values).values(), reverse=True)
-        if not counts[0] < c * sum(counts[l - 1 :]):
+        if not counts[0] <= c * sum(counts[l - 1 :]):
             return False
     return True
 

@@ -159,6 +159,7 @@ def test_from_a_manifest_and_back() -> None:
         "required": 2,
         "actual": 2.0,
         "holds": True,
+        "columns": ["q", "s"],
     }
     again = verify(found.with_guarantees(checked.manifest_entries()))
     assert again.holds

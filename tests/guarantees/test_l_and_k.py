@@ -3,6 +3,8 @@ import math
 import pyarrow as pa
 import pytest
 
+import undercover as uc
+from undercover.datasets.hospital import hospital
 from undercover.errors import ParameterError
 from undercover.forms.classes import classes_of_table
 from undercover.guarantees.k_anonymity import KAnonymity
@@ -64,14 +66,26 @@ def test_entropy_of_equal_shares_is_exactly_enough(l):  # noqa: E741
 
 
 def test_recursive():
-    # l = 2: A: 2 < c · (1 + 1), B: 3 < c · (2 + 1); both need c > 1. l = 3: A: 2 < c · 1, B: 3 < c · 1; c > 3.
-    assert not LDiversity(l=2, form="recursive", c=1).check(classes()).holds
-    assert LDiversity(l=2, form="recursive", c=1.01).check(classes()).holds
-    finding = LDiversity(l=3, form="recursive", c=3).check(classes())
+    # l = 2: A: 2 <= c · (1 + 1), B: 3 <= c · (2 + 1); both need c >= 1. l = 3: A: 2 <= c · 1, B: 3 <= c · 1; c >= 3.
+    assert LDiversity(l=2, form="recursive", c=1).check(classes()).holds
+    assert not LDiversity(l=2, form="recursive", c=0.99).check(classes()).holds
+    finding = LDiversity(l=3, form="recursive", c="299/100").check(classes())
     assert (finding.holds, finding.actual, finding.violators.tolist()) == (False, 2, [1])
-    assert LDiversity(l=3, form="recursive", c="301/100").check(classes()).actual == 3
-    # l = 1: A: 2 < c · 4 and B: 3 < c · 6 both need c > 1/2; below that not even l = 1 holds.
-    assert LDiversity(l=1, form="recursive", c=0.5).check(classes()).actual == 0
+    assert LDiversity(l=3, form="recursive", c=3).check(classes()).actual == 3
+    # l = 1: A: 2 <= c · 4 and B: 3 <= c · 6 both need c >= 1/2; below that not even l = 1 holds.
+    assert LDiversity(l=1, form="recursive", c=0.5).check(classes()).actual == 1
+    assert LDiversity(l=1, form="recursive", c=0.49).check(classes()).actual == 0
+
+
+def test_recursive_at_equality_is_what_our_own_example_says():
+    # Tao, Xiao, Li & Zhang, Figure 1: counts 3, 2, 2, 2, 1, 1, so that 3 = 1/2 · (2 + 2 + 1 + 1).
+    example = hospital("perturbed-generalization-group")
+    group = classes_of_table(example.table, ["group"], ["disease"], suppressed_is_star=True)
+    assert LDiversity(l=3, form="recursive", c="1/2").check(group).holds
+    assert not LDiversity(l=3, form="recursive", c="499999/1000000").check(group).holds
+    assert not LDiversity(l=4, form="recursive", c="1/2").check(group).holds
+    run = uc.publish(example.table, example.schema, uc.Mondrian(k=2, l=3, diversity="recursive", c="1/2"))
+    assert run.release.guarantees[-1]["holds"]
 
 
 def test_several_columns_report_the_worst():

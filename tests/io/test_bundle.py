@@ -29,6 +29,8 @@ from undercover.model.run import Run
 from undercover.model.schema import Column, Schema
 from undercover.model.table import write_values
 
+PROMISE = {"name": "l-diversity", "required": 2, "columns": ["age", "town", "salary"]}
+
 
 def make_run(seed: int | None = None) -> Run:
     unused = pa.array(["[28, 35]", "*", 'say "x"', "", "original-41"])
@@ -61,7 +63,7 @@ def make_run(seed: int | None = None) -> Run:
         tables=(PublishedTable("qit", columns, qit), PublishedTable("sat", sat_columns, sat)),
         algorithm_safe=True,
         suppressed_rows=1,
-        guarantees=({"name": "l-diversity", "required": 2, "actual": np.float64(2.5), "holds": np.True_},),
+        guarantees=({**PROMISE, "actual": np.float64(2.5), "holds": np.True_},),
         warnings=("reproducible: not for publication",) if seed is not None else (),
         version="0.1.0",
     )
@@ -69,7 +71,8 @@ def make_run(seed: int | None = None) -> Run:
         release=release,
         schema=Schema(
             quasi_identifiers=["age", "town"],
-            sensitive=["salary", "code"],
+            sensitive=["salary", "code", "disease"],
+            insensitive=["born"],
             identifiers=["name"],
             columns={"age": Column(weight=2)},
             missing="drop",
@@ -115,7 +118,7 @@ def test_a_release_reads_back_the_same(tmp_path: Path, format_: Any) -> None:
     assert pa.types.is_integer(types["bucket"])
     assert (release.method, release.algorithm_safe, release.suppressed_rows) == ("anatomy", True, 1)
     assert release.parameters == {"l": "5/2", "weights": [1, 2]}
-    assert release.guarantees == ({"name": "l-diversity", "required": 2, "actual": 2.5, "holds": True},)
+    assert release.guarantees == ({**PROMISE, "actual": 2.5, "holds": True},)
 
 
 def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
@@ -145,7 +148,9 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "tables",
         "suppressed_rows",
         "warnings",
+        "files",
     ]
+    assert set(content["files"]) == {"datasheet.html", "qit.csv", "sat.csv"}
     assert list(content["tables"][0]) == ["name", "file", "rows", "sha256", "columns"]
     assert content["tables"][0]["columns"][1] == {"name": "town", "role": "quasi-identifier", "form": "set"}
 

@@ -85,7 +85,7 @@ class PlainDomain:
             return entropy >= math.log(check.limit) - 1e-9
         if check.kind == "recursive":
             ranked = sorted(counts.values(), reverse=True)
-            return ranked[0] < check.c * sum(ranked[int(check.limit) - 1 :]) - 1e-9
+            return ranked[0] <= check.c * sum(ranked[int(check.limit) - 1 :]) + 1e-9
         whole = Counter(self.values(check.column, everybody))
         total = sum(whole.values())
         size = self.table[check.column].domain.size

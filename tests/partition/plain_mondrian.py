@@ -296,7 +296,7 @@ def holds_by_definition(
         entropy = -math.fsum(count / size * math.log(count / size) for count in falling)
         return entropy >= math.log(limit) - 1e-12
     if kind == "recursive":
-        return falling[0] < Fraction(repr(c)) * sum(falling[int(limit) - 1 :])
+        return falling[0] <= Fraction(repr(c)) * sum(falling[int(limit) - 1 :])
     extra = [Fraction(count, size) - Fraction(other, total) for count, other in zip(counts, table_counts, strict=True)]
     if kind == "equal":
         return sum(map(abs, extra)) / 2 <= exact

@@ -96,11 +96,12 @@ def single_column(counts: list[int], **settings: object) -> Table:
         ("frequency", [5, 3, 2], 0.0, 2.0),
         ("frequency", [3, 1], 0.0, 4 / 3),
         ("entropy", [4, 4], 0.0, 2.0),
-        ("recursive", [5, 3, 2], 1.0, 1.0),
+        ("recursive", [5, 3, 2], 1.0, 2.0),
+        ("recursive", [5, 3, 2], 0.99, 1.0),
         ("recursive", [5, 4, 2], 1.0, 2.0),
         ("recursive", [5, 4, 2], 3.0, 3.0),
         ("recursive", [5, 4, 2], 0.1, 0.0),
-        ("recursive", [55, 50, 50], 0.55, 1.0),
+        ("recursive", [55, 50, 50], 0.55, 2.0),
     ],
 )
 def test_the_largest_feasible_l(kind: str, counts: list[int], c: float, best: float) -> None:

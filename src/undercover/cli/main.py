@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "inspect": ("Look at a table: its columns, suggested roles, who is singled out, and how risky it is as it stands."),
     "publish": "Make a release: anonymised, verified, attacked, and written with its report and datasheet.",
     "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",
+    "sign": "Sign a release with your key, so that recipients can tell that it is yours; or make a key.",
     "attack": "Attack a release with what its holder knows, and set it beside guessing.",
     "measure": "Say what a release costs: discernibility, class sizes and loss per column.",
     "guarantee": "Say what perturbed values promise, or the largest p that keeps a promise.",

@@ -33,7 +33,9 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
+from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.manifest import Format
+from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
 from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
@@ -64,11 +66,14 @@ def command(
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
     force: Force = False,
+    sign: Annotated[Path | None, typer.Option(help="Sign the release with the private key of this file.")] = None,
     json: Json = False,
 ) -> None:
     """Publish and say what was done."""
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
     check_output(out, format, force)
+    if sign is not None:
+        private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing)
@@ -92,7 +97,7 @@ def command(
             despite_earlier=despite_earlier,
             progress=progress,
         )
-        save(made, out, format=format, force=force, progress=progress)  # type: ignore[arg-type]
+        save(made, out, format=format, force=force, sign=sign, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
     if json:
         print_json(as_dict(made, out))
@@ -173,7 +178,10 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     whence = (
         "the private run" if any(finding.needs == "private" for finding in findings) else "the published tables alone"
     )
-    print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
+    if rows:
+        print_table(screen, f"Verified from {whence}", ["guarantee", "asked", "found", ""], rows)
+    else:
+        screen.print(NOTHING_PROMISED)
     print_places(made, out)
 
 

@@ -1,8 +1,9 @@
 """A release against the table it was made from: nothing lost, nothing invented, everybody covered.
 
-For the holder only: it needs the original. Four questions: Are there as many rows as there should be? Is every
+For the holder only: it needs the original. Five questions: Are there as many rows as there should be? Is every
 sensitive value published as often as it occurs? Is every original row covered by a published row (or bucket) that has
-its sensitive value? And where quasi-identifiers are published as they are, are they the same ones, as often?
+its sensitive value? Where quasi-identifiers are published as they are, are they the same ones, as often? And are
+insensitive values those of the original, each in a row that can be its person's?
 """
 
 from __future__ import annotations
@@ -15,16 +16,25 @@ from numpy.typing import NDArray
 
 from undercover.errors import listed
 from undercover.forms.classes import Classes
-from undercover.forms.coverage import Cover, covered
+from undercover.forms.coverage import Cover, covered, located
 from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine, first_rows, written
 from undercover.model.finding import Finding
 from undercover.model.release import PublishedTable
+from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
 
 Array = NDArray[np.int64]
+
+
+def compared(reading: Reading, original: Table, run: Run | None = None) -> tuple[Finding, ...]:
+    """A release of any form beside the table it was made from; a run may know whose row is whose."""
+    tables = reading.release.tables if reading.one_each else ()
+    own = reading.own_rows(run)
+    unchanged = [_unchanged(reading, table, original, own) for table in tables if table.names("insensitive")]
+    return (*reading.against(original), *unchanged)
 
 
 def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:
@@ -186,6 +196,52 @@ def _exactly(
     ]
     keys, _ = combine(both)
     return np.isin(keys[: len(own)], keys[len(own) :])
+
+
+def _unchanged(reading: Reading, table: PublishedTable, original: Table, own: Array | None) -> Finding:
+    """Whether the insensitive cells of a table are those of the original; ``own`` are everybody's rows, if known.
+
+    Together with the sensitive values of their rows, where these are true, they must occur as often. And of the people
+    whom one class alone covers, that class must have as many rows with their values.
+    """
+    names, suppressed, main = table.names("insensitive"), reading.release.suppressed_rows, table is reading.main
+    called, parameters = "insensitive-values-preserved", {} if main else {"table": table.name}
+    absent = [name for name in names if name not in original.columns]
+    if absent:
+        note = f"The original has no column {listed(absent)}."
+        return Finding(called, parameters, 0, None, False, note=note, sense="at most", columns=names)
+    beside = [name for name in table.names("sensitive") if main and reading.true_values and name in original.columns]
+    joint = []
+    for name in (*names, *beside):
+        values, cells = domain_values(original[name]), reading.cells(table, name, nan_is_missing=True)
+        code = np.array([values.position.get(label, values.size) for label in cells.labels], dtype=np.int64)
+        both = np.concatenate([original[name].codes.astype(np.int64), code[cells.codes]])
+        joint.append(_codes(both, values.size + 1))
+    values_of, count = combine(joint)
+    ours, theirs = values_of[: original.n_rows], values_of[original.n_rows :]
+    surplus = np.bincount(theirs, minlength=count) - np.bincount(ours, minlength=count)
+    wrong = int(np.maximum(surplus, 0).sum()) + max(int(np.maximum(-surplus, 0).sum()) - suppressed, 0)
+    if main and own is not None and len(own) == original.n_rows:
+        wrong = max(wrong, int((theirs[own] != ours).sum()))
+    elif main and reading.covers and not reading.classes.problems:
+        wrong = max(wrong, _misplaced(reading, original, ours, theirs, count) - suppressed)
+    return Finding(called, parameters, 0, wrong, wrong == 0, sense="at most", columns=names)
+
+
+def _misplaced(reading: Reading, original: Table, ours: Array, theirs: Array, count: int) -> int:
+    """People whom one class alone covers and for whose values it has no row; ``ours``, ``theirs`` number the values."""
+    classes = reading.classes.boxes or reading.classes
+    boxes = read_boxes(reading.main, reading.classes, original)
+    columns = [original[name] for name in classes.quasi_identifiers]
+    people, n_people = combine([_codes(column.codes.astype(np.int64), column.domain.size) for column in columns])
+    first = first_rows(people, n_people)
+    box, times = located([column.codes[first].astype(np.int64) for column in columns], boxes.cells, boxes.covers)
+    alone = times[people] == 1
+    needed, needs = np.unique(box[people][alone] * count + ours[alone], return_counts=True)
+    given, gives = np.unique(classes.labels * count + theirs, return_counts=True)
+    place = np.minimum(np.searchsorted(given, needed), len(given) - 1)
+    there = np.where(given[place] == needed, gives[place], 0)
+    return int(np.maximum(needs - there, 0).sum())
 
 
 def _codes(codes: Array, size: int) -> Written:

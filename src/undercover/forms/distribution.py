@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.forms.written import Written, labels_of, positions_among, written
+from undercover.forms.alike import as_read
+from undercover.forms.written import Written, first_rows, labels_of, positions_among, written
 from undercover.model.release import PublishedTable
 
 
@@ -56,6 +57,30 @@ class Distribution:
     def largest(self) -> NDArray[np.int64]:
         """Rows of the most frequent value of each class."""
         return self.maxima(self.counts)
+
+    @cached_property
+    def as_read(self) -> Distribution:
+        """The same with values that nobody can tell apart on a page counted as one, under the first of them.
+
+        A value that shows nothing at all counts as missing.
+        """
+        kind = self.values.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return self
+        place: dict[str, int] = {}
+        merged = np.array([place.setdefault(as_read(label), len(place)) for label in self.labels], dtype=np.int64)
+        if len(place) == self.n_values:
+            return self
+        keys, entry = np.unique(self.class_index * len(place) + merged[self.value_index], return_inverse=True)
+        first = first_rows(merged, len(place))
+        return replace(
+            self,
+            values=self.values.take(pa.array(first)),
+            class_index=keys // len(place),
+            value_index=keys % len(place),
+            counts=np.bincount(entry, self.counts, minlength=len(keys)).astype(np.int64),
+            overall=np.bincount(merged, self.overall, minlength=len(place)).astype(np.int64),
+        )
 
     @property
     def distinct(self) -> NDArray[np.int64]:

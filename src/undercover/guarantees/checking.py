@@ -50,6 +50,14 @@ class Stated(Checkable, Protocol):
 
 
 @runtime_checkable
+class Particular(Checkable, Protocol):
+    """A guarantee that only some releases can promise."""
+
+    def unfit(self, release: Release) -> str | None:
+        """Why this one cannot; ``None`` where it can."""
+
+
+@runtime_checkable
 class Limited(Checkable, Protocol):
     """A guarantee with limits of its own, beyond what :meth:`covers` leaves open."""
 
@@ -96,6 +104,7 @@ class Outcome:
 def conclude(guarantee: Guarantee, classes: Classes, outcomes: Sequence[Outcome], *, required: float) -> Finding:
     """Put the outcomes of all columns together; the worst value of the worst column is reported."""
     parameters, sense = dict(guarantee.parameters()), guarantee.sense
+    columns = tuple(dict.fromkeys([*classes.quasi_identifiers, *(o.column for o in outcomes if o.column is not None)]))
     problems = [outcome.problem for outcome in outcomes if outcome.problem]
     if problems:
         return Finding(
@@ -117,6 +126,7 @@ def conclude(guarantee: Guarantee, classes: Classes, outcomes: Sequence[Outcome]
         violating_rows=int(classes.sizes[violators].sum()),
         examples=_examples(classes, outcomes, sense),
         violators=violators,
+        columns=columns,
     )
 
 
@@ -130,7 +140,8 @@ def assess(owner: str, classes: Classes, column: str | None, judge: Callable[[Di
         return [failed(" ".join(classes.problems))]
     if not classes.count:
         return []
-    return [judge(classes.sensitive[name]) for name in ([column] if column is not None else classes.sensitive)]
+    named = [column] if column is not None else classes.sensitive
+    return [judge(classes.sensitive[name].as_read) for name in named]
 
 
 def of_column(column: str | None) -> str:

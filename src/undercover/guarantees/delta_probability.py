@@ -19,10 +19,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.exact import Number, exact, plain
+from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Short
+from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.parameters import EXACT, Within
 
@@ -60,6 +62,10 @@ class DeltaProbability(Promise):
             "Of every value that may be released in a group, no person has more than this share of the probability. It "
             "bounds a share, not the probability of being found, and it speaks of the output tables, which are private."
         )
+
+    def unfit(self, release: Release) -> str | None:
+        """It speaks of values that were drawn: where every cell covers the truth, none was."""
+        return "No value of this release was drawn: its cells cover the truth." if read(release).covers else None
 
     def check(self, classes: Classes) -> Finding:
         """Published tables cannot tell."""

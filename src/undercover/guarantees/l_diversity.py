@@ -3,13 +3,16 @@
 - ``frequency``: no value makes up more than 1/l of its class (Xiao & Tao 2006, Definition 2; the papers' "l").
 - ``distinct``: at least l different values (Machanavajjhala et al. 2007, Section 4).
 - ``entropy``: the entropy of the values is at least log(l) (the same, Definition 4.1).
-- ``recursive``: with counts r1 >= r2 >= ... the most frequent value satisfies r1 < c (rl + ... + rm) (Definition 4.2).
+- ``recursive``: with counts r1 >= r2 >= ... the most frequent value satisfies r1 <= c (rl + ... + rm) (Definition 4.2).
 
 ``actual`` is the largest l that holds: class size over largest count, number of values, exp of the entropy, and the
 largest whole l for the given c (0 where not even l = 1 holds).
 
-Deviations: a missing sensitive value counts as a value, as the schema that let it through declared. Frequencies
-and counts are compared as whole numbers; only the entropy needs a tolerance (1e-12).
+Deviations: equality keeps the recursive form, as in Tao, Xiao, Li & Zhang (Figure 1: counts of 3, 2, 2, 2, 1 and 1 are
+(1/2, 3)-diverse); Machanavajjhala et al. write r1 < c (rl + ... + rm). A missing sensitive value counts as a value, as
+the schema that let it through declared. Values that nobody can tell apart on a page count as one
+(:mod:`undercover.forms.alike`). Frequencies and counts are compared as whole numbers; only the entropy needs a
+tolerance (1e-12).
 """
 
 from __future__ import annotations
@@ -60,7 +63,7 @@ class LDiversity(Promise):
     >>> [LDiversity(l=2, form=form).check(classes).shown() for form in ("frequency", "distinct", "entropy")]
     ['2', '3', '2.82']
     >>> LDiversity(l=2, form="recursive", c=2).check(classes).actual
-    2
+    3
     """
 
     name: ClassVar[str] = "l-diversity"
@@ -112,7 +115,7 @@ class LDiversity(Promise):
         if self.form == "entropy":
             return f"The values of every class are spread at least as evenly as {number} equally frequent ones."
         return (
-            f"In every class the most frequent value occurs less than {plain(self.c or 0)} times as often as the "
+            f"In every class the most frequent value occurs at most {plain(self.c or 0)} times as often as the "
             f"{number}-th most frequent and all rarer values together."
         )
 
@@ -148,10 +151,10 @@ def _entropy(column: Distribution) -> NDArray[np.float64]:
 
 
 def _largest_recursive(column: Distribution, c: Fraction) -> NDArray[np.int64]:
-    """The largest l with r1 < c (rl + ... + rm); the sum shrinks as l grows, so counting where it holds is enough."""
+    """The largest l with r1 <= c (rl + ... + rm); the sum shrinks as l grows, so counting where it holds is enough."""
     order = np.lexsort((-column.counts, column.class_index))
     counts = column.counts[order]
     before = np.cumsum(counts) - counts
     tails = column.sizes[column.class_index] - (before - before[column.starts[:-1]][column.class_index])
-    holds = compare(column.largest[column.class_index], tails, c) < 0
+    holds = compare(column.largest[column.class_index], tails, c) <= 0
     return column.sums(holds.astype(np.int64))

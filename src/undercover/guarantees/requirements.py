@@ -18,7 +18,7 @@ from undercover.guarantees.checking import Checkable, Given
 from undercover.model.schema import Column
 from undercover.parameters import make
 
-FOUND = ("required", "actual", "holds", "needs", "note")
+FOUND = ("required", "actual", "holds", "needs", "note", "columns")
 """What a manifest adds to the name and parameters of a claim."""
 
 

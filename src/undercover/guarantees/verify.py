@@ -2,27 +2,32 @@
 
 A claim fails where the table does not keep it, and also where the manifest records another value than the table has:
 either of the two was changed after the release was made.
+
+The world is closed: roles, structure columns and parameters that a release of this form cannot have are problems, not
+facts. What published tables cannot show is ``None``, never "holds"; where nothing is promised, nothing is verified.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
 from undercover import plugins
-from undercover.errors import InputError
-from undercover.forms import classes_of
+from undercover.errors import InputError, UnknownFormError, listed
+from undercover.forms import read
 from undercover.forms.classes import Classes, classes_of_table
-from undercover.guarantees.checking import Checkable, PrivatelyCheckable, Stated
+from undercover.forms.roles import misfits, remarks, resembling, spellings, strange_cells
+from undercover.guarantees.checking import Checkable, Particular, PrivatelyCheckable, Stated
+from undercover.guarantees.contradictions import contradictions
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.figures import parameters
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.form import PEOPLE
-from undercover.model.release import Release
+from undercover.model.release import STATEMENTS, Release
 from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
 
@@ -32,30 +37,65 @@ _ABOUT = ("form", "column", "c")
 NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
 
+NOTHING_PROMISED = "nothing was promised, so nothing was verified"
+
 
 @dataclass(frozen=True)
 class Verification(Viewable):
-    """All findings about one release or table; ``problems`` are faults beyond single guarantees."""
+    """All findings about one release or table; ``problems`` are faults beyond single guarantees.
+
+    ``notes`` are what a reader must know besides, ``spellings`` sensitive values that are spelled in several ways.
+    ``stated`` is what the release declares of its method, and ``None`` where nobody can say whether it is so.
+    ``signed_by`` is the fingerprint of the key that signed it.
+    """
 
     findings: tuple[Finding, ...]
     problems: tuple[str, ...] = ()
     classes: int = 0
     rows: int = 0
     suppressed_rows: int = 0
+    notes: tuple[str, ...] = ()
+    spellings: tuple[str, ...] = ()
+    stated: Mapping[str, bool | None] = field(default_factory=dict)
+    signed_by: str | None = None
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing was found wrong; what public data cannot show does not count against it."""
-        return not self.problems and all(finding.holds is not False for finding in self.findings)
+    def holds(self) -> bool | None:
+        """Whether nothing was found wrong; ``None`` where nothing was promised.
+
+        What public data cannot show does not count against it.
+        """
+        if self.problems or self.failures:
+            return False
+        return True if self.findings else None
 
     @property
     def failures(self) -> tuple[Finding, ...]:
         """The findings that fail."""
         return tuple(finding for finding in self.findings if finding.holds is False)
 
-    def extended(self, findings: Iterable[Finding] = (), problems: Iterable[str] = ()) -> Verification:
-        """The same with more findings and problems, such as those of a comparison with the original."""
-        return replace(self, findings=(*self.findings, *findings), problems=(*self.problems, *problems))
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        if self.holds is None:
+            return NOTHING_PROMISED
+        if not self.holds:
+            return "fails"
+        known = [finding for finding in self.findings if finding.holds is not None]
+        if not known:
+            return "nothing fails, and nothing of what was promised can be told"
+        return "everything holds" if len(known) == len(self.findings) else "nothing fails, not everything can be told"
+
+    def extended(
+        self, findings: Iterable[Finding] = (), problems: Iterable[str] = (), notes: Iterable[str] = ()
+    ) -> Verification:
+        """The same with more to say, such as the findings of a comparison with the original."""
+        return replace(
+            self,
+            findings=(*self.findings, *findings),
+            problems=(*self.problems, *problems),
+            notes=(*self.notes, *notes),
+        )
 
     def manifest_entries(self) -> tuple[dict[str, Any], ...]:
         """The findings as ``release.json`` records them."""
@@ -70,6 +110,9 @@ class Verification(Viewable):
             "classes": self.classes,
             "rows": self.rows,
             "suppressed_rows": self.suppressed_rows,
+            "stated": {name: {"holds": holds} for name, holds in self.stated.items()},
+            "signed_by": self.signed_by,
+            "notes": [*self.spellings, *self.notes],
         }
 
     def view(self) -> View:
@@ -78,15 +121,18 @@ class Verification(Viewable):
         beside = ", and from the private run what these cannot show" if private else " alone"
         columns = ("guarantee", "", "asked", "found", "", *(("classes against it", "rows") if self.failures else ()))
         rows = [_line(finding)[: len(columns)] for finding in self.findings]
-        parts: list[Part] = [
-            table(
-                columns,
-                "plain plain plain plain plain count count",
-                rows,
-                f"Recomputed from the published tables{beside}",
-            )
-        ]
+        title = f"Recomputed from the published tables{beside}"
+        parts: list[Part] = []
+        if rows:
+            parts.append(table(columns, "plain plain plain plain plain count count", rows, title))
         parts += [Said("problem: {}", (problem,)) for problem in self.problems]
+        parts += [Said("{} speaks of {}.", spoken) for spoken in self._spoken()]
+        parts += [
+            Said("{}: the holder's word; no published table shows it.", (name,))
+            for name, holds in self.stated.items()
+            if holds is None
+        ]
+        parts += [Said("{}", (note,)) for note in (*self.spellings, *self.notes)]
         for finding in self.failures:
             if finding.note:
                 parts.append(Said("{}: {}", (finding.name, finding.note)))
@@ -97,13 +143,18 @@ class Verification(Viewable):
             if worst:
                 title = f"Worst against {finding.name}"
                 parts.append(table(("cells", "size", "found"), "plain count plain", worst, title, detail=1))
-        said: tuple[Verdict, str] = ("good", "everything holds")
-        if not self.holds:
-            said = "bad", "fails"
-        elif any(finding.holds is None for finding in self.findings):
-            said = "plain", "nothing fails, not everything can be told"
+        good = self.holds and all(finding.holds for finding in self.findings)
+        verdict: Verdict = "good" if good else "plain" if self.holds else "bad"
         following = "`.to_dict()` has the numbers."
-        return View("verification", "Verification", tuple(parts), *said, following=following)
+        return View("verification", "Verification", tuple(parts), verdict, self.said, following=following)
+
+    def _spoken(self) -> list[tuple[str, str]]:
+        """Which promises speak of which columns; those of the same ones together."""
+        together: dict[tuple[str, ...], list[str]] = {}
+        for finding in self.findings:
+            if finding.columns:
+                together.setdefault(finding.columns, []).append(finding.name)
+        return [(", ".join(dict.fromkeys(names)), listed(columns)) for columns, names in together.items()]
 
     def __repr__(self) -> str:
         held = sum(finding.holds is True for finding in self.findings)
@@ -140,19 +191,36 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
     Its published tables are all that is looked at. ``also`` are guarantees to check beyond those it claims,
     ``problems`` faults found elsewhere, such as a file whose hash differs; they make the verification fail.
     """
-    classes = classes_of(release)
+    stated: dict[str, bool | None] = dict.fromkeys(STATEMENTS)
+    wrong = [*problems, *misfits(release), *contradictions(release)]
+    classes = _classes(release, wrong)
+    if classes is None:
+        return Verification((), tuple(wrong), suppressed_rows=release.suppressed_rows, stated=stated)
     findings: list[Finding] = []
-    wrong = [*problems, *classes.problems]
+    wrong += [*classes.problems, *strange_cells(read(release))]
     for claim in release.guarantees:
-        finding = _recheck(claim, classes)
+        finding = _recheck(claim, release, classes)
         findings.append(finding)
         wrong += _differences(claim, finding)
         if finding.needs == NOT_OFFERED:
             wrong.append(f"{finding.name} was not checked: no installed package offers a guarantee of that name.")
     for guarantee in also:
         asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
-        findings.append(asked.check(classes))
-    return _verification(classes, findings, wrong)
+        findings.append(_checked(asked, classes))
+    return replace(_verification(classes, findings, wrong), notes=tuple(remarks(read(release))), stated=stated)
+
+
+def _classes(release: Release, wrong: list[str]) -> Classes | None:
+    """The classes of a release; ``None`` where its tables are not what it says, and then why, among what is wrong."""
+    if release.form.problems(release.tables):
+        return None
+    try:
+        return read(release).classes
+    except UnknownFormError:
+        raise
+    except InputError as error:
+        wrong += error.problems
+        return None
 
 
 def verify_private(verification: Verification, run: Run) -> Verification:
@@ -163,7 +231,7 @@ def verify_private(verification: Verification, run: Run) -> Verification:
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})
             if isinstance(guarantee, PrivatelyCheckable):
-                findings[i] = guarantee.check_run(run)
+                findings[i] = replace(guarantee.check_run(run), columns=finding.columns)
                 if i < len(run.release.guarantees):
                     problems += _differences(run.release.guarantees[i], findings[i])
     return replace(verification, findings=tuple(findings), problems=tuple(problems))
@@ -179,38 +247,63 @@ def verify_table(
     drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
     people = PEOPLE if drawn else None
     classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True, people=people)
-    return _verification(classes, [guarantee.check(classes) for guarantee in guarantees], [])
+    found = _verification(classes, [_checked(guarantee, classes) for guarantee in guarantees], [])
+    return found.extended(notes=resembling(classes))
 
 
 def _verification(classes: Classes, findings: Sequence[Finding], problems: Sequence[str]) -> Verification:
-    return Verification(tuple(findings), tuple(problems), classes.count, classes.rows, classes.suppressed)
+    return Verification(
+        tuple(findings),
+        tuple(problems),
+        classes.count,
+        classes.rows,
+        classes.suppressed,
+        spellings=spellings(classes),
+    )
 
 
-def _recheck(claim: Mapping[str, Any], classes: Classes) -> Finding:
+def _recheck(claim: Mapping[str, Any], release: Release, classes: Classes) -> Finding:
     name = str(claim.get("name"))
     parameters = {key: value for key, value in claim.items() if key not in (*FOUND, "name")}
     if name not in plugins.names("guarantees"):
         return Finding(name, parameters, claim.get("required"), needs=NOT_OFFERED)
     try:
-        return guarantee_from_mapping({"name": name, **parameters}).check(classes)
+        guarantee = guarantee_from_mapping({"name": name, **parameters})
+        unfit = guarantee.unfit(release) if isinstance(guarantee, Particular) else None
+        if unfit is not None:
+            return Finding(name, parameters, claim.get("required"), holds=False, note=unfit)
+        return _checked(guarantee, classes)
     except InputError as error:
         note = f"The claim cannot be checked: {' '.join(error.problems)}"
         return Finding(name, parameters, claim.get("required"), holds=False, note=note)
 
 
+def _checked(guarantee: Checkable, classes: Classes) -> Finding:
+    """What a check found, with the columns it speaks of: the quasi-identifiers, and the sensitive ones if it does."""
+    finding = guarantee.check(classes)
+    if finding.columns:
+        return finding
+    values = classes.sensitive if guarantee.covers() & {"attribute", "distribution"} else ()
+    return replace(finding, columns=(*classes.quasi_identifiers, *values))
+
+
 def _differences(claim: Mapping[str, Any], finding: Finding) -> list[str]:
     """Where the manifest records something else than was found."""
-    if finding.holds is None:
-        return []
     found = finding.manifest_entry()
-    return [
+    told = ("required", "actual", "holds", "columns") if finding.holds is not None else ("required", "columns")
+    differing = [
         f"{finding.name}: the manifest says {key} = {claim[key]}, the published tables give {found[key]}."
-        for key in ("required", "actual", "holds")
-        if key in claim and not _same(claim[key], found[key])
+        for key in told
+        if key in claim and key in found and not _same(claim[key], found[key])
     ]
+    if claim.get("needs") not in (None, finding.needs) and finding.needs != NOT_OFFERED:
+        differing.append(f"{finding.name}: the manifest says it needs {claim['needs']}; published tables can tell.")
+    return differing
 
 
 def _same(recorded: Any, found: Any) -> bool:
+    if isinstance(recorded, list | tuple) and isinstance(found, list | tuple):
+        return list(recorded) == list(found)
     if isinstance(recorded, bool) or isinstance(found, bool) or not isinstance(recorded, int | float | str):
         return recorded is found or (isinstance(recorded, bool) and recorded == found)
     try:

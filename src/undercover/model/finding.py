@@ -22,7 +22,7 @@ class Finding:
 
     ``actual`` is the strongest promise of this kind the table keeps: the largest k or l, the smallest t, delta or
     beta; ``None`` where it is not known. ``holds`` is ``None`` where published tables cannot tell, and ``needs`` then
-    names what could.
+    names what could. ``columns`` are those it speaks of.
 
     Examples
     --------
@@ -43,6 +43,7 @@ class Finding:
     violating_rows: int = 0
     examples: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     violators: NDArray[np.int64] = field(default_factory=lambda: _NONE, compare=False, repr=False)
+    columns: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def violating_classes(self) -> int:
@@ -69,6 +70,8 @@ class Finding:
             entry["needs"] = self.needs
         if self.note:
             entry["note"] = self.note
+        if self.columns:
+            entry["columns"] = list(self.columns)
         return entry
 
     def with_note(self, note: str) -> Finding:

@@ -30,6 +30,12 @@ class Form(Protocol):
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """What the form needs and the tables lack, one sentence each."""
 
+    def structure(self, table: str) -> tuple[str, ...]:
+        """The columns of a table that hold the tables together; no other may have the role ``structure``."""
+
+    def stated(self) -> Mapping[str, Any]:
+        """What it says under a name that parameters and promises use, too: they must not say anything else."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Generalized:
@@ -47,6 +53,14 @@ class Generalized:
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """There is one table."""
         return _one_table(self.name, tables)
+
+    def structure(self, table: str) -> tuple[str, ...]:
+        """None: every column is about people."""
+        return ()
+
+    def stated(self) -> Mapping[str, Any]:
+        """Nothing that is said elsewhere."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +92,18 @@ class Buckets:
             if name in named and column not in named[name]
         ]
 
+    def structure(self, table: str) -> tuple[str, ...]:
+        """The number of the bucket in both tables, and the count beside the values.
+
+        >>> Buckets().structure("sat"), Buckets(joined="joined").structure("joined")
+        (('bucket', 'count'), ())
+        """
+        return {self.rows: (self.bucket,), self.values: (self.bucket, self.count)}.get(table, ())
+
+    def stated(self) -> Mapping[str, Any]:
+        """Nothing that is said elsewhere."""
+        return {}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
@@ -93,6 +119,14 @@ class Drawn:
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
         """There is one table."""
         return _one_table(self.name, tables)
+
+    def structure(self, table: str) -> tuple[str, ...]:
+        """None: every column is about people."""
+        return ()
+
+    def stated(self) -> Mapping[str, Any]:
+        """Nothing that is said elsewhere."""
+        return {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,11 +149,23 @@ class Perturbed:
         return Channel(Fraction(str(self.keep)), tuple(self.domain), self.keep)
 
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
-        """There is one table, with a column of people."""
+        """There is one table, with a column of people, and the channel is one."""
         found = _one_table(self.name, tables)
         if not found and self.people not in {column.name for column in tables[0].columns}:
             found.append(f"Table `{tables[0].name}` has no column `{self.people}`.")
-        return found
+        try:
+            possible = 0 <= self.channel.p <= 1
+        except (ValueError, ZeroDivisionError):
+            possible = False
+        return found if possible else [*found, f"The form keeps values with {self.keep!r}, which is no probability."]
+
+    def structure(self, table: str) -> tuple[str, ...]:
+        """The people of every row."""
+        return (self.people,)
+
+    def stated(self) -> Mapping[str, Any]:
+        """With which probability values were kept, and from what they were drawn otherwise."""
+        return {"p": self.keep, "domain": self.domain}
 
 
 def form_entry(form: Form) -> dict[str, Any]:

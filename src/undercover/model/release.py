@@ -18,6 +18,15 @@ from undercover.model.form import Form, Generalized
 from undercover.model.schema import Role
 from undercover.model.view import Shown
 
+STATEMENTS = ("algorithm_safe", "corruption_robust")
+"""What a release declares of the method that made it: true or false, and no published table shows which."""
+
+NOT_SAFE = (
+    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and "
+    "every quasi-identifier may infer more than the release alone shows."
+)
+"""The warning that goes with ``algorithm_safe = False``."""
+
 
 @dataclass(frozen=True)
 class PublishedColumn:

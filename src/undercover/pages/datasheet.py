@@ -11,6 +11,7 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.reading import Reading
+from undercover.guarantees.requirements import FOUND
 from undercover.io.plain import plain
 from undercover.model.about import about_of
 from undercover.model.finding import shown
@@ -26,8 +27,6 @@ from undercover.pages.words import (
     robustness_words,
     sense_of,
 )
-
-_FOUND = ("name", "required", "actual", "holds", "needs", "note")
 
 
 def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
@@ -79,7 +78,7 @@ def _least_count(release: Release) -> int:
 
 def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
     name = str(entry.get("name"))
-    parameters = {key: value for key, value in entry.items() if key not in _FOUND and key != "seed"}
+    parameters = {key: value for key, value in entry.items() if key not in (*FOUND, "name", "seed")}
     actual = math.inf if entry.get("actual") == "inf" else entry.get("actual")
     required = entry.get("required")
     return {

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover import plugins
 from undercover.errors import DataError, UnknownFormError
+from undercover.forms.against import compared
 from undercover.forms.case import Case
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
@@ -22,6 +23,7 @@ from undercover.model.form import form_entry, form_of_entry
 from undercover.model.release import PublishedTable, Release
 from undercover.model.run import Run
 from undercover.testing.attacks import by_name, truthful
+from undercover.testing.forged import check_forged
 from undercover.testing.holding import as_plain, examples_of, must, reached
 from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
@@ -56,6 +58,7 @@ def check_form(name: str, *, runs: Sequence[Run] | None = None) -> None:
     must(made, f"No installed method has an example that publishes the form {name}. Give runs.")
     comes_back(made[0].release)
     is_refused_where_unknown(made[0])
+    check_forged(made[0].release)
     for run in made:
         case = case_of(run)
         must(isinstance(case.reading, offered.reading), f"A release of the form {name} is not read by its reading.")
@@ -123,7 +126,7 @@ def _rewritten(release: Release) -> Any:
 def says_the_truth(case: Case) -> None:
     """Cells that cover do cover, values that are true are true, and the holder finds nothing wrong."""
     reading, form = case.reading, case.release.form
-    wrong = [finding for finding in reading.against(case.original) if finding.holds is not True]
+    wrong = [finding for finding in compared(reading, case.original) if finding.holds is not True]
     must(not wrong, f"{form} against its original: {wrong}")
     if reading.covers:
         covered = covering(case)

@@ -34,24 +34,15 @@ from typing import Any
 
 from undercover import plugins
 from undercover.guarantees.requirements import FOUND
+from undercover.io.release.contents import KEYS
 from undercover.model.form import PEOPLE
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 DATASHEET, RELEASE = "datasheet.html", "release.json"
 PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
-MANIFEST = {
-    "undercover",
-    "method",
-    "guarantees",
-    "algorithm_safe",
-    "corruption_robust",
-    "form",
-    "tables",
-    "suppressed_rows",
-    "warnings",
-}
-TABLE = {"name", "file", "rows", "sha256", "columns"}
-COLUMN = {"name", "role", "form"}
+MANIFEST = set(KEYS["the manifest"])
+TABLE = set(KEYS["a table"])
+COLUMN = set(KEYS["a column"])
 USED = {"levels", "dropped", "p", "domain"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
 SIZES = ("k-anonymity",)

@@ -12,7 +12,8 @@ from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.result import JointRisk
 from undercover.errors import DataError, ParameterError, VerificationError
 from undercover.guarantees.joint.tables import foreign_table, released_table
-from undercover.io.release.manifest import MANIFEST, load_release
+from undercover.io.release.contents import MANIFEST
+from undercover.io.release.manifest import load_release
 from undercover.io.source import ReadOptions, read, sha256
 from undercover.model.protocols import Method, Resolving
 from undercover.model.published import Published

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from undercover import plugins
 from undercover.engines.local import LocalEngine
-from undercover.errors import InternalError, ParameterError, UnreachableError, listed
+from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -28,7 +28,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import Release
+from undercover.model.release import NOT_SAFE, Release
 from undercover.model.run import Draft, Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -40,10 +40,6 @@ from undercover.version import VERSION
 
 T = TypeVar("T")
 
-NOT_SAFE = (
-    "Not algorithm-safe: how rows were grouped depends on sensitive values, so somebody who knows the algorithm and "
-    "every quasi-identifier may infer more than the release alone shows."
-)
 PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
 
 
@@ -222,6 +218,8 @@ def _must_hold(verification: Verification, n_claims: int) -> None:
     """The method's own claims failing is our bug; a further requirement failing is the table's fault."""
     for finding in verification.findings[:n_claims]:
         if finding.holds is False:
+            if verification.spellings:  # counted as several by the method, as one by whoever reads them
+                raise DataError([*verification.spellings, "Write the values of a sensitive column alike first."])
             raise InternalError(f"The method's own claim does not hold: {finding!r}. Nothing was written.")
     failed = [finding for finding in verification.findings[n_claims:] if finding.holds is False]
     if failed:

@@ -26,11 +26,13 @@ def save(
     format: Format = "csv",  # noqa: A002
     force: bool = False,
     summary: Mapping[str, Any] | None = None,
+    sign: str | os.PathLike[str] | None = None,
     progress: Progress = no_progress,
 ) -> Path:
     """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
 
-    ``summary`` is what :func:`summarize` returned, where it was called before.
+    ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key with
+    which the manifest is signed (:func:`undercover.new_key` makes one).
 
     Examples
     --------
@@ -58,6 +60,7 @@ def save(
             report=report_html(facts),
             summary=facts,
             datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+            sign=sign,
         )
 
 

@@ -8,16 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from undercover.errors import MissingExtraError, ParameterError
 from undercover.forms import read
+from undercover.forms.against import compared
 from undercover.guarantees.checking import Checkable
+from undercover.guarantees.contradictions import emptied, unsafe_unsaid
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
-from undercover.io.release import folder
-from undercover.io.release.manifest import load_release
+from undercover.io.release.folder import load_both
+from undercover.io.release.manifest import read_public
+from undercover.io.signatures import check_signature, public_key
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.verbs.store import original_of, table_of
+
+UNSIGNED = (
+    "Hashes tell that the files fit release.json, not who wrote it: whoever changes both leaves no trace. A signature "
+    "tells, checked with --trusted-by."
+)
 
 
 def verify(
@@ -26,6 +35,7 @@ def verify(
     also: Sequence[Checkable] = (),
     original: Any = None,
     schema: Schema | None = None,
+    trusted_by: str | os.PathLike[str] | None = None,
 ) -> Verification:
     """Recompute every claim of a release from its published tables alone.
 
@@ -37,6 +47,8 @@ def verify(
         Further guarantees to check.
     original, schema
         With the original table: also whether every row is covered and nothing was invented.
+    trusted_by
+        The file of a public key: the folder must be signed by it.
 
     Examples
     --------
@@ -46,20 +58,45 @@ def verify(
     >>> uc.verify(run.release).holds
     True
     """
-    problems: list[str] = []
-    run = target if isinstance(target, Run) else None
     if isinstance(target, str | os.PathLike):
-        place = Path(target)
-        if (place / "private").is_dir():
-            run = folder.load_run(place)
-        release, problems = load_release(place / "public" if (place / "public").is_dir() else place)
+        verification, release, run = _of_folder(Path(target), also, trusted_by)
+    elif trusted_by is not None:
+        raise ParameterError("Only a folder is signed. Give `trusted_by` with the folder of a release.")
     else:
-        release = target.release if isinstance(target, Run) else target
-    verification = verify_release(release, also=also, problems=problems)
+        run, release = (target, target.release) if isinstance(target, Run) else (None, target)
+        verification = verify_release(release, also=also)
     if run is not None:
-        verification = verify_private(verification, replace(run, release=release))
+        verification = verify_private(verification, run)
     if original is None:
         return verification
-    if run is not None and schema is None:
-        return verification.extended(read(release).against(original_of(run, original)))
-    return verification.extended(read(release).against(table_of(original, schema, release)))
+    ours = original_of(run, original) if run is not None and schema is None else table_of(original, schema, release)
+    return verification.extended(compared(read(release), ours, run))
+
+
+def _of_folder(
+    place: Path, also: Sequence[Checkable], trusted_by: str | os.PathLike[str] | None
+) -> tuple[Verification, Release, Run | None]:
+    """What the files of a folder show: what is in them, whether they fit together, who signed them."""
+    trusted = None if trusted_by is None else public_key(trusted_by)
+    where = place / "public" if (place / "public").is_dir() else place
+    run, public = load_both(place) if (place / "private").is_dir() else (None, read_public(where))
+    release, notes = public.release, list(public.notes)
+    problems = [*public.problems, *emptied(release)]
+    if "files" in public.content:
+        problems += unsafe_unsaid(release)
+    try:
+        signed_by, wrong = check_signature(where, trusted)
+    except MissingExtraError as error:
+        if trusted is not None:
+            raise
+        signed_by, wrong = None, []
+        notes.append(f"The signature was not checked: {error}")
+    if signed_by is None:
+        notes.append(UNSIGNED)
+    elif trusted is None:
+        notes.append(f"Signed by {signed_by}. Whose key that is, only `--trusted-by` can tell.")
+    found = verify_release(release, also=also, problems=[*problems, *wrong]).extended(notes=notes)
+    if public.recorded is not None:
+        recorded = public.recorded
+        found = replace(found, stated={name: recorded.get(name) == getattr(release, name) for name in found.stated})
+    return replace(found, signed_by=signed_by), release, run

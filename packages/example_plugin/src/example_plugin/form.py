@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from undercover.model.form import Drawn
 
@@ -19,3 +20,7 @@ class Swapped(Drawn):
     name: ClassVar[str] = "swapped"
 
     share: float
+
+    def stated(self) -> Mapping[str, Any]:
+        """The share stands in the parameters of the method as well."""
+        return {"share": self.share}

@@ -1,17 +1,30 @@
-"""What folders say that were written before they said it themselves (0.1 and earlier): what a release stands for, and
-how its method is made again.
+"""What folders say that were written before they said it themselves (0.1 and earlier): what a release stands for, what
+files it has, and how its method is made again.
 
-The one place that knows; everything written since has the key ``form`` in its manifest and ``recipe`` in its run.
+The one place that knows; everything written since has the keys ``form`` and ``files`` in its manifest, and ``recipe``
+and ``release`` in its run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from undercover.errors import DataError
+from undercover.io.release.contents import DATASHEET
 from undercover.model.form import Buckets, Drawn, Form, Generalized, Perturbed
 from undercover.model.release import PublishedTable
+
+NOT_HASHED = (
+    f"The release was written by an earlier version: no hash covers `{DATASHEET}`, so nobody can tell whether it was "
+    "changed. The tables are covered."
+)
+
+
+def files_by_old_rules(folder: Path, tables: Mapping[str, str]) -> dict[str, str | None]:
+    """The files of a release whose manifest does not list them: its tables, and a datasheet without a hash."""
+    return {**tables, **({DATASHEET: None} if (folder / DATASHEET).is_file() else {})}
 
 
 def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequence[PublishedTable]) -> Form:

@@ -28,11 +28,15 @@ from undercover.errors import DataError, InternalError, OutputError, ParameterEr
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
-from undercover.io.release.manifest import Format, load_release, without_seed, write_tables
+from undercover.io.release.contents import DATASHEET, MANIFEST
+from undercover.io.release.manifest import Format, Public, read_public, without_seed, write_tables
+from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
 from undercover.model.groups import Groups
+from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.schema import Schema
 from undercover.version import VERSION
 
 _FRAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -48,24 +52,29 @@ def save(
     report: str | None = None,
     summary: Mapping[str, Any] | None = None,
     datasheet: str | None = None,
+    sign: str | os.PathLike[str] | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
-    every figure unrounded, becomes ``private/report.json``.
+    every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key. The manifest hashes
+    every public file, and the private run keeps what the manifest says: the two parts are bound to each other.
     """
     if format not in ("csv", "parquet"):
         raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
     _check_public(run, datasheet)
+    key = None if sign is None else private_key(sign)
     with _whole_folder(Path(directory), force=force) as folder:
-        _write_private(run, folder / "private", report)
-        if summary is not None:
-            (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
         public = folder / "public"
         release = run.release if run.release.version else replace(run.release, version=VERSION)
-        write_tables(release, public, format=format)
         if datasheet is not None:
-            (public / "datasheet.html").write_text(datasheet, encoding="utf-8")
+            (public / DATASHEET).write_text(datasheet, encoding="utf-8")
+        manifest = write_tables(release, public, format=format)
+        if key is not None:
+            write_signature(public, key)
+        _write_private(run, folder / "private", report, manifest)
+        if summary is not None:
+            (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
     return Path(directory)
 
 
@@ -80,7 +89,13 @@ def load_run(directory: str | os.PathLike[str]) -> Run:
 
 
 def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
-    """The same, with what is wrong with the public folder apart: changed tables, another method than was run."""
+    """The same, with what is wrong with the public folder apart: changed files, anything else than the run wrote."""
+    run, public = load_both(directory)
+    return run, public.problems
+
+
+def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
+    """A run and its public part, which must be as the run wrote it; where it is not, its problems say so."""
     place = Path(directory)
     path = place / "private" / "run.json"
     if not path.is_file():
@@ -93,9 +108,13 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
         method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
-    release, problems = load_release(place / "public")
-    if method != (release.method, release.parameters):
-        problems.append("`release.json` names another method or other parameters than `private/run.json`.")
+    public = read_public(place / "public")
+    release = public.release
+    if "release" in content:
+        public.problems.extend(_differing(content["release"], public.content))
+    elif method != (release.method, release.parameters):
+        public.problems.append("`release.json` names another method or other parameters than `private/run.json`.")
+    public.problems.extend(_other_roles(schema, release))
     table = read_parquet(place / "private" / "groups.parquet")
     table = table.filter(table.column("group").is_valid())
     buckets = table.column("bucket").to_numpy() if "bucket" in table.column_names else None
@@ -114,7 +133,30 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
         requirements=tuple(content.get("requirements", ())),
         recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
     )
-    return run, problems
+    return run, replace(public, recorded=content.get("release"))
+
+
+def _differing(written: Any, found: Mapping[str, Any]) -> Iterator[str]:
+    """Where a manifest says something else than the run wrote: method, claims, form, columns, hashes of files."""
+    wrote = written if isinstance(written, Mapping) else {}
+    for name in dict.fromkeys([*wrote, *found]):
+        if wrote.get(name) != found.get(name):
+            yield f"`{name}` in {MANIFEST} is not what the private run wrote: it was changed afterwards."
+
+
+def _other_roles(schema: Schema, release: Release) -> Iterator[str]:
+    """Columns that are published in another role than the run's schema gives them, or in none of it."""
+    roles = {
+        "quasi-identifier": schema.quasi_identifiers,
+        "sensitive": schema.sensitive,
+        "insensitive": schema.insensitive,
+        "identifier": schema.identifiers,
+    }
+    own = {name: role for role, names in roles.items() for name in names}
+    for name, role in dict.fromkeys((column.name, column.role) for table in release.tables for column in table.columns):
+        if role != "structure" and own.get(name) != role:
+            had = f"it was {own[name]}" if name in own else "it had no role and is not to be published"
+            yield f"Column `{name}` is published as {role}; in the private run {had}."
 
 
 def _check_public(run: Run, datasheet: str | None) -> None:
@@ -129,13 +171,14 @@ def _check_public(run: Run, datasheet: str | None) -> None:
         raise InternalError("The seed is about to be published.")
 
 
-def _write_private(run: Run, folder: Path, report: str | None) -> None:
+def _write_private(run: Run, folder: Path, report: str | None, manifest: Mapping[str, Any]) -> None:
     bad = [name for name in run.frames if not _FRAME.fullmatch(name) or name in _RESERVED]
     if bad:
         raise InternalError(f"Names that cannot be files of a run: {bad}.")
     content: dict[str, Any] = {
         "method": {"name": run.release.method, "parameters": run.release.parameters},
         "recipe": run.recipe,
+        "release": manifest,
         "origin": _origins(run),
         "schema": schema_to_mapping(run.schema),
         "requirements": list(run.requirements),

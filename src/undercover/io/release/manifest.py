@@ -1,7 +1,8 @@
 """The public folder: ``release.json`` beside the published tables, written for and read by anybody.
 
-The manifest holds what the release claims and a SHA-256 of every table, so that whoever receives the folder can see
-whether a table was changed on its way.
+The manifest holds what the release claims and a SHA-256 of every file beside it, so that whoever receives the folder
+can see whether a file was changed on its way. It is written last. :mod:`undercover.io.release.contents` says what may
+stand in it and lie beside it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,13 +24,13 @@ from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import form_by_old_rules
+from undercover.io.release.before_forms import NOT_HASHED, files_by_old_rules, form_by_old_rules
+from undercover.io.release.contents import MANIFEST, hashes, read_json, strange_files, unknown_keys
 from undercover.io.source import sha256
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
-from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
-MANIFEST = "release.json"
 Format = Literal["csv", "parquet"]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -66,11 +68,26 @@ class _Manifest(_Entry):
     suppressed_rows: int
     form: dict[str, Any] | None = None
     warnings: list[str] = []
+    files: dict[str, str] | None = None
 
 
-def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> None:  # noqa: A002
-    """Write the tables of a release and its manifest into an existing folder."""
-    tables = []
+@dataclass(frozen=True)
+class Public:
+    """A public folder, read: the release, what is wrong with the folder, and what a reader must know besides."""
+
+    release: Release
+    problems: list[str]
+    notes: list[str] = field(default_factory=list)
+    content: Mapping[str, Any] = field(default_factory=dict)  # of the manifest, as it stands
+    recorded: Mapping[str, Any] | None = None  # what the private run wrote into it, where it says so
+
+
+def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> dict[str, Any]:  # noqa: A002
+    """Write the tables of a release and its manifest into an existing folder; what the manifest says.
+
+    A datasheet is hashed, too, so it is written before.
+    """
+    tables: list[dict[str, Any]] = []
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
@@ -85,14 +102,17 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> N
         "undercover": release.version,
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
-        "algorithm_safe": release.algorithm_safe,
-        "corruption_robust": release.corruption_robust,
+        **{name: getattr(release, name) for name in STATEMENTS},
         "form": form_entry(release.form),
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
         "warnings": list(release.warnings),
+        "files": hashes(folder, {entry["file"]: entry["sha256"] for entry in tables}),
     }
-    (folder / MANIFEST).write_text(as_json(content), encoding="utf-8")
+    text = as_json(content)
+    (folder / MANIFEST).write_text(text, encoding="utf-8")
+    written: dict[str, Any] = json.loads(text)
+    return written
 
 
 def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
@@ -101,35 +121,53 @@ def load_release(folder: str | os.PathLike[str]) -> tuple[Release, list[str]]:
     Generalised columns come back as dictionaries of text, columns of plain values as the numbers or dates they are.
     A table that differs and cannot be read at all raises :class:`~undercover.errors.VerificationError`.
     """
+    public = read_public(folder)
+    return public.release, public.problems
+
+
+def read_public(folder: str | os.PathLike[str]) -> Public:
+    """The same, with what a reader must know besides and the manifest as it stands."""
     place = Path(folder)
-    manifest = _read_manifest(place)
-    problems: list[str] = []
+    content = _read_content(place)
+    manifest = _manifest(place, content)
     missing = [entry.file for entry in manifest.tables if not (place / entry.file).is_file()]
     if missing:
         raise DataError(f"`{place}` lacks {listed(missing)}, which its {MANIFEST} names.")
+    hashed = {entry.file: entry.sha256 for entry in manifest.tables}
+    files = files_by_old_rules(place, hashed) if manifest.files is None else manifest.files
+    problems = [*unknown_keys(content), *strange_files(place, files, hashed)]
+    if manifest.files is not None:
+        problems += [
+            f"{MANIFEST} does not say which columns {entry.get('name')} speaks of."
+            for entry in manifest.guarantees
+            if "columns" not in entry
+        ]
     tables = tuple(_read_table(place, entry, problems) for entry in manifest.tables)
     release = Release(
         method=manifest.method.name,
         parameters=manifest.method.parameters,
         tables=tables,
-        algorithm_safe=manifest.algorithm_safe,
-        corruption_robust=manifest.corruption_robust,
+        **{name: getattr(manifest, name) for name in STATEMENTS},
         suppressed_rows=manifest.suppressed_rows,
         guarantees=tuple(manifest.guarantees),
         warnings=tuple(manifest.warnings),
         version=manifest.undercover,
-        form=_form(manifest, tables),
+        form=_form(manifest, tables, problems),
     )
-    return release, problems
+    return Public(release, problems, [NOT_HASHED] if manifest.files is None else [], content)
 
 
-def _form(manifest: _Manifest, tables: Sequence[PublishedTable]) -> Form:
+def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[str]) -> Form:
     """What the manifest says the tables stand for; an unknown form is refused, never misread."""
     if manifest.form is None:
         return form_by_old_rules(manifest.method.name, manifest.method.parameters, tables)
     name = str(manifest.form.get("name"))
     if name not in plugins.names("forms"):
         raise UnknownFormError(name, plugins.names("forms"))
+    known = {"name", *(part.name for part in fields(plugins.load("forms", name).form))}
+    strange = [key for key in manifest.form if key not in known]
+    if strange:
+        problems.append(f"{MANIFEST} has keys of the form that nobody here knows: {listed(strange)}.")
     try:
         return form_of_entry(plugins.load("forms", name).form, manifest.form)
     except (TypeError, ValueError) as error:
@@ -143,22 +181,24 @@ def without_seed(value: Any) -> Any:
     return [without_seed(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _read_manifest(place: Path) -> _Manifest:
+def _read_content(place: Path) -> Any:
     path = place / MANIFEST
     if not path.is_file():
         inner = place / "public" / MANIFEST
         hint = f" Give `{inner.parent}`." if inner.is_file() else " Give the public folder of a release."
         raise DataError(f"There is no {MANIFEST} in `{place}`.{hint}")
+    return read_json(path)
+
+
+def _manifest(place: Path, content: Any) -> _Manifest:
+    path = place / MANIFEST
     try:
-        manifest = _Manifest.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        if isinstance(error, ValidationError):
-            keys = [".".join(map(str, finding["loc"])) for finding in error.errors(include_url=False)]
-            raise DataError(
-                f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed."
-            ) from error
-        raise DataError(f"`{path}` cannot be read: {error}.") from error
-    strange = [entry.file for entry in manifest.tables if Path(entry.file).name != entry.file]
+        manifest = _Manifest.model_validate(content)
+    except ValidationError as error:
+        keys = [".".join(map(str, finding["loc"])) or "everything" for finding in error.errors(include_url=False)]
+        raise DataError(f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed.") from error
+    named = [*(entry.file for entry in manifest.tables), *(manifest.files or ())]
+    strange = [name for name in dict.fromkeys(named) if Path(name).name != name]
     if strange:
         raise DataError(f"`{path}` names files outside its folder: {listed(strange)}.")
     return manifest
@@ -166,14 +206,12 @@ def _read_manifest(place: Path) -> _Manifest:
 
 def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
     path = place / entry.file
-    differs = sha256(path) != entry.sha256
-    if differs:
-        problems.append(f"`{entry.file}` was changed: its SHA-256 is not the one in {MANIFEST}.")
     try:
         data = _read_data(path, [column.name for column in entry.columns if column.form != "value"])
     except DataError as error:
-        if differs:
-            raise VerificationError(f"{problems[-1]} It cannot even be read: {error}") from error
+        changed = [problem for problem in problems if problem.startswith(f"`{entry.file}` was changed")]
+        if changed:
+            raise VerificationError(f"{changed[0]} It cannot even be read: {error}") from error
         raise
     if data.num_rows != entry.rows:
         problems.append(f"`{entry.file}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")

@@ -112,7 +112,7 @@ def largest_feasible(counts: NDArray[np.int64], check: Check) -> float:
         return float(np.exp(-(shares * np.log(shares)).sum()) * (1 + 1e-12))
     if check.kind == "recursive":
         tails = np.cumsum(present[::-1])[::-1]
-        return float((present[0] < check.c * tails * (1 - 1e-12)).sum())
+        return float((present[0] <= check.c * tails * (1 + 1e-12)).sum())
     return float("inf")
 
 

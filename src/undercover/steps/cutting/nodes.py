@@ -143,7 +143,7 @@ def all_hold(counts: Any, size: int, checks: Checks, work: Any) -> bool:
             if np.log(size) - total / size < np.log(limits[q]) * (1.0 - TOLERANCE):
                 return False
         elif kind == RECURSIVE:
-            # r_1 < c (r_l + ... + r_m): the tail is all rows but the l - 1 most frequent values.
+            # r_1 <= c (r_l + ... + r_m): the tail is all rows but the l - 1 most frequent values.
             for i in range(n):
                 work[i] = counts[start + i]
             tail, most = float(size), 0.0
@@ -157,8 +157,8 @@ def all_hold(counts: Any, size: int, checks: Checks, work: Any) -> bool:
                 if limits[q] > 1:
                     tail -= work[top]
                 work[top] = 0.0
-            # Equality is a violation: a product that rounding lifted above a whole number must not hide it.
-            if most >= checks.seconds[q] * tail * (1.0 - TOLERANCE):
+            # Equality holds: a product that rounding pushed below a whole number must not hide it.
+            if most > checks.seconds[q] * tail * (1.0 + TOLERANCE):
                 return False
         elif kind == EQUAL:
             distance = 0.0

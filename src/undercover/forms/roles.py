@@ -1,0 +1,144 @@
+"""Whether what a release says of its columns can be: known roles, structure where the form has it, cells that fit.
+
+A manifest is read by people who did not write it. Whatever it says of a column steers the verification: a column that
+is no quasi-identifier makes no class, a column that is sensitive is counted for diversity. So the roles are a closed
+list, and a role that the cells contradict is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import listed, unknown
+from undercover.forms.alike import look_alikes, spelled_alike
+from undercover.forms.classes import Classes
+from undercover.forms.reading import Reading
+from undercover.forms.written import labels_of
+from undercover.model.release import PublishedTable, Release
+
+ROLES = ("quasi-identifier", "sensitive", "insensitive", "structure")
+"""Of published columns."""
+
+_ENOUGH_ROWS = 20  # numbers that follow one another in fewer rows may be values
+_SHOWN = 6
+
+
+def misfits(release: Release) -> list[str]:
+    """What a release says of its tables and columns that cannot be, one sentence each."""
+    found = list(release.form.problems(release.tables))
+    names = [table.name for table in release.tables]
+    found += [f"Table `{name}` is there twice." for name in dict.fromkeys(names) if names.count(name) > 1]
+    if release.suppressed_rows < 0:
+        found.append(f"{release.suppressed_rows} suppressed rows are said: a number of rows cannot be below 0.")
+    roles: dict[str, str] = {}
+    for table in release.tables:
+        found += _of_columns(release, table)
+        for column in table.columns:
+            if roles.setdefault(column.name, column.role) != column.role:
+                found.append(f"Column `{column.name}` has the role {roles[column.name]} and the role {column.role}.")
+    return found
+
+
+def _of_columns(release: Release, table: PublishedTable) -> Iterator[str]:
+    structure, names = release.form.structure(table.name), [column.name for column in table.columns]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            yield f"Table `{table.name}` has the column `{name}` twice."
+    for column in table.columns:
+        called = f"Column `{column.name}` of table `{table.name}`"
+        if column.role == "identifier":
+            yield f"{called} is an identifier: identifiers are never published."
+        elif column.role not in ROLES:
+            yield f"{called}: {unknown('Role', column.role, ROLES)}"
+        elif (column.role == "structure") != (column.name in structure):
+            has = listed(structure) if structure else "no such column"
+            yield (
+                f"{called} has the role {column.role}. In this table the form `{release.form.name}` has {has} to hold "
+                "tables together."
+            )
+        elif column.role == "insensitive" and column.form != "value":
+            yield f"{called} is insensitive, so it is published unchanged; its cells are written as {column.form}."
+
+
+def strange_cells(reading: Reading) -> list[str]:
+    """Cells that contradict the role of their column, or the form."""
+    found = [
+        f"Column `{name}` is sensitive and numbers the rows one after the other: a number of a row is no value, and "
+        "any number of them are different."
+        for table in reading.release.tables
+        for name in table.names("sensitive")
+        if _numbers_rows(table, name)
+    ]
+    alike = reading.classes
+    if not reading.one_each and len(alike.labels) != alike.count:
+        found.append("Some cell is published more than once; every row stands for a cell of its own.")
+    return found
+
+
+def spellings(classes: Classes) -> tuple[str, ...]:
+    """Sensitive values that are spelled in several ways nobody can tell apart."""
+    return tuple(
+        f"Column `{name}` spells one value in {len(same)} ways that nobody can tell apart, {_ascii(same)}. They are "
+        "counted as one."
+        for name, labels in _sensitive(classes)
+        for same in spelled_alike(labels)
+    )
+
+
+def resembling(classes: Classes) -> tuple[str, ...]:
+    """Sensitive values that look like others, in letters of another script."""
+    return tuple(
+        f"Column `{name}` has values that look alike in letters of different scripts, {_ascii(same)}. They are counted "
+        "as different values."
+        for name, labels in _sensitive(classes)
+        for same in look_alikes(labels)
+    )
+
+
+def remarks(reading: Reading) -> list[str]:
+    """What a reader should know of the columns though nothing is wrong with them."""
+    found = list(resembling(reading.classes))
+    if not reading.one_each:
+        found.append(
+            "How many people a row stands for is what the holder says; published tables cannot count them again."
+        )
+    unchanged = dict.fromkeys(name for table in reading.release.tables for name in table.names("insensitive"))
+    if unchanged:
+        found.append(f"Published unchanged, and no promise speaks of it: {listed(unchanged)}.")
+    return found + [
+        f"Column `{name}` is said to be published unchanged; most of its cells are ranges or sets, as "
+        "quasi-identifiers are published."
+        for table in reading.release.tables
+        for name in table.names("insensitive")
+        if _is_coarse(reading.cells(table, name).labels)
+    ]
+
+
+def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The sensitive columns of text with their distinct values."""
+    for name, column in classes.sensitive.items():
+        if pa.types.is_string(column.values.type) or pa.types.is_large_string(column.values.type):
+            yield name, labels_of(column.values)
+
+
+def _is_coarse(labels: tuple[str, ...]) -> bool:
+    """Whether most cells look as if they were generalised."""
+    coarse = sum(label[:1] + label[-1:] in ("[]", "{}") and ", " in label for label in labels)
+    return 2 * coarse > len(labels)
+
+
+def _numbers_rows(table: PublishedTable, name: str) -> bool:
+    """Whether a column has consecutive whole numbers, each once."""
+    column = table.data.column(name)
+    if table.rows < _ENOUGH_ROWS or not pa.types.is_integer(column.type) or column.null_count:
+        return False
+    numbers = np.sort(np.asarray(column.to_numpy()))
+    return bool((np.diff(numbers) == 1).all())
+
+
+def _ascii(texts: tuple[str, ...]) -> str:
+    shown = ", ".join(ascii(text) for text in texts[:_SHOWN])
+    return f"{shown} and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else shown

@@ -1,0 +1,102 @@
+"""What a public folder may hold: the keys of ``release.json``, the files beside it, and a SHA-256 of every one.
+
+The list is closed. A key, a file or a folder that nobody here knows is told: whoever puts raw rows beside a table, or a
+sentence into the manifest that no reader understands, must not find a verifier that looks past it. A later version that
+writes more adds a word here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from undercover.errors import DataError, listed
+from undercover.io.source import sha256
+from undercover.model.release import STATEMENTS
+
+MANIFEST = "release.json"
+SIGNATURE = "release.sig"
+DATASHEET = "datasheet.html"
+OTHER_FILES = (DATASHEET, "datapackage.json")
+"""What a public folder may hold beside its tables, the manifest and its signature."""
+
+KEYS = {
+    "the manifest": (
+        *("undercover", "method", "guarantees", *STATEMENTS, "form", "tables", "suppressed_rows", "warnings"),
+        "files",
+    ),
+    "the method": ("name", "parameters"),
+    "a table": ("name", "file", "rows", "sha256", "columns"),
+    "a column": ("name", "role", "form"),
+}
+"""The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
+
+
+def read_json(path: Path) -> Any:
+    """A manifest as it stands; a key that is written twice is refused, since readers differ in which one they take."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+    except (OSError, ValueError) as error:
+        raise DataError(f"`{path}` cannot be read: {error}.") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"it has the key {listed(twice)} twice")
+    return dict(pairs)
+
+
+def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:
+    """Keys that no manifest has, one sentence each."""
+    yield from _beyond("the manifest", content)
+    yield from _beyond("the method", content["method"])
+    for table in content["tables"]:
+        yield from _beyond("a table", table)
+        for column in table["columns"]:
+            yield from _beyond("a column", column)
+
+
+def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:
+    strange = [name for name in entry if name not in KEYS[owner]]
+    if strange:
+        yield f"{MANIFEST} has keys of {owner} that nobody here knows: {listed(strange)}."
+
+
+def hashes(folder: Path, tables: Mapping[str, str]) -> dict[str, str]:
+    """The SHA-256 of every file a public folder may hold but the manifest, which holds them, and its signature."""
+    others = {name: sha256(folder / name) for name in OTHER_FILES if (folder / name).is_file()}
+    return dict(sorted({**tables, **others}.items()))
+
+
+def strange_files(folder: Path, files: Mapping[str, str | None], tables: Mapping[str, str]) -> Iterator[str]:
+    """Where a folder is not what its manifest says, one sentence each.
+
+    ``files`` are those the manifest names with their SHA-256, ``None`` where it gives none; ``tables`` the hashes that
+    it gives the tables themselves.
+    """
+    for name in files:
+        if name not in tables and name not in OTHER_FILES:
+            yield f"{MANIFEST} names `{name}`, which is neither a table of the release nor anything a release has."
+    for name, own in tables.items():
+        if name not in files:
+            yield f"{MANIFEST} has no SHA-256 of `{name}` under `files`."
+        elif files[name] != own:
+            yield f"{MANIFEST} gives `{name}` two different SHA-256."
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        if entry.is_symlink():
+            yield f"`{entry.name}` is a link to elsewhere; a release holds its files itself."
+        elif entry.is_dir():
+            yield f"`{entry.name}` is a folder; a public folder has none."
+        elif entry.name not in (MANIFEST, SIGNATURE, *files):
+            yield f"`{entry.name}` lies in the public folder and {MANIFEST} does not name it."
+    for name, said in files.items():
+        path = folder / name
+        if not path.is_file():
+            yield f"{MANIFEST} names `{name}`, which is not there."
+        elif said is not None and sha256(path) != said:
+            yield f"`{name}` was changed: its SHA-256 is not the one in {MANIFEST}."
