@@ -22,8 +22,8 @@ from undercover.forms import read
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before, Entry, Ledger
 from undercover.io.ledger.people import Digests, Key, keys_of
+from undercover.io.release.contents import MANIFEST
 from undercover.io.release.folder import load_checked
-from undercover.io.release.manifest import MANIFEST
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Method
 from undercover.model.run import Run

@@ -27,7 +27,8 @@ from undercover.forms import read
 from undercover.forms.narrowed import about, same_tables
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before
-from undercover.io.release.manifest import MANIFEST, load_release
+from undercover.io.release.contents import MANIFEST
+from undercover.io.release.manifest import load_release
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Progress, no_progress
 from undercover.model.release import Release

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, OutputError, unknown
 from undercover.io.ledger.people import Digests, Key, columns_named, digests, keys_of, shared
 from undercover.io.plain import as_json
-from undercover.io.release.manifest import MANIFEST
+from undercover.io.release.contents import MANIFEST
 from undercover.io.source import sha256
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
