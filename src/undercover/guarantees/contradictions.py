@@ -50,7 +50,9 @@ def emptied(release: Release) -> list[str]:
 
 
 def unsafe_unsaid(release: Release) -> list[str]:
-    """Whether ``algorithm_safe`` says something else than the warnings."""
+    """Whether ``algorithm_safe`` says something else than the warnings, or less than ``corruption_robust``."""
+    if release.corruption_robust and not release.algorithm_safe:
+        return ["`corruption_robust` is true and `algorithm_safe` false: the first implies the second."]
     if release.algorithm_safe is (NOT_SAFE not in release.warnings):
         return []
     other = "and a warning says that it is not" if release.algorithm_safe else "and the warning that goes with it lacks"
