@@ -144,6 +144,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "method",
         "guarantees",
         "algorithm_safe",
+        "corruption_robust",
         "form",
         "tables",
         "suppressed_rows",

@@ -85,6 +85,7 @@ def build_run(
         parameters={"k": group_size, "diversity": "frequency"},
         tables=(PublishedTable("table", columns, pa.table(cells)),),
         algorithm_safe=algorithm_safe,
+        corruption_robust=algorithm_safe,
         version="0.1.0",
     )
     return finish(release, schema, groups, original, seed=seed, claims=[KAnonymity(k=group_size)], **more)

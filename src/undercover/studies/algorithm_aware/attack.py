@@ -118,6 +118,7 @@ class AlgorithmAware:
         """There are few people, one sensitive column, and a method to look at."""
         if case.made_by is None:
             return "Nobody says which method made this release. Attack the run."
+        assert case.method is not None  # one that is not installed is refused before anything else
         return _refused(case.original)
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> AlgorithmAwareResult:
@@ -152,6 +153,9 @@ class AlgorithmAware:
             found = told(figure, exact=figure.channel == GROUPS and listed is not None)
             if found.gain > 0 and (figure.channel not in leaks or found.gain > leaks[figure.channel].gain):
                 leaks[figure.channel] = found
+        # Whatever is published shows the groups; what tells no more than they do is no leak of its own.
+        by_groups = leaks[GROUPS].gain if GROUPS in leaks else 0.0
+        leaks = {channel: found for channel, found in leaks.items() if channel == GROUPS or found.gain > by_groups}
         # Where it is listed, exact figures stand for the groups; else the surest that the draws bear out.
         surest = proven or [figure for figure in sampled if figure.channel == GROUPS]
         by_posterior = [told(figure, exact=bool(proven)) for figure in _highest(surest, doubt, exact=bool(proven))]

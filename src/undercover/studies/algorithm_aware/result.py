@@ -160,6 +160,13 @@ class AlgorithmAwareResult(Viewable):
             "algorithm-aware", "Knowing the algorithm", parts, *self._verdict(), found["story"], following, private=True
         )
 
+    def __repr__(self) -> str:
+        through = f" by {', '.join(self.leaks)}" if self.leaks else ""
+        return (
+            f"<Knowing the algorithm: {self._verdict()[1]}{through}; surest of a value {self.worst.posterior}, where "
+            f"the release alone says {self.worst.alone}; .worst and .leaks say more>"
+        )
+
     def _verdict(self) -> tuple[Verdict, str]:
         if self.leaks:
             return "bad", "it tells more than the release alone"
