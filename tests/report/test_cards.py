@@ -59,7 +59,8 @@ def results() -> dict[str, Any]:
         uc.attack(mondrian, OrdinaryCorruption()),
         uc.attack(perturbed, uc.Corruption(shares=(0, 1))),
         uc.attack(drawn, uc.Informed()),
-        uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware()),
+        uc.attack(drawn, uc.NearestRow(most=100)),
+        uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware(trials=100)),
         uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),
         uc.joint_risk(_offices()),
         uc.joint_attack([mondrian, crossed]),
@@ -222,7 +223,7 @@ def test_the_edge_is_the_verdict(results: dict[str, Any]) -> None:
     none = {name: np.minimum(found, 0.2) for name, found in few.after.attribute.items()}
     assert _edge(replace(few, after=replace(few.after, attribute=none))._repr_html_()) == GREEN
     assert _edge(results["AlgorithmAwareResult"]._repr_html_()) == RED
-    safe = uc.attack(_six(uc.Streamliner(l=2)), uc.AlgorithmAware())._repr_html_()
+    safe = uc.attack(_six(uc.Streamliner(l=2)), uc.AlgorithmAware(trials=100))._repr_html_()
     assert "Knowing the algorithm: it does not help" in safe
     assert _edge(safe) == GREEN
     assert _edge(results["MinimalityResult"]._repr_html_()) == RED

@@ -133,8 +133,8 @@ def test_nothing_is_verified_where_nothing_was_promised(tmp_path: Path) -> None:
 def test_what_a_recipient_cannot_check_is_open_and_the_columns_are_said(method: str, tmp_path: Path) -> None:
     out = saved(method, tmp_path)
     public, whole = uc.verify(out / "public"), uc.verify(out)
-    assert public.to_dict()["stated"] == dict.fromkeys(STATEMENTS, {"holds": None})
-    assert whole.to_dict()["stated"] == dict.fromkeys(STATEMENTS, {"holds": True})
+    assert public.to_dict()["stated"] == {key: {"holds": None} for key in STATEMENTS}
+    assert whole.to_dict()["stated"] == {key: {"holds": True} for key in STATEMENTS}
     assert all(set(entry["columns"]) >= {"age", "sex", "zip"} for entry in public.to_dict()["guarantees"])
     assert any("not who wrote it" in note for note in public.notes)
     recorded = json.loads((out / "public" / "release.json").read_text("utf-8"))["guarantees"]
