@@ -40,7 +40,7 @@ def replace_quasi_identifiers(more: tuple[str, ...]) -> uc.Schema:
 
 def attacked(method: Any, x: Sequence[int], counts: Sequence[int]) -> AlgorithmAwareResult:
     """Through all it lists; run a few times only (tests/attacks/test_what_is_published.py is about that)."""
-    return AlgorithmAware(trials=40).on(people(x, counts), method, randomness=Randomness(8))
+    return AlgorithmAware(trials=8).on(people(x, counts), method, randomness=Randomness(8))
 
 
 def eligible_counts(n: int, l: int) -> Iterator[tuple[int, ...]]:  # noqa: E741

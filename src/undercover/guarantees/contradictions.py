@@ -51,12 +51,13 @@ def emptied(release: Release) -> list[str]:
 
 def unsafe_unsaid(release: Release) -> list[str]:
     """Whether ``algorithm_safe`` says something else than the warnings, or less than ``corruption_robust``."""
+    found = []
     if release.corruption_robust and not release.algorithm_safe:
-        return ["`corruption_robust` is true and `algorithm_safe` false: the first implies the second."]
+        found.append("`corruption_robust` is true and `algorithm_safe` false: the first implies the second.")
     if release.algorithm_safe is (NOT_SAFE not in release.warnings):
-        return []
+        return found
     other = "and a warning says that it is not" if release.algorithm_safe else "and the warning that goes with it lacks"
-    return [f"`algorithm_safe` is {str(release.algorithm_safe).lower()}, {other}: one of the two was changed."]
+    return [*found, f"`algorithm_safe` is {str(release.algorithm_safe).lower()}, {other}: one of the two was changed."]
 
 
 def _of_claims(release: Release, stated: Mapping[str, Any]) -> Iterator[str]:

@@ -102,7 +102,7 @@ class Robust(Protocol):
 def corruption_robust(method: Method) -> bool:
     """Whether a method declares that known values tell nothing beyond their own group.
 
-    >>> from undercover.methods.streamliner import Streamliner
+    >>> from undercover.methods.streamliner.method import Streamliner
     >>> corruption_robust(Streamliner(l=4)), corruption_robust(Streamliner(l=4, algorithm="guided"))
     (True, False)
     """

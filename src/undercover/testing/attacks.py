@@ -56,7 +56,7 @@ def by_name(name: str) -> Attack[Any]:
     """An attack by its name, with its defaults; one that draws is content with :data:`TRIALS`.
 
     >>> by_name("algorithm-aware").trials
-    1000
+    200
     """
     kind = plugins.load("attacks", name)
     made: Attack[Any] = kind(trials=TRIALS) if "trials" in signature(kind).parameters else kind()
