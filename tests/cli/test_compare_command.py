@@ -1,11 +1,13 @@
 import json
 
 from undercover.cli import compare as command
+from undercover.studies.experiments import runner
 
 NARROW = ("--methods", "mondrian,perturbed-generalization", "--queries", "4")
 
 
-def test_a_table_and_its_roles(undercover, people, roles, tmp_path):
+def test_a_table_and_its_roles(undercover, people, roles, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "_BETWEEN_REPORTS", 0.0)  # however fast it is, it says how long it will take
     done = undercover("compare", people, *roles, "--out", tmp_path / "out", *NARROW)
     assert done.code == 0, done.err
     assert "Mondrian, k=5" in done.out
