@@ -3,10 +3,10 @@
 import numpy as np
 import pyarrow as pa
 
+from undercover.forms.answers.domains import shown_values
 from undercover.forms.coverage import Cover, located
 from undercover.forms.disclosure import _success
 from undercover.forms.displacement import Displacement
-from undercover.forms.domains import shown_values
 from undercover.forms.meaning import Meaning, Values
 from undercover.forms.written import first_rows, labels_of, written
 

@@ -75,6 +75,10 @@ class NearestRowResult(Viewable):
             "attribute": {
                 name: {way: self._mean(found) for way, found in ways.items()} for name, ways in self.attribute.items()
             },
+            "strongest": {
+                "identity": _mean_and_worst(self.identity[self.best]),
+                "attribute": {name: _mean_and_worst(ways[self.best]) for name, ways in self.attribute.items()},
+            },
             "certain": {way: int((found == 1).sum()) for way, found in self.identity.items()},
             "baseline": dict(self.baseline),
         }
@@ -102,6 +106,10 @@ class NearestRowResult(Viewable):
     def __repr__(self) -> str:
         found = self.identity[self.best].mean()
         return f"<The {self.best} row is the own one of {found:.1%} of {len(self.rows):,} people; .to_dict() has more>"
+
+
+def _mean_and_worst(found: Floats) -> dict[str, float]:
+    return {"mean": float(found.mean()), "max": float(found.max())}
 
 
 def _figure(entry: Mapping[str, Any]) -> Figure:

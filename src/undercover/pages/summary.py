@@ -95,14 +95,20 @@ def summarize(
 
 
 def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The figures for the top of a page, from the linkage attack: the worst row, before and after, beside guessing."""
+    """The figures for the top of a page: the worst row, before and after, beside guessing.
+
+    From the linkage attack; where values were drawn, from whoever did better (matching on some columns, the nearest
+    row), for there a row that fits is seldom the person's own.
+    """
     linkage = next((attack for attack in attacks if attack.get("attack") == "linkage"), None)
     if linkage is None:
         return None
     before, after, guessing = linkage["before"], linkage["after"], linkage["baseline"]
     # Only where values were drawn does he do better by matching on less; else these curves would add their sampling.
     drawn = [attack for attack in attacks if attack.get("drawn", True)]
-    after = _strongest([after, *(entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry)])
+    others = [entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
+    others += [attack["strongest"] for attack in attacks if "strongest" in attack]
+    after = _strongest([after, *others])
     attributes = [
         {
             "column": name,

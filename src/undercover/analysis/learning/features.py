@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, ParameterError, listed
 from undercover.forms import read
 from undercover.forms.answers.channel import PerturbedCounts
-from undercover.forms.domains import Domains, domain_of, stated_domains
+from undercover.forms.answers.domains import Domains, domain_of, stated_domains
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.forms.written import written
 from undercover.model.bins import Bins, bin_ends

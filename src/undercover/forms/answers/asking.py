@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError, unknown
+from undercover.forms.answers.domains import Domains, domain_of, shown_values
 from undercover.forms.coverage import Coverage
-from undercover.forms.domains import Domains, domain_of, shown_values
 from undercover.forms.meaning import NOTHING, Values
 from undercover.forms.reading import Reading
 from undercover.forms.spread import read_cells

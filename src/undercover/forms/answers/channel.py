@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError, unknown
 from undercover.forms import read
 from undercover.forms.answers.asking import Asking, Match
-from undercover.forms.domains import Domains, domain_of, stated_domains
+from undercover.forms.answers.domains import Domains, domain_of, stated_domains
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.channel import Channel

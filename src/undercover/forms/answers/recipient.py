@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms import read
 from undercover.forms.answers.asking import Asking, Match
+from undercover.forms.answers.domains import Domains
 from undercover.forms.distribution import BucketTable
-from undercover.forms.domains import Domains
 from undercover.forms.reading import Reading
 from undercover.model.bins import bin_ends
 from undercover.model.figures import outwards
@@ -78,7 +78,7 @@ class Recipient:
         One generalised table, or ``qit`` and ``sat``.
     domains
         Which values columns can have: for each column a list, a ``range`` or a hierarchy, or the holder's encoded
-        table. What is not given is read off the release; see :mod:`undercover.forms.domains`.
+        table. What is not given is read off the release; see :mod:`undercover.forms.answers.domains`.
 
     Examples
     --------
