@@ -141,7 +141,7 @@ class AlgorithmAware:
         sampled = [*drawn.seen.figures(self.known, FEW), *drawn.seen.pooled()]
         refusals = list(drawn.refusals.figures(self.known, FEW))
         proven = [] if listed is None else list(_weighed(listed, drawn.bases).figures(self.known))
-        if drawn.n_refused == drawn.n_drawn:
+        if drawn.n_refused == drawn.n_drawn and not proven:
             raise UnreachableError(
                 "The method publishes nothing of any table with these values, so it tells nothing. "
                 f"Its last words: {drawn.said}"
@@ -149,10 +149,12 @@ class AlgorithmAware:
         doubt = math.log(2 * max(len(sampled) + len(refusals), 1) / (1 - self.confidence))
         told = _told(table, doubt)
         leaks: dict[str, Inference] = {}
-        for figure in [*proven, *_leaking(sampled, doubt)]:
-            found = told(figure, exact=figure.channel == GROUPS and listed is not None)
-            if found.gain > 0 and (figure.channel not in leaks or found.gain > leaks[figure.channel].gain):
-                leaks[figure.channel] = found
+        for found in [
+            *(told(figure, exact=True) for figure in proven),
+            *(told(figure, exact=False) for figure in _leaking(sampled, doubt)),
+        ]:
+            if found.gain > 0 and (found.channel not in leaks or found.gain > leaks[found.channel].gain):
+                leaks[found.channel] = found
         # Whatever is published shows the groups; what tells no more than they do is no leak of its own.
         by_groups = leaks[GROUPS].gain if GROUPS in leaks else 0.0
         leaks = {channel: found for channel, found in leaks.items() if channel == GROUPS or found.gain > by_groups}
@@ -274,11 +276,11 @@ def _weighed(listed: Listed, bases: dict[Any, Base]) -> Evidence:
     evidence = Evidence()
     for assignment, chances in listed.items():
         for release, chance in chances.items():
-            evidence.add(GROUPS, (), _base(release, assignment, bases), assignment, chance)
+            evidence.add(GROUPS, (), _base(release, bases), assignment, chance)
     return evidence
 
 
-def _base(release: Any, assignment: Assignment, bases: dict[Any, Base]) -> Base:
+def _base(release: Any, bases: dict[Any, Base]) -> Base:
     if release in bases:
         return bases[release]
     if all(isinstance(held, tuple) for _, held in release):
