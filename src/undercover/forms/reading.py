@@ -62,8 +62,12 @@ class Reading:
 
     covers: ClassVar[bool] = True
     """Whether a person's true quasi-identifiers lie in the cells of the person's row."""
-    true_values: ClassVar[bool] = True
+    true_values: bool = True
     """Whether sensitive values are those of the people they are shown of."""
+    among: int | None = None
+    """Among how many people at least sensitive values were dealt anew, where they were."""
+    permuted: bool = False
+    """Whether all other columns were permuted among rows, so that every value is there as often as it was."""
     one_each: ClassVar[bool] = True
     """Whether a row is one person."""
     unit: ClassVar[str] = "class"
