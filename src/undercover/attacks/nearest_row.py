@@ -168,6 +168,7 @@ class NearestRow:
         far = [_distances(case, original[name]) for name in known]
         codes = [original[name].codes[chosen] for name in known]
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
+        laws = {} if case.reading.among is None else case.reading.boxes(known, original).laws
         identity = {way: np.zeros(len(chosen)) for way in _WAYS}
         attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
         for place, row in enumerate(chosen):
@@ -179,8 +180,11 @@ class NearestRow:
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
                 identity[way][place] = (nearest == case.own[row]).sum() / max(len(nearest), 1)
                 for name, values in shown.items():
-                    mine = values[nearest] == original[name].codes[row]
-                    attribute[name][way][place] = mine.mean() if len(nearest) else 0.0
+                    truth, seen = original[name].codes[row], values[nearest]
+                    share = (seen == truth).mean() if len(nearest) else 0.0
+                    if name in laws and len(nearest):
+                        share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
+                    attribute[name][way][place] = share
         return NearestRowResult(known, original.n_rows, original.rows[chosen], identity, attribute, case.baseline())
 
 
@@ -229,7 +233,8 @@ def _remembered(between: Any) -> Any:
 
 
 def _shown(case: Case, name: str) -> NDArray[np.int64]:
-    """The published sensitive values as codes of the original; -1 where the original has none like it."""
+    """The published sensitive values as codes of the original; those it does not have come behind."""
     written = case.reading.column(name)
     place = {label: code for code, label in enumerate(case.original[name].domain.labels)}
-    return np.array([place.get(label, -1) for label in written.labels], dtype=np.int64)[written.codes]
+    codes = [place.setdefault(label, len(place)) for label in written.labels]
+    return np.array(codes, dtype=np.int64)[written.codes]

@@ -170,6 +170,10 @@ def _sums(
     for name in sensitive:
         truth = original[name].codes[people].astype(np.int64)
         identity, attribute[name] = _side(boxes, codes, own, truth, _entries(boxes, original, name), threads)
+        if name in boxes.laws:
+            law, (spread, scale) = boxes.laws[name], _spread(boxes, original, name)
+            _, seen = _side(boxes, codes, own, np.zeros(len(people), np.int64), spread, threads)
+            attribute[name] = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
     return identity, attribute
 
 
@@ -191,6 +195,17 @@ def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
     starts = np.searchsorted(value[order], np.arange(n_values + 1))
     shares = found.counts / found.sizes[found.class_index]
     return Entries(starts, found.class_index[order].astype(np.int64), shares[order], len(found.sizes))
+
+
+def _spread(boxes: Boxes, original: Table, name: str) -> tuple[Entries, float]:
+    """What a law asks of all rows of a bucket, as the share of one value in it; scaled so that it is a share."""
+    found, law = boxes.sensitive[name], boxes.laws[name]
+    codes, _ = value_codes(found, original[name])
+    scale = 1 / max(1.0, float(law.spread.max()))
+    parts = found.counts * law.spread[codes[found.value_index]] * scale
+    every = np.arange(len(found.sizes))
+    shares = np.bincount(found.class_index, weights=parts, minlength=len(every)) / found.sizes
+    return Entries(np.array([0, len(every)]), every, shares, len(every)), scale
 
 
 def _nothing(boxes: Boxes) -> Entries:

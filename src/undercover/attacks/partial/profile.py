@@ -6,7 +6,7 @@ a subset of the columns he knows, each column chosen independently with probabil
 
 For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
 and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; he gives the true
-sensitive value its share in M. Where nothing fits, both are 0. The empty subset fits all rows.
+sensitive value its share in M, or what the law of dealt values makes of M. Where nothing fits, both are 0. The empty subset fits all rows.
 
 Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
 pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, Buckets, boxes_of
+from undercover.forms.law import Law, posteriors
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
 from undercover.model.table import Table
@@ -98,7 +99,9 @@ def profile(
     mine = reading.own_fits(known, original, own)
     if mine is None:
         mine = np.ones(codes.shape, dtype=bool)
-    secrets = {n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64)) for n in sensitive}
+    secrets = {
+        n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64), boxes.laws.get(n)) for n in sensitive
+    }
     how = _Equal(boxes, codes, original, known) if boxes.exact is not None else _Covering(boxes, codes, original, known)
 
     def of_size(size: int) -> tuple[Floats, Floats, dict[str, tuple[Floats, Floats]]]:
@@ -124,7 +127,8 @@ def profile(
     )
 
 
-_Secret = tuple[Buckets, NDArray[np.int64]]  # what boxes say of one sensitive column, and (n_rows,) the true codes
+# What boxes say of one sensitive column, (n_rows,) the true codes, and the law by which it says so.
+_Secret = tuple[Buckets, NDArray[np.int64], Law | None]
 Fit = tuple[NDArray[np.int64], dict[str, tuple[Floats, Floats]]]
 
 
@@ -141,8 +145,6 @@ class _Equal:
         ]
 
     def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
-        from undercover.forms.kernels import posteriors
-
         if subset:
             labels, count = combine([self.columns[j] for j in subset])
         else:
@@ -153,8 +155,8 @@ class _Equal:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(of_box, minlength=count))])
         order = np.argsort(of_row, kind="stable")
         found = {}
-        for name, (buckets, truth) in secrets.items():
-            probability, hit = posteriors(offsets, members, buckets, of_row[order], truth[order])
+        for name, (buckets, truth, law) in secrets.items():
+            probability, hit = posteriors(law, offsets, members, buckets, of_row[order], truth[order])
             found[name] = np.empty(len(order)), np.empty(len(order))
             found[name][0][order], found[name][1][order] = probability, hit
         return matches[of_row], found
@@ -183,7 +185,7 @@ class _Covering:
         weights, starts = self.boxes.weights.astype(np.float64), np.zeros(n_buckets + 1, dtype=np.int64)
         nothing = Buckets(weights, bucket_of, starts, starts[:0], np.zeros(0), np.zeros(n_buckets), 1)
         found, matches = {}, np.zeros(n, dtype=np.int64)
-        for name, (buckets, truth) in (secrets or {"": (nothing, np.zeros(n, dtype=np.int64))}).items():
+        for name, (buckets, truth, _) in (secrets or {"": (nothing, np.zeros(n, dtype=np.int64), None)}).items():
             shares = buckets.counts / np.repeat(buckets.sizes, np.diff(buckets.starts))
             matches, probability, hit = covering_posteriors(
                 self.bitmaps, self.boxes.value_starts, columns, self.codes, buckets, shares, order, target_of, truth
