@@ -61,6 +61,45 @@ def test_linkage_believes_the_law(shape: Shape, known: tuple[str, ...]) -> None:
     assert found.hits["ill"] == pytest.approx(guessed)
 
 
+def plain_identity(run: uc.Run, person: int, known: tuple[str, ...]) -> float:
+    """Whoever picks one of the rows that fit: each is the own one if it is of the group, one in so many."""
+    original, published = run.original, run.release.published().data.to_pylist()
+    mine = {name: original[name].domain.labels[int(original[name].codes[person])] for name in known}
+    fit = [row for row, cells in enumerate(published) if all(str(cells[name]) == mine[name] for name in known)]
+    places = run.frames["published_rows"].column("published").to_numpy()
+    group = places[run.groups.labels == run.groups.labels[person]]
+    return len(set(fit) & set(group.tolist())) / len(group) / len(fit) if fit else 0.0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("known", [KNOWN, ("town",)])
+def test_nobody_is_found_more_surely_than_rows_were_dealt(shape: Shape, known: tuple[str, ...]) -> None:
+    run = dealt(shape)
+    found = uc.attack(run, uc.Linkage(known=known)).after.identity
+    assert found == pytest.approx([plain_identity(run, person, known) for person in range(40)])
+    assert 0 < found.max() <= 1 / 5
+    nearest = uc.attack(run, uc.NearestRow(known=known)).identity["nearest"]
+    assert nearest.max() <= 1 / 5
+    if known == ("town",):
+        assert nearest == pytest.approx(found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_whoever_knows_a_part_finds_no_more(shape: Shape) -> None:
+    run, p, d = dealt(shape), 0.7, len(KNOWN)
+    expected = [
+        sum(
+            p ** len(subset) * (1 - p) ** (d - len(subset)) * plain_identity(run, i, subset)
+            for subset in subsets(KNOWN)
+        )
+        for i in range(40)
+    ]
+    assert uc.attack(run, uc.Linkage(p_match=p)).after.identity == pytest.approx(expected)
+    swept = uc.attack(run, uc.PartialKnowledge()).sweep
+    at_p = next(entry for entry in swept if entry["p"] == p)["identity"]
+    assert at_p == pytest.approx({"mean": np.mean(expected), "max": max(expected)})
+
+
 def right_guess(truth: str, shown: list[str], all_values: list[str], among: int) -> float:
     if not shown:
         return 0.0
@@ -108,7 +147,9 @@ def test_own_values_are_believed_as_they_stand() -> None:
     run = dealt("blocks")
     found = uc.attack(run, uc.Linkage(known=("town",))).after.attribute["ill"]
     shown = [fitting(run, person, ("town",)) for person in range(40)]
-    assert found == pytest.approx([rows.count(truth) / len(rows) for rows, truth in zip(shown, truth_of(run))])
+    assert found == pytest.approx(
+        [rows.count(truth) / len(rows) for rows, truth in zip(shown, truth_of(run), strict=True)]
+    )
 
 
 @given(

@@ -12,7 +12,7 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -169,6 +169,7 @@ class NearestRow:
         codes = [original[name].codes[chosen] for name in known]
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
         laws = {} if case.reading.among is None else case.reading.boxes(known, original).laws
+        mine = _own(case)
         identity = {way: np.zeros(len(chosen)) for way in _WAYS}
         attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
         for place, row in enumerate(chosen):
@@ -178,7 +179,7 @@ class NearestRow:
             for (between, cells), of in zip(far, codes, strict=True):
                 distance += between(int(of[place]))[cells]
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
-                identity[way][place] = (nearest == case.own[row]).sum() / max(len(nearest), 1)
+                identity[way][place] = mine(row)[nearest].sum() / max(len(nearest), 1)
                 for name, values in shown.items():
                     truth, seen = original[name].codes[row], values[nearest]
                     share = (seen == truth).mean() if len(nearest) else 0.0
@@ -194,6 +195,18 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
         return np.arange(n_rows)
     words = Randomness(0).words("people looked for", n_rows)
     return np.sort(np.argsort(words, kind="stable")[:most])
+
+
+def _own(case: Case) -> Callable[[int], NDArray[Any]]:
+    """Of a person (n_published,) which row is the own one, or where rows were dealt how likely each is."""
+    own, dealt = case.own, case.dealt
+    assert own is not None
+    places = np.arange(len(own))
+    if dealt is None:
+        return lambda row: places == own[row]
+    of_row = np.empty(len(own), dtype=np.int64)
+    of_row[own] = dealt.groups
+    return lambda row: (of_row == dealt.groups[row]) / (dealt.groups == dealt.groups[row]).sum()
 
 
 def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:

@@ -16,10 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
+from undercover.forms.meaning import domain_values
+from undercover.model.groups import Groups, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from undercover.forms.reading import Reading
     from undercover.model.run import Run
+    from undercover.model.table import Table
 
 FRAME, BLOCKS = "published_rows", "blocks"
 Rows = NDArray[np.int64]
@@ -70,10 +75,53 @@ class Dealt:
         whose[0, self.published], whose[1, self.cells] = self.groups, self.groups
         return int((whose[0] != whose[1]).sum())
 
+    def chance(self, cells: Rows, people: Rows) -> NDArray[np.float64]:
+        """(n_rows,) how likely a person's own row fits: the share of those it was dealt among that do.
+
+        ``cells`` (n_published, d) and ``people`` (n_rows, d) are codes of the same columns. Inside a group every
+        pairing of people and rows is as likely: this is what an attacker can hope for, which row it became is luck.
+        """
+        keys = np.empty(len(people) + len(cells), dtype=np.int64)
+        keys[: len(people)] = keys[len(people) + self.published] = self.groups
+        for j in range(people.shape[1]):
+            both = np.concatenate([people[:, j], cells[:, j]]) + 1
+            keys, _ = number(keys * (int(both.max()) + 1) + both)
+        fitting = np.bincount(keys[len(people) :], minlength=int(keys.max()) + 1)[keys[: len(people)]]
+        return np.asarray(fitting / self._sizes[self.groups])
+
+    def columns_that_fit(self, cells: Rows, people: Rows, chosen: Rows) -> tuple[NDArray[np.uint16], Rows]:
+        """The columns in which each row fits that may be a chosen person's own, as bits, and where those of each start.
+
+        As in :meth:`chance`, with at most 16 columns.
+        """
+        groups = Groups(self.groups.astype(np.int32), len(self._sizes))
+        times = groups.sizes[self.groups[chosen]]
+        starts = np.concatenate([[0], np.cumsum(times)])
+        inside = np.arange(starts[-1]) - np.repeat(starts[:-1] - groups.offsets[self.groups[chosen]], times)
+        rows, found = self.published[groups.order[inside]], np.zeros(starts[-1], dtype=np.uint16)
+        for j in range(people.shape[1]):
+            found |= (cells[rows, j] == np.repeat(people[chosen, j], times)).astype(np.uint16) << np.uint16(j)
+        return found, starts
+
+    @cached_property
+    def _sizes(self) -> Rows:
+        return np.bincount(self.groups)
+
     def repeated(self, codes: NDArray[np.integer]) -> int:
         """The most rows of one group with the same one of these published values, (n_published,) codes."""
         keys = self.groups * (int(codes.max(initial=0)) + 1) + codes[self.published]
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
+
+
+def row_codes(reading: Reading, known: Sequence[str], original: Table) -> Rows:
+    """(n_published, n_known) the cells as codes of the original; -1 where they stand for none or several of its values."""
+    found = np.empty((reading.main.rows, len(known)), dtype=np.int64)
+    for j, name in enumerate(known):
+        column, values = reading.column(name), domain_values(original[name])
+        meanings = [values.read(label, "value") for label in column.labels]
+        code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
+        found[:, j] = code[column.codes]
+    return found
 
 
 def smallest(labels: Rows) -> int:

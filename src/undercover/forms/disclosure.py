@@ -1,8 +1,9 @@
 """What somebody achieves on every person: from the boxes that fit, listed or counted.
 
 With m matching rows the person is any of them with probability 1/m; a sensitive value is as probable as it is frequent
-among them, or where values were dealt anew as their law says (:mod:`undercover.forms.law`). Where boxes are so wide that people and the boxes that fit them cannot be listed, they are counted: exactly,
-but for the best guess, which is then looked at for a part of the people.
+among them, or where values were dealt anew as their law says (:mod:`undercover.forms.law`). Where boxes are so wide
+that people and the boxes that fit them cannot be listed, they are counted: exactly, but for the best guess, which is
+then looked at for a part of the people.
 
 Groups that were drawn at random (the streamliner's wrap, for one) have cells that cover a large part of the table, and
 a person fits thousands of them. How many rows fit, and how many of these show the true value, is then counted over

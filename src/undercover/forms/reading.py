@@ -30,6 +30,7 @@ from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 if TYPE_CHECKING:
+    from undercover.forms.dealt import Dealt
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
     from undercover.forms.snippets import Snippet
@@ -167,6 +168,10 @@ class Reading:
 
     def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
         """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""
+        return None
+
+    def dealt(self, run: Run | None) -> Dealt | None:
+        """Among which rows everybody's own one was dealt, where rows were and the run says so."""
         return None
 
     # A recipient.

@@ -5,8 +5,9 @@ matching on everything is not his best choice: a single changed value makes him 
 a subset of the columns he knows, each column chosen independently with probability P.
 
 For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
-and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; he gives the true
-sensitive value its share in M, or what the law of dealt values makes of M. Where nothing fits, both are 0. The empty subset fits all rows.
+and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; where rows were dealt,
+times the probability that it is. He gives the true sensitive value its share in M, or what the law of dealt values makes
+of M. Where nothing fits, both are 0. The empty subset fits all rows.
 
 Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
 pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, Buckets, boxes_of
+from undercover.forms.dealt import Dealt, row_codes
 from undercover.forms.law import Law, posteriors
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
@@ -79,12 +81,18 @@ class Profile:
 
 
 def profile(
-    reading: Reading, original: Table, known: Sequence[str], *, own: NDArray[np.int64] | None = None, threads: int = 1
+    reading: Reading,
+    original: Table,
+    known: Sequence[str],
+    *,
+    own: NDArray[np.int64] | None = None,
+    dealt: Dealt | None = None,
+    threads: int = 1,
 ) -> Profile:
     """Go through all subsets of the known columns.
 
-    ``own`` is the published row of every row of ``original``, where values were drawn. The result does not depend on
-    the number of threads.
+    ``own`` is the published row of every row of ``original``, where values were drawn, and ``dealt`` among which it was
+    dealt, where rows were. The result does not depend on the number of threads.
     """
     if not reading.one_each:
         raise ParameterError(ONE_EACH)
@@ -96,9 +104,10 @@ def profile(
     sensitive = original.schema.sensitive
     boxes = boxes_of(reading, original, known, sensitive)
     codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
-    mine = reading.own_fits(known, original, own)
+    mine = reading.own_fits(known, original, own) if dealt is None else None
     if mine is None:
         mine = np.ones(codes.shape, dtype=bool)
+    cells = codes[:0] if dealt is None else row_codes(reading, known, original)
     secrets = {
         n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64), boxes.laws.get(n)) for n in sensitive
     }
@@ -109,8 +118,12 @@ def profile(
         found = {name: (np.zeros(original.n_rows), np.zeros(original.n_rows)) for name in sensitive}
         for subset in combinations(range(len(known)), size):
             fitting, per_secret = how.fit(subset, secrets)
-            present = mine[:, list(subset)].all(axis=1) & (fitting > 0)
-            identity[present] += 1.0 / fitting[present]
+            columns = list(subset)
+            chance = (
+                mine[:, columns].all(axis=1) if dealt is None else dealt.chance(cells[:, columns], codes[:, columns])
+            )
+            present = (chance > 0) & (fitting > 0)
+            identity[present] += chance[present] / fitting[present]
             matches += fitting
             for name, (probability, hit) in per_secret.items():
                 found[name][0][:] += probability

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
 from undercover.forms.coverage import Coverage
-from undercover.forms.dealt import FRAME, places
+from undercover.forms.dealt import FRAME, Dealt, places, row_codes
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.reading import FormPlugin, Reading, Rows
@@ -100,13 +100,13 @@ class DrawnReading(Reading):
             )
         if len(own) != original.n_rows:
             raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-        same = np.empty((original.n_rows, len(known)), dtype=bool)
-        for j, name in enumerate(known):
-            column, values = self.column(name), domain_values(original[name])
-            meanings = [values.read(label, "value") for label in column.labels]
-            code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
-            same[:, j] = code[column.codes][own] == original[name].codes
+        people = np.stack([original[name].codes for name in known], axis=1)
+        same: NDArray[np.bool_] = row_codes(self, known, original)[own] == people
         return same
+
+    def dealt(self, run: Run | None) -> Dealt | None:
+        """Who was dealt with whom, where columns were permuted and the run is there."""
+        return Dealt.of(run, self) if self.permuted and run is not None and FRAME in run.frames else None
 
     def coverage(self, name: str, values: Values) -> Coverage:
         """Every cell is one value; a number that nobody has counts as the nearest that somebody has."""

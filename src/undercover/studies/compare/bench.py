@@ -127,7 +127,7 @@ class Bench:
         def partly() -> Figures:
             if len(known) > MOST_SUBSETS:
                 raise SchemaError(f"An attacker who knows {len(known)} columns has too many subsets to match on.")
-            found_at = profile(case.reading, self.table, known, own=case.own, threads=case.threads)
+            found_at = profile(case.reading, self.table, known, own=case.own, dealt=case.dealt, threads=case.threads)
             sweep = [found_at.at(p) for p in PAPERS]
             values = _strongest("identity.partial-linkage", [[identity] for identity, _, _, _ in sweep])
             if self.schema.sensitive:
