@@ -326,7 +326,7 @@ class Bench(TableBench):
 def method_of(name: str, k: int, l: int) -> Method:  # noqa: E741
     """A method by its name in the figures."""
     if name == CROSS:
-        return CrossBucket(k=k, l=l)
+        return CrossBucket(k=k, l=l, variant="paper")
     if name == ANATOMY:
         return Anatomy(l=l)
     return Mondrian(k=k, l=l, cut="median" if name == MONDRIAN else "loss")
