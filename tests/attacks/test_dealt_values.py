@@ -12,7 +12,7 @@ import undercover as uc
 from dealing import SHAPES, Shape, dealt
 from undercover.attacks.partial.profile import profile
 from undercover.forms.case import Case
-from undercover.forms.law import Law
+from undercover.forms.dealt.law import Law
 
 DEALT: tuple[Shape, ...] = ("layers", "groups")
 KNOWN = ("age", "town")

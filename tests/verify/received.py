@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 import undercover as uc
+from dealing import Dealing
 from undercover.model.schema import Column
 
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "rash")
@@ -37,6 +38,7 @@ METHODS: dict[str, Any] = {
     "mutual-cover": uc.MutualCover(delta="1/3", l=3),
     "perturbed": uc.PerturbedGeneralization(k=6, p=0.3),
     "cross-bucket": uc.CrossBucket(k=2, l=3, joined=True),
+    "dealt": Dealing(shape="layers", l=3),
     "streamliner": uc.Streamliner(l=3),
 }
 

@@ -51,6 +51,7 @@ class NearestRowResult(Viewable):
     identity: Mapping[str, Floats]  # of the nearest row, and of the nearest that differs: whether it is the own one
     attribute: Mapping[str, Mapping[str, Floats]]  # the same for every sensitive column: the share with the true value
     baseline: Mapping[str, Any]
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def best(self) -> str:
@@ -60,7 +61,7 @@ class NearestRowResult(Viewable):
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def to_dict(self) -> dict[str, Any]:
         """Means, with intervals where only some people were looked at."""
@@ -186,7 +187,8 @@ class NearestRow:
                     if name in laws and len(nearest):
                         share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
                     attribute[name][way][place] = share
-        return NearestRowResult(known, original.n_rows, original.rows[chosen], identity, attribute, case.baseline())
+        rows, told = original.rows[chosen], case.reading.story if case.reading.permuted else ""
+        return NearestRowResult(known, original.n_rows, rows, identity, attribute, case.baseline(), told)
 
 
 def _sample(n_rows: int, most: int) -> NDArray[np.int64]:

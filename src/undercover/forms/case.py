@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from undercover.engines.local import LocalEngine
 from undercover.errors import NotTold, ParameterError, unknown
 from undercover.forms import read
-from undercover.forms.dealt import Dealt, row_codes
+from undercover.forms.dealt.rows import Dealt, row_codes
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.reading import Reading, Rows
 from undercover.model.protocols import Engine, Method

@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 from undercover.errors import DataError
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.dealt import Dealt, smallest
+from undercover.forms.dealt.rows import Dealt, smallest
 from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short

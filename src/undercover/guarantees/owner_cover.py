@@ -23,7 +23,7 @@ from undercover.errors import DataError
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.dealt import BLOCKS, Dealt, smallest
+from undercover.forms.dealt.rows import BLOCKS, Dealt, smallest
 from undercover.guarantees.attribute_cover import order_told
 from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense

@@ -226,7 +226,7 @@ def _classes(release: Release, wrong: list[str]) -> Classes | None:
 def verify_private(verification: Verification, run: Run) -> Verification:
     """The same verification, with what published tables cannot show recomputed from the private run."""
     findings = list(verification.findings)
-    problems = list(verification.problems)
+    problems = [*verification.problems, *read(run.release).misstated(run)]
     for i, finding in enumerate(findings):
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})

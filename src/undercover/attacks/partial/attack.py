@@ -22,7 +22,7 @@ from undercover.attacks.views import partial_view
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, value_codes
 from undercover.forms.case import Case
-from undercover.forms.dealt import row_codes
+from undercover.forms.dealt.rows import row_codes
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
@@ -54,11 +54,12 @@ class PartialKnowledgeResult(Viewable):
     baseline: Mapping[str, Any]
     sweep: tuple[Mapping[str, Any], ...]
     sweep_before: tuple[Mapping[str, Any], ...]
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values."""
@@ -138,7 +139,8 @@ class PartialKnowledge:
             tuple(_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES) for identity, attribute in sides
         )
         everybody, drawn = len(people) == original.n_rows, not case.reading.covers
-        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before)
+        told = case.reading.story if case.reading.permuted else ""
+        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before, told)
 
 
 def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:

@@ -113,11 +113,11 @@ class Dealt:
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 
-def row_codes(reading: Reading, known: Sequence[str], original: Table) -> Rows:
-    """(n_published, n_known) the cells as codes of the original; -1 where they stand for none or several of its values."""
+def row_codes(reading: Reading, known: Sequence[str], original: Table, *, nan_is_missing: bool = False) -> Rows:
+    """(n_published, n_known) the cells as codes of the original; -1 where they are none of its values."""
     found = np.empty((reading.main.rows, len(known)), dtype=np.int64)
     for j, name in enumerate(known):
-        column, values = reading.column(name), domain_values(original[name])
+        column, values = reading.column(name, nan_is_missing=nan_is_missing), domain_values(original[name])
         meanings = [values.read(label, "value") for label in column.labels]
         code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
         found[:, j] = code[column.codes]
