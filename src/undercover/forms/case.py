@@ -79,7 +79,7 @@ class Case:
             people = np.stack([self.original[name].codes for name in known], axis=1).astype(np.int64)
             return self.dealt.chance(row_codes(self.reading, known, self.original), people)
         fits = self.reading.own_fits(known, self.original, self.own)
-        return None if fits is None else fits.all(axis=1).astype(np.float64)
+        return None if fits is None else np.asarray(fits.all(axis=1), dtype=np.float64)
 
     @cached_property
     def method(self) -> Method:

@@ -119,9 +119,9 @@ def profile(
         for subset in combinations(range(len(known)), size):
             fitting, per_secret = how.fit(subset, secrets)
             columns = list(subset)
-            chance = (
-                mine[:, columns].all(axis=1) if dealt is None else dealt.chance(cells[:, columns], codes[:, columns])
-            )
+            chance: NDArray[Any] = np.asarray(mine[:, columns].all(axis=1))
+            if dealt is not None:
+                chance = dealt.chance(cells[:, columns], codes[:, columns])
             present = (chance > 0) & (fitting > 0)
             identity[present] += chance[present] / fitting[present]
             matches += fitting

@@ -148,7 +148,7 @@ class DrawnReading(Reading):
         try:
             dealt = Dealt.of(run, self)
         except DataError as error:
-            return error.problems
+            return list(error.problems)
         moved, least = int((dealt.published != dealt.cells).sum()), smallest(dealt.groups)
         if self.among is None and moved:
             return [f"The form says that values are their rows' own; in {moved:,} rows the run dealt others."]
