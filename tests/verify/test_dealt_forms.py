@@ -10,10 +10,14 @@ import pytest
 
 import undercover as uc
 from dealing import SHAPES, Dealing, Shape, dealt, people
+from undercover import plugins
+from undercover.forms.case import Case
 from undercover.guarantees.contradictions import contradictions
 from undercover.model.form import Drawn, form_entry, form_of_entry
 from undercover.model.run import Run
+from undercover.testing.attacks import by_name, truthful
 from undercover.testing.forged import Folder, check_forged
+from undercover.testing.forms import adds_up, has_words, is_refused_where_unknown, loses_what_it_lost, says_the_truth
 
 PERMUTED = Drawn(values="permuted", among=4, columns="permuted")
 
@@ -139,3 +143,19 @@ def test_values_that_left_their_group_are_found(shape: Shape, name: str) -> None
     )
     forged = changed_cell(changed_cell(run, name, first, cells[second]), name, second, cells[first])
     assert [finding.name for finding in uc.verify(forged, original=data).failures] == ["dealt-as-kept"]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_every_form_must_pass(shape: Shape) -> None:
+    case = Case.of(dealt(shape, insensitive=True))
+    says_the_truth(case)
+    adds_up(case)
+    has_words(case.reading)
+    is_refused_where_unknown(case.run)  # type: ignore[arg-type]
+    loses_what_it_lost(case)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("name", plugins.BUILT_IN["attacks"])
+def test_every_attacker_runs_or_says_why_not(shape: Shape, name: str) -> None:
+    truthful(by_name(name), Case.of(dealt(shape)))

@@ -10,6 +10,7 @@ alone, that the work stays bounded; means then come with a 95% interval, and the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -174,7 +175,9 @@ def _sums(
         if name in boxes.laws:
             law, (spread, scale) = boxes.laws[name], _spread(boxes, original, name)
             _, seen = _side(boxes, codes, own, np.zeros(len(people), np.int64), spread, threads)
-            attribute[name] = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
+            found = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
+            subsets = [math.comb(len(known), size) for size in range(len(known) + 1)]
+            attribute[name] = np.minimum(found, law.most * np.array(subsets))
     return identity, attribute
 
 
