@@ -124,6 +124,20 @@ def test_a_value_too_frequent_is_seen_in_the_published_table() -> None:
     assert "1 in 6 rows" in finding.note
 
 
+def test_values_that_nobody_can_tell_apart_are_one() -> None:
+    run = dealt("layers")
+    (table,) = run.release.tables
+    cells = ["flu\u200b" if cell == "cold" else cell for cell in table.data.column("ill").to_pylist()]
+    data = table.data.set_column(table.data.column_names.index("ill"), "ill", [cells])
+    forged = replace(run, release=replace(run.release, tables=(replace(table, data=data),)))
+    assert "do not differ" in uc.AttributeCover(l=4).check_run(forged).note
+    assert uc.verify(forged.release).findings[0].holds is False  # two of five are one, of more than 1 in 4 rows
+
+
+def test_the_terminal_says_what_a_row_is_a_persons_by() -> None:
+    assert "of=cells" in str(uc.verify(dealt("layers")).view().to_dict())
+
+
 @pytest.mark.parametrize(
     ("form", "promise", "said"),
     [

@@ -74,7 +74,7 @@ class AttributeCover(Promise):
         """Published tables can refute it, where a value is too frequent to differ in every group; not confirm it."""
         open_ = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense)
         for column in classes.sensitive.values():
-            most, rows = int(column.overall.max(initial=0)), int(column.overall.sum())
+            most, rows = int(column.as_read.overall.max(initial=0)), int(column.overall.sum())
             if most * self.l > rows:
                 note = f"A value of `{column.name}` is that of more than 1 in {self.l} rows."
                 return replace(open_, actual=most / rows, holds=False, needs=None, note=note)
@@ -90,7 +90,7 @@ class AttributeCover(Promise):
             return replace(found, holds=False, note=str(error))
         least, problems = smallest(dealt.groups), []
         names = reading.main.names("sensitive")
-        repeated = max((dealt.repeated(reading.column(name).codes) for name in names), default=0)
+        repeated = max((dealt.repeated(reading.column(name)) for name in names), default=0)
         if least < self.l:
             problems.append(f"Some group has {least} rows.")
         if repeated != 1:

@@ -32,7 +32,7 @@ from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
 
 _SHOWN = 5
-_ABOUT = ("form", "column", "c")
+_ABOUT = ("form", "column", "c", "of")
 
 NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""

@@ -74,6 +74,7 @@ class PartialKnowledgeResult(Viewable):
             "baseline": dict(self.baseline),
             "sweep": [dict(entry) for entry in self.sweep],
             "sweep_before": [dict(entry) for entry in self.sweep_before],
+            **({"told": self.told} if self.told else {}),
         }
 
     def view(self) -> View:

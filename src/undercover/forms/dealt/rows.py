@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
+from undercover.forms.alike import as_read
 from undercover.forms.meaning import domain_values
 from undercover.model.groups import Groups, number
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undercover.forms.reading import Reading
+    from undercover.forms.written import Written
     from undercover.model.run import Run
     from undercover.model.table import Table
 
@@ -107,9 +109,11 @@ class Dealt:
     def _sizes(self) -> Rows:
         return np.bincount(self.groups)
 
-    def repeated(self, codes: NDArray[np.integer]) -> int:
-        """The most rows of one group with the same one of these published values, (n_published,) codes."""
-        keys = self.groups * (int(codes.max(initial=0)) + 1) + codes[self.published]
+    def repeated(self, column: Written) -> int:
+        """The most rows of one group that show one value of a column, or several that nobody can tell apart."""
+        place: dict[str, int] = {}
+        merged = np.array([place.setdefault(as_read(label), len(place)) for label in column.labels], dtype=np.int64)
+        keys = self.groups * max(len(place), 1) + merged[column.codes][self.published]
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 
