@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import undercover as uc
-from dealing import SHAPES, Shape, dealt, people
+from dealing import ILLNESSES, SHAPES, Dealing, Shape, dealt, people
 from undercover.errors import NotTold
 from undercover.forms import read
 from undercover.forms.case import Case
+from undercover.model.form import Drawn
 from undercover.pages.words import limits
 from undercover.verbs.report import report
 
@@ -89,6 +91,30 @@ def test_counts_have_no_bounds_and_sums_are_those_of_the_rows(shape: Shape) -> N
         uc.answer(run.release, uc.CountQuery(where={"ill": "flu"}))
     found = read(run.release).estimates(run.original)
     assert float(found.people.sum()) == 40
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_asked_is_counted_in_the_rows_as_they_stand(shape: Shape) -> None:
+    data, _ = people()
+    pay = {illness: 10.0 * place for place, illness in enumerate(ILLNESSES)}
+    paid = data.append_column("pay", [[pay[illness] for illness in data.column("ill").to_pylist()]])
+    schema = uc.Schema(quasi_identifiers=["age", "town"], sensitive="pay")
+    run = uc.publish(paid, schema, Dealing(shape=shape, l=None if shape == "blocks" else 4), seed=3)
+    found = uc.answer_sum(run.release, uc.SumQuery("pay", where={"town": "Lyon"}))
+    rows = [row for row in run.release.published().data.to_pylist() if row["town"] == "Lyon"]
+    assert (found.estimate, found.lower, found.upper) == (sum(row["pay"] for row in rows), None, None)
+    assert uc.answer_sum(run.release, uc.SumQuery("pay")).estimate == sum(paid.column("pay").to_pylist())
+    shown = read(run.release).estimates(run.original).sensitive["pay"]
+    expected = shown.by_class(np.arange(len(shown.labels)), len(shown.labels))
+    published = run.release.published().data.column("pay").to_pylist()
+    assert [shown.labels[row.argmax()] for row in expected] == [f"{value:g}" for value in published]
+    assert (expected.sum(axis=1) == 1).all()
+
+
+def test_a_release_of_another_form_is_read_anew() -> None:
+    release = dealt("layers").release
+    assert read(release).among == 4
+    assert read(release.changed(form=Drawn())).among is None
 
 
 @pytest.mark.parametrize("shape", SHAPES)
