@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from dealing import SHAPES, Shape, dealt
+from undercover.attacks.corruption.true_values import full_corruption
 from undercover.attacks.partial.profile import profile
 from undercover.forms.case import Case
 from undercover.forms.dealt.law import Law
@@ -185,3 +186,9 @@ def test_who_cannot_say_anything_says_why(shape: Shape, attack: Any) -> None:
         assert attack.applies(case) is None  # its values are the rows' own
     else:
         assert attack.applies(case)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_whoever_knows_all_values_but_one_knows_the_last(shape: Shape) -> None:
+    case = Case.of(dealt(shape))
+    assert full_corruption(case.original, case.reading)["ill"].tolist() == [1.0] * 40

@@ -160,6 +160,16 @@ def test_releases_that_cover_the_truth_promise_neither() -> None:
         assert promise.unfit(release)
 
 
+def test_groups_whose_values_differ_are_not_enough() -> None:
+    example = uc.datasets.hospital("mutual-cover")
+    method = uc.MutualCover(delta="1/3", l=3, partition="guided")
+    run = uc.publish(example.table, example.schema, method, seed=1)
+    for promise in (uc.AttributeCover(l=3), uc.OwnerCover(delta="1/3")):
+        finding = promise.check_run(run)
+        assert finding.holds is False
+        assert "were not" in finding.note
+
+
 def test_words_say_what_a_place_is_not() -> None:
     assert "not a bound on being identified" in uc.OwnerCover(delta="1/5", of="cells").meaning()
     assert "not identity" in uc.OwnerCover(delta="1/5", of="cells").title()

@@ -84,6 +84,9 @@ class AttributeCover(Promise):
         """Recompute the groups inside which values were dealt."""
         reading = read(run.release)
         found = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense)
+        unfit = self.unfit(run.release)
+        if unfit is not None:
+            return replace(found, holds=False, note=unfit)
         try:
             dealt = Dealt.of(run, reading)
         except DataError as error:
