@@ -7,20 +7,21 @@ the blocks, and they tell him nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import Any, TypeVar
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
-from undercover.model.table import Table, cell_kind
+from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
-from undercover.steps.halving_kernels import MOST_BINS, Scales, halve
+from undercover.steps.scales import Scales, scales_of
 from undercover.steps.shuffling import shuffle_within
 
 P = TypeVar("P")
@@ -32,19 +33,53 @@ _ALONE = 16  # parts per thread that are cut before threads part
 def exact_blocks(
     table: Table, size: int, *, randomness: Randomness, threads: int = 1, progress: Progress = no_progress
 ) -> Groups:
-    """``n_rows // size`` blocks of at least ``size`` rows, none more than one larger than another.
-
-    Rows that are equal in all quasi-identifiers go to this block or that by a secret shuffle: the order of the input
-    may tell of sensitive values.
-    """
+    """``n_rows // size`` blocks of at least ``size`` rows, none more than one larger than another."""
     require_rows(table, size)
     progress("dividing into blocks", 0.0)
+    return _blocks(table, size, in_order(table, randomness), threads)
+
+
+def block_outcomes(table: Table, size: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+    """Every division into blocks with its exact probability; for tiny tables."""
+    orders = list(every_order(table))
+    for rows in orders:
+        yield Fraction(1, len(orders)), _blocks(table, size, rows, 1).labels
+
+
+def _blocks(table: Table, size: int, rows: NDArray[np.int64], threads: int) -> Groups:
     n, count = table.n_rows, table.n_rows // size
     edges = np.arange(count + 1) * (n // count) + np.minimum(np.arange(count + 1), n % count)
-    rows = np.arange(n, dtype=np.int64)[None, :]
-    shuffle_within(rows[0], np.array([0, n]), randomness, "order among equal rows of blocks")
-    halved(rows, edges, 1, scales_of(table), threads)
-    return Groups.from_order(rows[0], edges)
+    line = rows[None, :].copy()
+    halved(line, edges, 1, scales_of(table), threads)
+    return Groups.from_order(line[0], edges)
+
+
+def in_order(table: Table, randomness: Randomness) -> NDArray[np.int64]:
+    """The rows by their quasi-identifiers, equal ones shuffled in secret: the order of the input may tell of values."""
+    rows = np.arange(table.n_rows, dtype=np.int64)
+    shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order among equal rows")
+    return rows[np.argsort(_keys(table)[rows], kind="stable")]
+
+
+def every_order(table: Table) -> Iterator[NDArray[np.int64]]:
+    """What :func:`in_order` may give, all equally likely; for tiny tables."""
+    keys = _keys(table)
+    alike = [permutations(np.flatnonzero(keys == key).tolist()) for key in np.unique(keys)]
+    for parts in product(*alike):
+        yield np.array([row for part in parts for row in part], dtype=np.int64)
+
+
+def _keys(table: Table) -> NDArray[np.int64]:
+    """(n_rows,) a number for each combination of quasi-identifiers, in the order of their codes."""
+    keys, size = np.zeros(table.n_rows, dtype=np.int64), 1
+    for name in table.schema.quasi_identifiers:
+        column = table[name]
+        if size * column.domain.size >= 1 << 62:  # number them anew before they grow too long
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys = keys * column.domain.size + column.codes
+        size *= column.domain.size
+    return keys
 
 
 def halved(
@@ -55,6 +90,8 @@ def halved(
     The first cuts are made alone; what they leave is shared out. A part is cut by what is in it, so the threads change
     nothing.
     """
+    from undercover.steps.halving_kernels import halve
+
     pieces = len(edges) - 1
     ahead = halve(rows, edges, 0, pieces, max(most, pieces // (_ALONE * threads)), scales) if threads > 1 else [0]
     parts = list(pairwise([*ahead, pieces]))
@@ -67,39 +104,3 @@ def in_threads(work: Callable[[P], R], parts: Sequence[P], threads: int) -> list
         return [work(part) for part in parts]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, parts))
-
-
-def scales_of(table: Table) -> Scales:
-    """The quasi-identifiers in bins: numbers, dates and ranks along their scale, trees along their leaves, others flat.
-
-    A column of more than ``MOST_BINS`` values is binned by its quantiles, or, where its values have no order, by
-    frequency, the rare ones together: that only decides where to cut.
-    """
-    names = table.schema.quasi_identifiers
-    bins = np.empty((table.n_rows, len(names)), dtype=np.uint8)
-    places = np.zeros((len(names), MOST_BINS))
-    ordered = np.empty(len(names), dtype=np.bool_)
-    for a, name in enumerate(names):
-        place, ordered[a] = place_of_codes(table, name)
-        counts = np.bincount(table[name].codes, minlength=len(place))
-        order = np.argsort(place if ordered[a] else -counts, kind="stable")
-        ranks = np.arange(len(order))
-        if len(order) > MOST_BINS and ordered[a]:
-            ranks = (np.cumsum(counts[order]) - counts[order]) * MOST_BINS // table.n_rows
-        of_code = np.empty(len(order), dtype=np.uint8)
-        of_code[order] = np.minimum(ranks, MOST_BINS - 1)
-        places[a, of_code[order][::-1]] = place[order][::-1]  # a bin lies where its lowest value lies
-        bins[:, a] = of_code[table[name].codes]
-    weights = np.array([table[name].settings.weight for name in names], dtype=np.float64)
-    return Scales(bins, places, ordered, weights)
-
-
-def place_of_codes(table: Table, name: str) -> tuple[NDArray[np.float64], bool]:
-    """Where each code of a column lies on a scale 1 wide (missing beyond it), and whether that means anything."""
-    column: Any = table[name]
-    kind = cell_kind(column)
-    if kind == "set" or column.settings.distance is not None:
-        return np.arange(column.domain.size, dtype=np.float64), False
-    if kind == "range":
-        return column.domain.positions, True
-    return column.leaf_codes / max(1, len(column.settings.hierarchy.rows) - 1), True
