@@ -192,3 +192,24 @@ def test_who_cannot_say_anything_says_why(shape: Shape, attack: Any) -> None:
 def test_whoever_knows_all_values_but_one_knows_the_last(shape: Shape) -> None:
     case = Case.of(dealt(shape))
     assert full_corruption(case.original, case.reading)["ill"].tolist() == [1.0] * 40
+
+
+@pytest.mark.parametrize(
+    ("method", "identity", "attribute"),
+    [
+        (uc.MutualCover(delta="1/4", l=5), 1 / 5, 1 / 5),
+        (uc.MutualCover(delta="1/4", variant="blocks"), 1 / 4, 1.0),
+        (uc.MutualCover(l=5, variant="groups"), 1 / 5, 1 / 5),
+    ],
+)
+def test_nobody_gets_more_out_of_a_release_than_it_promises(method: Any, identity: float, attribute: float) -> None:
+    data, schema = (
+        uc.datasets.census(600, seed=1),
+        uc.datasets.census_schema(["age", "sex", "hours"], hierarchies=False),
+    )
+    run = uc.publish(data, schema, method, seed=1)
+    assert uc.verify(run, original=data).holds
+    linked, near = uc.attack(run, uc.Linkage()).after, uc.attack(run, uc.NearestRow())
+    assert 0 < max(linked.identity.max(), *(found.max() for found in near.identity.values())) <= identity
+    (name,) = run.schema.sensitive
+    assert max(linked.attribute[name].max(), *(found.max() for found in near.attribute[name].values())) <= attribute

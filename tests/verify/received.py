@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 import undercover as uc
-from dealing import Dealing
 from undercover.model.schema import Column
 
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "rash")
@@ -35,10 +34,10 @@ METHODS: dict[str, Any] = {
     "mondrian": uc.Mondrian(k=5, l=2),
     "mondrian-k": uc.Mondrian(k=5),
     "anatomy": uc.Anatomy(l=3),
-    "mutual-cover": uc.MutualCover(delta="1/3", l=3),
+    "mutual-cover": uc.MutualCover(delta="1/3", l=3, variant="paper"),
     "perturbed": uc.PerturbedGeneralization(k=6, p=0.3),
     "cross-bucket": uc.CrossBucket(k=2, l=3, joined=True),
-    "dealt": Dealing(shape="layers", l=3),
+    "dealt": uc.MutualCover(delta="1/3", l=3),
     "streamliner": uc.Streamliner(l=3),
 }
 

@@ -180,7 +180,8 @@ class NearestRow:
             for (between, cells), of in zip(far, codes, strict=True):
                 distance += between(int(of[place]))[cells]
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
-                identity[way][place] = mine(row)[nearest].sum() / max(len(nearest), 1)
+                possible, among = mine(row)
+                identity[way][place] = possible[nearest].sum() / max(len(nearest), 1) / among
                 for name, values in shown.items():
                     truth, seen = original[name].codes[row], values[nearest]
                     share = (seen == truth).mean() if len(nearest) else 0.0
@@ -199,16 +200,16 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
     return np.sort(np.argsort(words, kind="stable")[:most])
 
 
-def _own(case: Case) -> Callable[[int], NDArray[Any]]:
-    """Of a person (n_published,) which row is the own one, or where rows were dealt how likely each is."""
+def _own(case: Case) -> Callable[[int], tuple[NDArray[np.bool_], int]]:
+    """Of a person (n_published,) which row is the own one, or may be where rows were dealt; and how many these are."""
     own, dealt = case.own, case.dealt
     assert own is not None
     places = np.arange(len(own))
     if dealt is None:
-        return lambda row: places == own[row]
+        return lambda row: (places == own[row], 1)
     of_row = np.empty(len(own), dtype=np.int64)
     of_row[own] = dealt.groups
-    return lambda row: (of_row == dealt.groups[row]) / (dealt.groups == dealt.groups[row]).sum()
+    return lambda row: (of_row == dealt.groups[row], int(dealt.sizes[dealt.groups[row]]))
 
 
 def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:

@@ -89,14 +89,14 @@ class Dealt:
             both = np.concatenate([people[:, j], cells[:, j]]) + 1
             keys, _ = number(keys * (int(both.max()) + 1) + both)
         fitting = np.bincount(keys[len(people) :], minlength=int(keys.max()) + 1)[keys[: len(people)]]
-        return np.asarray(fitting / self._sizes[self.groups])
+        return np.asarray(fitting / self.sizes[self.groups])
 
     def columns_that_fit(self, cells: Rows, people: Rows, chosen: Rows) -> tuple[NDArray[np.uint16], Rows]:
         """The columns in which each row fits that may be a chosen person's own, as bits, and where those of each start.
 
         As in :meth:`chance`, with at most 16 columns.
         """
-        groups = Groups(self.groups.astype(np.int32), len(self._sizes))
+        groups = Groups(self.groups.astype(np.int32), len(self.sizes))
         times = groups.sizes[self.groups[chosen]]
         starts = np.concatenate([[0], np.cumsum(times)])
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1] - groups.offsets[self.groups[chosen]], times)
@@ -106,7 +106,8 @@ class Dealt:
         return found, starts
 
     @cached_property
-    def _sizes(self) -> Rows:
+    def sizes(self) -> Rows:
+        """Rows of each group."""
         return np.bincount(self.groups)
 
     def repeated(self, column: Written) -> int:
