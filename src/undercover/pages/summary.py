@@ -44,6 +44,8 @@ _FROM_ORIGINAL = (
     "rows-preserved",
     "sensitive-values-preserved",
     "quasi-identifiers-preserved",
+    "column-preserved",
+    "dealt-as-kept",
     "rows-covered",
 )
 
@@ -217,7 +219,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     unit = "classes" if classes.boxes is None else "buckets"
     if finding.needs == "private" and finding.holds is not None:
-        how = "Recomputed from the private output tables; published tables cannot show it."
+        how = "Recomputed from the private run; published tables cannot show it."
     elif finding.needs:
         how = f"Published tables cannot show it; it needs: {finding.needs}."
     elif finding.name in _FROM_ORIGINAL:

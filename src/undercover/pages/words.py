@@ -25,6 +25,8 @@ _COMPARED = {
     "sensitive-values-preserved": "No sensitive value was added, lost or changed.",
     "quasi-identifiers-preserved": "The quasi-identifiers are those of the input, as often.",
     "values-of-the-original": "Every published quasi-identifier is a value of its column in the input.",
+    "column-preserved": "Every value of the column is there as often as in the input.",
+    "dealt-as-kept": "Everybody's sensitive value is in the row the run says, and no other value left its group.",
     "rows-covered": "Every row of the input finds a published row that covers it.",
     "cell-sizes": "Column G is the number of original rows in every cell.",
     "values-declared": "Every published value is one of the declared domain.",

@@ -32,8 +32,9 @@ class Measures(Viewable):
     ``discernibility_by_groups`` counts the groups apart; else it is ``None``. ``discernibility_optimum`` is the least
     of any release that promises classes of the same size; ``None`` where the release states neither k nor l.
     ``query_errors`` are there where they were asked for. Where quasi-identifiers were drawn at random there are no
-    classes to count: ``displacement`` says how far values were moved, or ``note`` why nobody can tell. ``tables`` has
-    the distributions of columns and pairs, before and after.
+    classes to count: ``displacement`` says how far values were moved, or ``note`` why nobody can tell. Where sensitive
+    values were dealt anew it is against the owner of the value, and ``moved_cells`` how far quasi-identifiers alone
+    were moved from the person's place. ``tables`` has the distributions of columns and pairs, before and after.
 
     Examples
     --------
@@ -51,6 +52,7 @@ class Measures(Viewable):
     discernibility_by_groups: int | None = None
     query_errors: tuple[QueryErrorResult, ...] = ()
     displacement: Displacement | None = None
+    moved_cells: Displacement | None = None
     note: str = ""
     tables: BinnedTables | None = field(default=None, repr=False, compare=False)
 
@@ -76,6 +78,9 @@ class Measures(Viewable):
             asked["query_errors"] = [result.to_dict() for result in self.query_errors]
         if self.displacement is not None:
             asked["displacement"] = self.displacement.to_dict()
+        if self.moved_cells is not None:
+            means = {name: loss.arithmetic for name, loss in self.moved_cells.losses().items()}
+            asked["moved_quasi_identifiers"] = {**means, **self.moved_cells.to_dict()}
         if self.note:
             asked["note"] = self.note
         if self.tables is not None:
@@ -140,5 +145,6 @@ def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) 
         query_errors=tuple(found for asked in workloads for found in asked.of_release(original, release).values()),
         tables=binned_tables(original, release),
         displacement=moved,
+        moved_cells=reading.moved_cells(original, case.run),
         note=note,
     )

@@ -54,7 +54,7 @@ def evidence_of(
     """
     reading = read(release)
     if not reading.covers:
-        return None, (), "Its quasi-identifiers were drawn: the rows that fit a person need not be his."
+        return None, (), "Its quasi-identifiers were drawn or permuted: the rows that fit a person need not be his."
     if column.name not in reading.values_table.names("sensitive"):
         return None, (), f"It does not publish `{column.name}`."
     if not reading.true_values and reading.channel is None:
