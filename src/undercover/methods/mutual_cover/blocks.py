@@ -99,7 +99,7 @@ def _fill(
     cost: Floats,
 ) -> None:
     """Solve all blocks; their tables go into ``x``, what they say of y into ``prices``."""
-    from undercover.methods.mutual_cover.kernels.programs import KEPT, LANES, MOST_ROWS, Solved, cover_tables
+    from undercover.methods.mutual_cover.kernels.programs import KEPT, LANES, Solved, cover_tables
 
     order, own, ends = places
     sizes = np.diff(ends)
@@ -111,20 +111,18 @@ def _fill(
     figures = (np.zeros(count) for _ in range(3))
     solved = Solved(np.zeros(count, np.int32), *figures, np.zeros(count, np.uint8), np.zeros(len(order)))
     least, whole = math.ceil(1 / delta), delta.numerator == 1
-    cover_tables(
-        np.arange(count), tables, distance.kernel_arguments, float(delta), least, whole, False, LANES, solved
-    )
+    cover_tables(np.arange(count), tables, distance.kernel_arguments, float(delta), least, whole, False, LANES, solved)
     for b in range(count):
         here = order[ends[b] : ends[b + 1]]
-        kept = int(solved.kept[b])
-        released = np.searchsorted(outputs, codes[ends[b] :][:kept])
-        x[np.ix_(here, released)] = tables.probabilities[cells[b] :][: sizes[b] * kept].reshape(-1, kept)
         inside = cost[np.ix_(here, own[here])]
-        iterated = solved.prices[ends[b] : ends[b + 1]]
-        if iterated.any() or solved.origins[b] == KEPT:
-            prices[here] = iterated
-        else:
-            prices[here] = inside[:, (counts[here] @ inside).argmin()]
+        cheapest = (counts[here] @ inside).argmin()
+        kept, iterated = int(solved.kept[b]), solved.prices[ends[b] : ends[b + 1]]
+        if kept:
+            released = np.searchsorted(outputs, codes[ends[b] :][:kept])
+            x[np.ix_(here, released)] = tables.probabilities[cells[b] :][: sizes[b] * kept].reshape(-1, kept)
+        else:  # rounding spoilt it
+            x[here, own[here[cheapest]]] = 1.0
+        prices[here] = iterated if iterated.any() or solved.origins[b] == KEPT else inside[:, cheapest]
 
 
 def certified_bound(cost: Floats, counts: Floats, prices: Floats, delta: float) -> float:

@@ -38,6 +38,7 @@ from undercover.errors import ParameterError
 from undercover.exact import Number, exact
 from undercover.guarantees.delta_probability import DeltaProbability
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
+from undercover.methods.mutual_cover.effect import effect, require_change, warnings
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.model.form import Drawn
 from undercover.model.groups import Groups
@@ -147,6 +148,7 @@ class MutualCover:
         found = output_tables(
             table, groups, delta=delta, columns=self.columns, tables=self.tables, threads=threads, progress=progress
         )
+        require_change(found)
         progress("drawing values", 0.0)
         drawn = sample(
             table, groups, found, randomness, unchanged=self.unchanged, perturb=self.perturb, threads=threads
@@ -169,6 +171,7 @@ class MutualCover:
             "largest_optimality_gap": float(found.gaps.max()) if optimal else None,
             "rows_that_came_through": drawn.came_through,
             "rows_left_unchanged": drawn.left_unchanged,
+            **effect(groups, found, drawn),
             "effective_share": {
                 "max": float(exposed.shares.max()),
                 "mean": float(exposed.shares.mean()),
@@ -194,6 +197,7 @@ class MutualCover:
                 "certificates": certificates_frame(found),
             },
             used={"own_distances": own} if own else {},
+            warnings=tuple(warnings(diagnostics, self.unchanged)),
         )
 
     def _groups(self, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:

@@ -407,6 +407,8 @@ def interior_point(room: Room, q: int, n: int, m: float, delta: float, lanes: in
                     part += (e[_X + j] + alpha * e[_DX + j]) * (e[_Z + j] + beta * dz)
                     part += (e[_S + j] + alpha * e[_DS + j]) * (e[_W + j] + beta * dw)
             affine += c[a] * part
+        if not affine < np.inf:  # the Newton matrix has lost all its digits: what was found before it did stays
+            break
         target = mu * min(1.0, max(aim / mu, max(1e-6, (affine / gap) ** 3)))
 
         # Corrector: towards x z = s w = target, less what the predictor's products would add.
