@@ -220,7 +220,7 @@ class MutualCover:
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
         """Algorithm 2 as a function of a table or a part of it."""
         sensitive = sensitive_column(table, "MutualCover")
-        checks = [Check(column=sensitive, kind="frequency", limit=float(self.l))]
+        checks = [Check(column=sensitive, kind="frequency", limit=float(self.l), whole=True)]
         if self.t is not None:
             checks.append(Check(column=sensitive, kind="equal", limit=float(exact(self.t))))
 

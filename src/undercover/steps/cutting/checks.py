@@ -38,6 +38,7 @@ class Check:
     kind: CheckKind
     limit: float
     c: float = 0.0
+    whole: bool = False  # whether l is a whole number for whoever asks
 
 
 def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
@@ -69,9 +70,15 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     )
 
 
-def require_rows(table: Table, k: int) -> None:
-    """Raise where the table has fewer than k rows."""
+def require_rows(table: Table, k: int, *, sample: object = None) -> None:
+    """Raise where the table has fewer than k rows; ``sample`` is what was asked for where nobody gave k."""
     if k > table.n_rows:
+        if sample is not None:
+            raise UnreachableError(
+                f"sample={sample} cannot be reached: one row of every {k} may be published, and the table has only "
+                f"{table.n_rows:,} rows; the smallest feasible sample is 1/{table.n_rows}.",
+                best={"sample": Fraction(1, table.n_rows)},
+            )
         raise UnreachableError(
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
@@ -88,6 +95,7 @@ def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
             top = int(counts.argmax())
             share = counts[top] / counts.sum()
             form = f"{check.kind} l-diversity"
+            best = int(best) if check.whole else best
             raise UnreachableError(
                 f"l={check.limit:g} ({form}) cannot be reached on `{check.column}`: "
                 + (
