@@ -70,15 +70,16 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     )
 
 
-def require_rows(table: Table, k: int, *, sample: object = None) -> None:
-    """Raise where the table has fewer than k rows; ``sample`` is what was asked for where nobody gave k."""
+def require_rows(table: Table, k: int, **share: object) -> None:
+    """Raise where the table has fewer than k rows; ``share`` is what was asked for where k follows from it."""
     if k > table.n_rows:
-        if sample is not None:
-            raise UnreachableError(
-                f"sample={sample} cannot be reached: one row of every {k} may be published, and the table has only "
-                f"{table.n_rows:,} rows; the smallest feasible sample is 1/{table.n_rows}.",
-                best={"sample": Fraction(1, table.n_rows)},
-            )
+        for name, value in share.items():
+            if value is not None:
+                raise UnreachableError(
+                    f"{name}={value} cannot be reached: it takes {k} rows together, and the table has only "
+                    f"{table.n_rows:,} rows; the smallest feasible {name} is 1/{table.n_rows}.",
+                    best={name: Fraction(1, table.n_rows)},
+                )
         raise UnreachableError(
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
