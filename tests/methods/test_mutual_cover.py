@@ -316,13 +316,13 @@ def crowd(n: int, ages: int) -> pa.Table:
 def test_a_delta_that_changes_nothing_is_refused() -> None:
     schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
     with pytest.raises(UnreachableError, match=r"at least 6 rows of its group, and 5 would do.*below 1/6") as refused:
-        uc.publish(crowd(24, 4), schema, uc.MutualCover(delta="1/5", l=13))
+        uc.publish(crowd(24, 4), schema, uc.MutualCover(variant="paper", delta="1/5", l=13))
     assert "Lower l (or k)" in str(refused.value)
     with pytest.raises(UnreachableError, match="all rows agree"):
-        uc.publish(crowd(24, 1), schema, uc.MutualCover(delta="1/5", l=13))
+        uc.publish(crowd(24, 1), schema, uc.MutualCover(variant="paper", delta="1/5", l=13))
     with pytest.raises(UnreachableError, match="delta=1 changes nothing"):
-        uc.publish(crowd(24, 24), schema, uc.MutualCover(delta=1, l=13))
-    run = uc.publish(crowd(24, 4), schema, uc.MutualCover(delta="1/7", l=13), seed=1)
+        uc.publish(crowd(24, 24), schema, uc.MutualCover(variant="paper", delta=1, l=13))
+    run = uc.publish(crowd(24, 4), schema, uc.MutualCover(variant="paper", delta="1/7", l=13), seed=1)
     assert run.diagnostics["share_of_tables_without_change"] == 0
 
 
@@ -331,7 +331,7 @@ def test_a_delta_that_says_little_is_said_loudly(unchanged: Any) -> None:
     # Ten ages of 30 people each need no cover; one person more is of an age of her own.
     data = pa.concat_tables([crowd(300, 10), pa.table({"age": [70], "ill": ["w"]})])
     schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
-    run = uc.publish(data, schema, uc.MutualCover(delta="1/5", l=160, unchanged=unchanged), seed=3)
+    run = uc.publish(data, schema, uc.MutualCover(variant="paper", delta="1/5", l=160, unchanged=unchanged), seed=3)
     figures = run.diagnostics
     released = run.release.table()["age"].to_pylist()
     place = run.frames["published_rows"]["published"].to_numpy()
@@ -349,6 +349,6 @@ def test_a_delta_that_says_little_is_said_loudly(unchanged: Any) -> None:
 
 
 def test_a_delta_that_changes_much_is_not_warned_of() -> None:
-    run = uc.publish(people(300, 4), SCHEMA, uc.MutualCover(delta="1/5", l=5), seed=1)
+    run = uc.publish(people(300, 4), SCHEMA, uc.MutualCover(variant="paper", delta="1/5", l=5), seed=1)
     assert not [warning for warning in run.warnings if "says little" in warning or "certified" in warning]
     assert "certified" not in dict(ABOUT.stages(run))["Output tables"]

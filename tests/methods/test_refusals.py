@@ -19,7 +19,9 @@ WITH_L: dict[str, Any] = {
     "incognito": partial(uc.Incognito, k=2),
     "mondrian": partial(uc.Mondrian, k=2),
     "mutual-cover": partial(uc.MutualCover, delta="1/2"),
-    "mutual-cover guided": partial(uc.MutualCover, delta="1/2", partition="guided"),
+    "mutual-cover groups": partial(uc.MutualCover, variant="groups"),
+    "mutual-cover paper": partial(uc.MutualCover, delta="1/2", variant="paper"),
+    "mutual-cover paper, guided": partial(uc.MutualCover, delta="1/2", variant="paper", partition="guided"),
     "streamliner": uc.Streamliner,
 }
 WHOLE = [name for name in WITH_L if name not in ("incognito", "mondrian")]  # the l of these may be 43.75
@@ -65,4 +67,13 @@ def test_a_sample_is_spoken_of_as_a_sample() -> None:
 
 def test_a_k_beyond_the_rows_is_spoken_of_as_k() -> None:
     with pytest.raises(UnreachableError, match=r"^k=20 cannot be reached"):
-        uc.publish(people([1] * 12), SCHEMA, uc.MutualCover(delta="1/2", l=2, k=20))
+        uc.publish(people([1] * 12), SCHEMA, uc.MutualCover(delta="1/2", l=2, k=20, variant="paper"))
+
+
+@pytest.mark.parametrize("method", [uc.MutualCover(delta="1/20", variant="blocks"), uc.MutualCover(delta="1/20", l=2)])
+def test_a_delta_beyond_the_rows_is_spoken_of_as_delta(method: uc.MutualCover) -> None:
+    with pytest.raises(
+        UnreachableError, match=r"^delta=1/20 cannot be reached.*smallest feasible delta is 1/12\.$"
+    ) as no:
+        uc.publish(people([1] * 12), SCHEMA, method)
+    assert no.value.best == {"delta": Fraction(1, 12)}
