@@ -1,8 +1,9 @@
 """The lemmas of docs/theory/safe_covers.md by enumeration, their assumptions by counter-example, and a trap."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -155,3 +156,42 @@ def test_small_buckets_give_the_renaming_away_over_many_picks() -> None:
         enough.append(next(picks for picks, sure in enumerate(small, 1) if sure > 0.9))
         assert set(sureness(3, 80, seed)) == {Fraction(1, 6)}, "whole groups tell nothing however many there are"
     assert sorted(enough)[4] <= 30
+
+
+Pick = tuple[tuple[int, ...], frozenset[frozenset[int]]]
+"""The rows of a group, and the values of its buckets."""
+
+
+def named(values: tuple[int, ...] = (), most: int = 2) -> Iterator[tuple[int, ...]]:
+    """Assignments of four values to eight people, up to what the values are called."""
+    if len(values) == 8:
+        yield values
+    else:
+        for value in range(min(len(set(values)) + 1, 4)):
+            if values.count(value) < most:
+                yield from named((*values, value))
+
+
+def test_eight_people_do_not_show_it() -> None:
+    """Two picks of four rows, each in two boxes and two buckets across them: every belief is exactly 1/4."""
+    weight: dict[object, dict[tuple[int, int], Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    for values in named():
+        seen: dict[tuple[Pick, ...], Fraction] = defaultdict(Fraction)
+        for chance, labels in class_outcomes(table_of(range(8), tuple(map(str, values))), "s", 4):
+            groups = [np.flatnonzero(labels == group).tolist() for group in np.unique(labels)]
+            for uppers in product(*(permutations(rows[2:]) for rows in groups)):
+                picked = tuple(
+                    (
+                        tuple(rows),
+                        frozenset(frozenset((values[i], values[j])) for i, j in zip(rows[:2], upper, strict=True)),
+                    )
+                    for rows, upper in zip(groups, uppers, strict=True)
+                )
+                seen[tuple(sorted(picked, key=lambda pick: pick[0]))] += chance / 4
+        for names in permutations(range(4)):
+            for picked, chance in seen.items():
+                called = tuple((rows, frozenset(frozenset(names[v] for v in b) for b in of)) for rows, of in picked)
+                for person, value in enumerate(values):
+                    weight[called][person, names[value]] += chance
+    found = {8 * part / sum(of.values(), Fraction(0)) for of in weight.values() for part in of.values()}
+    assert found == {Fraction(1, 4)}
