@@ -19,9 +19,10 @@ from undercover.model.run import Run
 from undercover.model.view import Viewable
 from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
+from undercover.utility.queries.sums import sums_of_each
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
-QUERIES = 1000  # of each set of columns in the report; a quarter of them where there are more rows than that
+QUERIES = 1000  # of each set of columns, and sums of each column; a quarter of them where there are more rows than that
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
@@ -42,7 +43,8 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
         queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
         case = Case.of(run)
         with ThreadPoolExecutor(1) as beside:
-            measured = beside.submit(measure, case, query_error=about_each(run.release, queries))
+            counts, sums = about_each(run.release, queries), sums_of_each(case.original, run.release, queries)
+            measured = beside.submit(measure, case, query_error=counts, sum_error=sums)
             attacks = attacked(case)
             measures = measured.result()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
