@@ -1,0 +1,105 @@
+"""Blocks of rows that lie near each other, by their quasi-identifiers alone.
+
+The rows are halved (:mod:`undercover.steps.halving_kernels`) into as many blocks as there can be of at least ``size``
+rows, all of that size or one or a few more. No sensitive value is looked at: whoever knows the quasi-identifiers knows
+the blocks, and they tell him nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.groups import Groups
+from undercover.model.protocols import Progress, no_progress
+from undercover.model.table import Table, cell_kind
+from undercover.randomness import Randomness
+from undercover.steps.cutting.checks import require_rows
+from undercover.steps.halving_kernels import MOST_BINS, Scales, halve
+from undercover.steps.shuffling import shuffle_within
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+_ALONE = 16  # parts per thread that are cut before threads part
+
+
+def exact_blocks(
+    table: Table, size: int, *, randomness: Randomness, threads: int = 1, progress: Progress = no_progress
+) -> Groups:
+    """``n_rows // size`` blocks of at least ``size`` rows, none more than one larger than another.
+
+    Rows that are equal in all quasi-identifiers go to this block or that by a secret shuffle: the order of the input
+    may tell of sensitive values.
+    """
+    require_rows(table, size)
+    progress("dividing into blocks", 0.0)
+    n, count = table.n_rows, table.n_rows // size
+    edges = np.arange(count + 1) * (n // count) + np.minimum(np.arange(count + 1), n % count)
+    rows = np.arange(n, dtype=np.int64)[None, :]
+    shuffle_within(rows[0], np.array([0, n]), randomness, "order among equal rows of blocks")
+    halved(rows, edges, 1, scales_of(table), threads)
+    return Groups.from_order(rows[0], edges)
+
+
+def halved(
+    rows: NDArray[np.int64], edges: NDArray[np.int64], most: int, scales: Scales, threads: int
+) -> NDArray[np.int64]:
+    """Halve all pieces, on several threads; where the parts begin, in pieces.
+
+    The first cuts are made alone; what they leave is shared out. A part is cut by what is in it, so the threads change
+    nothing.
+    """
+    pieces = len(edges) - 1
+    ahead = halve(rows, edges, 0, pieces, max(most, pieces // (_ALONE * threads)), scales) if threads > 1 else [0]
+    parts = list(pairwise([*ahead, pieces]))
+    return np.concatenate(in_threads(lambda part: halve(rows, edges, *part, most, scales), parts, threads))
+
+
+def in_threads(work: Callable[[P], R], parts: Sequence[P], threads: int) -> list[R]:
+    """What ``work`` makes of every part, on several threads; they are not worth their start for one."""
+    if threads == 1 or len(parts) == 1:
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, parts))
+
+
+def scales_of(table: Table) -> Scales:
+    """The quasi-identifiers in bins: numbers, dates and ranks along their scale, trees along their leaves, others flat.
+
+    A column of more than ``MOST_BINS`` values is binned by its quantiles, or, where its values have no order, by
+    frequency, the rare ones together: that only decides where to cut.
+    """
+    names = table.schema.quasi_identifiers
+    bins = np.empty((table.n_rows, len(names)), dtype=np.uint8)
+    places = np.zeros((len(names), MOST_BINS))
+    ordered = np.empty(len(names), dtype=np.bool_)
+    for a, name in enumerate(names):
+        place, ordered[a] = place_of_codes(table, name)
+        counts = np.bincount(table[name].codes, minlength=len(place))
+        order = np.argsort(place if ordered[a] else -counts, kind="stable")
+        ranks = np.arange(len(order))
+        if len(order) > MOST_BINS and ordered[a]:
+            ranks = (np.cumsum(counts[order]) - counts[order]) * MOST_BINS // table.n_rows
+        of_code = np.empty(len(order), dtype=np.uint8)
+        of_code[order] = np.minimum(ranks, MOST_BINS - 1)
+        places[a, of_code[order][::-1]] = place[order][::-1]  # a bin lies where its lowest value lies
+        bins[:, a] = of_code[table[name].codes]
+    weights = np.array([table[name].settings.weight for name in names], dtype=np.float64)
+    return Scales(bins, places, ordered, weights)
+
+
+def place_of_codes(table: Table, name: str) -> tuple[NDArray[np.float64], bool]:
+    """Where each code of a column lies on a scale 1 wide (missing beyond it), and whether that means anything."""
+    column: Any = table[name]
+    kind = cell_kind(column)
+    if kind == "set" or column.settings.distance is not None:
+        return np.arange(column.domain.size, dtype=np.float64), False
+    if kind == "range":
+        return column.domain.positions, True
+    return column.leaf_codes / max(1, len(column.settings.hierarchy.rows) - 1), True
