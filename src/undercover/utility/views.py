@@ -167,7 +167,7 @@ def _errors(results: Sequence[Mapping[str, Any]]) -> View:
 def _sum_errors(results: Sequence[Mapping[str, Any]]) -> View:
     about = results[0]["columns"]
     text = (
-        f"Random questions of the kind “what does {results[0]['sensitive']} of the people of these values add up to”, "
+        f"Random questions of the kind “what does the {results[0]['sensitive']} of people of these values add up to”, "
         f"about {about} quasi-identifier{'s' if about > 1 else ''} at a time, answered from the release and set "
         "against the truth. Small answers are divided by half a percent of the sum over everybody instead of by "
         "themselves."
@@ -382,7 +382,12 @@ def _error_chart(
             x=alt.X("answer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("which:N", sort=which),
             y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".2~%", tickCount=5)),
-            color=alt.Color("which:N", scale=alt.Scale(domain=which, range=[AFTER, GUESS]), sort=which),
+            color=alt.Color(
+                "which:N",
+                scale=alt.Scale(domain=which, range=[AFTER, GUESS]),
+                sort=which,
+                legend=alt.Legend(columnPadding=30),
+            ),
         )
     )
     return Picture.of(name, chart, rows, described, caption)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from undercover.attacks.bucket_matching import BucketMatching
 from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.attack import PartialKnowledge
 from undercover.attacks.partial.profile import MOST_COLUMNS
@@ -54,7 +55,8 @@ def attacked(case: Case) -> list[Viewable]:
     """What every attack of a report found, in the order of the plug-ins.
 
     Where cells do not cover the truth, matching on everything is not the best choice, so the attacker who matches on a
-    part of the columns stands in for the one who knows a part of them.
+    part of the columns stands in for the one who knows a part of them. Where values are known by bucket only, whoever
+    weighs them shows how belief is spread over people.
     """
     from undercover.verbs.attack import attacks_of
 
@@ -68,6 +70,9 @@ def attacked(case: Case) -> list[Viewable]:
             found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
         else:
             found.append(attacker.run(case))
+    weighing = BucketMatching()
+    if few and case.reading.buckets is not None and weighing.applies(case) is None:
+        found.append(weighing.run(case))
     return found
 
 

@@ -16,10 +16,12 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.steps.dealing.classes import class_groups
 from undercover.studies.experiments.bench import TableBench, part
 from undercover.utility.queries.counts import query_errors
 
-ALGORITHMS = ("rda", "gda", "wrap", "guided")
+CLASSES = "class dealing"
+ALGORITHMS = ("rda", "gda", "wrap", "guided", CLASSES)
 CONTROL = "random scatter"
 OPTIMUM = "optimum"
 
@@ -83,6 +85,8 @@ class Bench(TableBench):
 
     def groups(self, table: Table, algorithm: str, l: int, seed: int) -> Groups:  # noqa: E741
         """The part of a method that the paper times: from the encoded table to the group of every row."""
+        if algorithm == CLASSES:
+            return class_groups(table, table.schema.sensitive[0], l, randomness=Randomness(seed))
         return self.method(table, algorithm, l).groups(table, Randomness(seed))
 
     def method(self, table: Table, algorithm: str, l: int) -> Streamliner:  # noqa: E741
