@@ -7,9 +7,10 @@ the blocks, and they tell him nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
+from fractions import Fraction
+from itertools import pairwise, permutations, product
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,19 +33,53 @@ _ALONE = 16  # parts per thread that are cut before threads part
 def exact_blocks(
     table: Table, size: int, *, randomness: Randomness, threads: int = 1, progress: Progress = no_progress
 ) -> Groups:
-    """``n_rows // size`` blocks of at least ``size`` rows, none more than one larger than another.
-
-    Rows that are equal in all quasi-identifiers go to this block or that by a secret shuffle: the order of the input
-    may tell of sensitive values.
-    """
+    """``n_rows // size`` blocks of at least ``size`` rows, none more than one larger than another."""
     require_rows(table, size)
     progress("dividing into blocks", 0.0)
+    return _blocks(table, size, in_order(table, randomness), threads)
+
+
+def block_outcomes(table: Table, size: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
+    """Every division into blocks with its exact probability; for tiny tables."""
+    orders = list(every_order(table))
+    for rows in orders:
+        yield Fraction(1, len(orders)), _blocks(table, size, rows, 1).labels
+
+
+def _blocks(table: Table, size: int, rows: NDArray[np.int64], threads: int) -> Groups:
     n, count = table.n_rows, table.n_rows // size
     edges = np.arange(count + 1) * (n // count) + np.minimum(np.arange(count + 1), n % count)
-    rows = np.arange(n, dtype=np.int64)[None, :]
-    shuffle_within(rows[0], np.array([0, n]), randomness, "order among equal rows of blocks")
-    halved(rows, edges, 1, scales_of(table), threads)
-    return Groups.from_order(rows[0], edges)
+    line = rows[None, :].copy()
+    halved(line, edges, 1, scales_of(table), threads)
+    return Groups.from_order(line[0], edges)
+
+
+def in_order(table: Table, randomness: Randomness) -> NDArray[np.int64]:
+    """The rows by their quasi-identifiers, equal ones shuffled in secret: the order of the input may tell of values."""
+    rows = np.arange(table.n_rows, dtype=np.int64)
+    shuffle_within(rows, np.array([0, table.n_rows]), randomness, "order among equal rows")
+    return rows[np.argsort(_keys(table)[rows], kind="stable")]
+
+
+def every_order(table: Table) -> Iterator[NDArray[np.int64]]:
+    """What :func:`in_order` may give, all equally likely; for tiny tables."""
+    keys = _keys(table)
+    alike = [permutations(np.flatnonzero(keys == key).tolist()) for key in np.unique(keys)]
+    for parts in product(*alike):
+        yield np.array([row for part in parts for row in part], dtype=np.int64)
+
+
+def _keys(table: Table) -> NDArray[np.int64]:
+    """(n_rows,) a number for each combination of quasi-identifiers, in the order of their codes."""
+    keys, size = np.zeros(table.n_rows, dtype=np.int64), 1
+    for name in table.schema.quasi_identifiers:
+        column = table[name]
+        if size * column.domain.size >= 1 << 62:  # number them anew before they grow too long
+            distinct, keys = np.unique(keys, return_inverse=True)
+            size = len(distinct)
+        keys = keys * column.domain.size + column.codes
+        size *= column.domain.size
+    return keys
 
 
 def halved(

@@ -31,7 +31,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.blocks import halved, in_threads, place_of_codes, scales_of
+from undercover.steps.blocks import every_order, halved, in_order, in_threads, place_of_codes, scales_of
 from undercover.steps.dealing.class_kernels import Places, join_cells, typical_rows
 from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.halving_kernels import Scales
@@ -109,8 +109,7 @@ def class_groups(
     counts = np.bincount(column.codes, minlength=column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout = Layout.of(counts, l)
-    rank = np.arange(table.n_rows, dtype=np.int64)
-    shuffle_within(rank, np.array([0, table.n_rows]), randomness, "order among equal rows of classes")
+    rank = np.argsort(in_order(table, randomness))
     dealt = _by_value(column.codes, layout)
     shuffle_within(dealt, layout.segments, randomness, "places of rows")
     near = _Near(scales_of(table), _places(table), threads)
@@ -126,25 +125,21 @@ def class_groups(
 
 
 def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
-    """Every partition with its exact probability; for tiny tables.
-
-    Rows that are alike are taken in the order of the table: the secret shuffle that decides about them comes before
-    everything and knows no value, so an adversary who is told how it fell learns from it at least as much.
-    """
+    """Every partition with its exact probability; for tiny tables."""
     column = table[sensitive]
     counts = np.bincount(column.codes, minlength=column.domain.size)
     require_eligible(table, sensitive, counts, l)
-    layout = Layout.of(counts, l)
-    rank, near = np.arange(table.n_rows), _Near(scales_of(table), _places(table), 1)
+    layout, near = Layout.of(counts, l), _Near(scales_of(table), _places(table), 1)
     by_value = _by_value(column.codes, layout)
     segments = [list(permutations(by_value[start:end].tolist())) for start, end in pairwise(layout.segments)]
+    ranks = [np.argsort(rows) for rows in every_order(table)]
     deals: dict[tuple[bytes, ...], int] = {}
-    for chosen in product(*segments):
+    for rank, *chosen in product(ranks, *segments):
         dealt = np.array([row for segment in chosen for row in segment], dtype=np.int64)
         key = tuple(_zone(dealt, layout, *zone, rank).tobytes() for zone in layout.zones)
         deals[key] = deals.get(key, 0) + 1
     orders = [list(permutations(range(classes))) for _, _, classes in layout.zones]
-    share = Fraction(1, prod(map(len, (*segments, *orders))))
+    share = Fraction(1, len(ranks) * prod(map(len, segments)) * prod(map(len, orders)))
     joined: dict[tuple[int, bytes], list[NDArray[np.int64]]] = {}
     for key, times in deals.items():
         for zone in enumerate(key):
