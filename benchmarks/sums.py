@@ -24,7 +24,11 @@ def sums(book: Book) -> None:
     table = Table.from_arrow(uc.datasets.census(ROWS, seed=1), schema)
     measure = SumError(queries=QUERIES)
     drawn = measure.drawn(table)
-    methods: list[Any] = [uc.MutualCover(delta="1/5", l=10), uc.CrossBucket(k=3, l=10), uc.Anatomy(l=10)]
+    methods: list[Any] = [
+        uc.MutualCover(delta="1/5", l=10, variant="paper"),
+        uc.CrossBucket(k=3, l=10),
+        uc.Anatomy(l=10),
+    ]
     for method in (*methods, uc.Mondrian(k=10, l=10)):
         release = publish_table(table, method, randomness=Randomness(1)).release
         reading = read(release)

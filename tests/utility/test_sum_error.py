@@ -149,12 +149,12 @@ def with_debts(people: pa.Table) -> pa.Table:
     return people.set_column(people.column_names.index("salary"), "salary", pa.array(salary))
 
 
-COVER = uc.MutualCover(delta="1/3", l=4)
+COVERS = [uc.MutualCover(delta="1/3", l=4, variant=variant) for variant in ("layers", "paper")]
 BUCKETS = [uc.Anatomy(l=4), uc.CrossBucket(k=3, l=4)]
 
 
 @pytest.mark.parametrize("hierarchies", [False, True])
-@pytest.mark.parametrize("method", [uc.Mondrian(k=3, l=4), *BUCKETS, COVER], ids=lambda method: method.name)
+@pytest.mark.parametrize("method", [uc.Mondrian(k=3, l=4), *BUCKETS, *COVERS], ids=repr)
 def test_answers_by_codes_are_those_by_predicates(method: Any, hierarchies: bool) -> None:
     """The plain twin: every question asked of the release as a recipient would, one by one."""
     people = with_debts(uc.datasets.census(300, seed=7))

@@ -22,7 +22,7 @@ COVER, RESAMPLED, ALONE = "mutual cover", "mutual cover (drawn again)", "mutual 
 LAYERS, BLOCKS, GROUPS = "mutual cover, layers", "mutual cover, blocks", "mutual cover, groups"
 MONDRIAN, ANATOMY = "mondrian", "anatomy"
 COVERS = {COVER: "paper", RESAMPLED: "resample", ALONE: "off"}  # what becomes of unchanged rows
-SAFE = {LAYERS: "layers", BLOCKS: "blocks", GROUPS: "groups"}  # ours, which tell nothing to whoever knows the algorithm
+SAFE = (LAYERS, BLOCKS, GROUPS)  # ours, which tell nothing to whoever knows the algorithm
 
 ILOSS, ILOSS_CELL, ILOSS_CELLS = "ILoss", "ILoss per cell", "ILoss of cells"
 ERROR, MEDIAN, ESTIMATE = "SUM error", "median SUM error", "SUM estimate error"
@@ -97,8 +97,12 @@ def method_of(name: str, delta: str, l: int) -> Method:  # noqa: E741
         return Mondrian(k=l, l=l, cut="median")
     if name == ANATOMY:
         return Anatomy(l=l)
-    if name in SAFE:
-        return MutualCover(delta=delta, l=l, variant=SAFE[name])  # type: ignore[arg-type]
+    if name == BLOCKS:
+        return MutualCover(delta=delta, variant="blocks")
+    if name == GROUPS:
+        return MutualCover(l=l, variant="groups")
+    if name == LAYERS:
+        return MutualCover(delta=delta, l=l, variant="layers")
     return MutualCover(delta=delta, l=l, variant="paper", unchanged=COVERS[name])  # type: ignore[arg-type]
 
 
