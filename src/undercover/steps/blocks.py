@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import pairwise, permutations, product
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
-from undercover.model.table import Table, cell_kind
+from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
-from undercover.steps.halving_kernels import MOST_BINS, Scales, halve
+from undercover.steps.scales import Scales, scales_of
 from undercover.steps.shuffling import shuffle_within
 
 P = TypeVar("P")
@@ -90,6 +90,8 @@ def halved(
     The first cuts are made alone; what they leave is shared out. A part is cut by what is in it, so the threads change
     nothing.
     """
+    from undercover.steps.halving_kernels import halve
+
     pieces = len(edges) - 1
     ahead = halve(rows, edges, 0, pieces, max(most, pieces // (_ALONE * threads)), scales) if threads > 1 else [0]
     parts = list(pairwise([*ahead, pieces]))
@@ -102,39 +104,3 @@ def in_threads(work: Callable[[P], R], parts: Sequence[P], threads: int) -> list
         return [work(part) for part in parts]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, parts))
-
-
-def scales_of(table: Table) -> Scales:
-    """The quasi-identifiers in bins: numbers, dates and ranks along their scale, trees along their leaves, others flat.
-
-    A column of more than ``MOST_BINS`` values is binned by its quantiles, or, where its values have no order, by
-    frequency, the rare ones together: that only decides where to cut.
-    """
-    names = table.schema.quasi_identifiers
-    bins = np.empty((table.n_rows, len(names)), dtype=np.uint8)
-    places = np.zeros((len(names), MOST_BINS))
-    ordered = np.empty(len(names), dtype=np.bool_)
-    for a, name in enumerate(names):
-        place, ordered[a] = place_of_codes(table, name)
-        counts = np.bincount(table[name].codes, minlength=len(place))
-        order = np.argsort(place if ordered[a] else -counts, kind="stable")
-        ranks = np.arange(len(order))
-        if len(order) > MOST_BINS and ordered[a]:
-            ranks = (np.cumsum(counts[order]) - counts[order]) * MOST_BINS // table.n_rows
-        of_code = np.empty(len(order), dtype=np.uint8)
-        of_code[order] = np.minimum(ranks, MOST_BINS - 1)
-        places[a, of_code[order][::-1]] = place[order][::-1]  # a bin lies where its lowest value lies
-        bins[:, a] = of_code[table[name].codes]
-    weights = np.array([table[name].settings.weight for name in names], dtype=np.float64)
-    return Scales(bins, places, ordered, weights)
-
-
-def place_of_codes(table: Table, name: str) -> tuple[NDArray[np.float64], bool]:
-    """Where each code of a column lies on a scale 1 wide (missing beyond it), and whether that means anything."""
-    column: Any = table[name]
-    kind = cell_kind(column)
-    if kind == "set" or column.settings.distance is not None:
-        return np.arange(column.domain.size, dtype=np.float64), False
-    if kind == "range":
-        return column.domain.positions, True
-    return column.leaf_codes / max(1, len(column.settings.hierarchy.rows) - 1), True

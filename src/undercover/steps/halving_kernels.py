@@ -13,18 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
+from undercover.steps.scales import MOST_BINS, Scales
 
-MOST_BINS = 256
 _SAMPLE = 4_096  # rows of a part from which its column is chosen
-
-
-class Scales(NamedTuple):
-    """Quasi-identifiers as the cuts see them: at most ``MOST_BINS`` bins each, in the order in which they are cut."""
-
-    bins: Any  # (n, d) uint8
-    places: Any  # (d, MOST_BINS) place of a bin on the scale of its column, which is 1 wide
-    ordered: Any  # (d,) whether bins are apart by their places; otherwise any two are 1 apart
-    weights: Any  # (d,)
 
 
 class Part(NamedTuple):

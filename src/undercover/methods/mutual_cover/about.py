@@ -158,14 +158,12 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
     return np.asarray(whole.indices.to_numpy(), dtype=np.int64), [value or "" for value in whole.dictionary.to_pylist()]
 
 
+_BY_ITSELF = "each quasi-identifier (and each insensitive column) was permuted among their rows, by itself."
 _PERMUTED = {
-    "layers": "In two layers. First, rows that lie near each other by their quasi-identifiers were put into blocks, "
-    "and each quasi-identifier (and each insensitive column) was permuted among the rows of its block, by itself. Then the "
-    "sensitive values were permuted among the rows of groups in which they all differ.",
-    "blocks": "Rows that lie near each other by their quasi-identifiers were put into blocks, and each "
-    "quasi-identifier (and each insensitive column) was permuted among the rows of its block, by itself. Sensitive values stayed.",
-    "groups": "Rows that lie near each other and differ in their sensitive values were put into groups, and each "
-    "quasi-identifier (and each insensitive column) was permuted among the rows of its group, by itself.",
+    "layers": f"In two layers. First, near rows were put into blocks by their quasi-identifiers, and {_BY_ITSELF} Then "
+    "the sensitive values were permuted among the rows of groups in which they all differ.",
+    "blocks": f"Near rows were put into blocks by their quasi-identifiers, and {_BY_ITSELF} Sensitive values stayed.",
+    "groups": f"Near rows that differ in their sensitive values were put into groups, and {_BY_ITSELF}",
 }
 _KNOWN = {
     True: "Who was put together with whom was dealt at random.",

@@ -6,22 +6,14 @@ numbers. Which class comes when is the caller's secret; nothing else tells the c
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from undercover.compiled.jit import internal, kernel
-from undercover.steps.halving_kernels import Scales
+from undercover.steps.scales import Places, Scales
 
 _FAR = np.iinfo(np.int64).max // 4
-
-
-class Places(NamedTuple):
-    """Where rows lie, in whole numbers, so that sums do not depend on their order."""
-
-    at: Any  # (n, d) int32: place on the scale of an ordered column, else the code
-    ordered: Any  # (d,)
-    apart: Any  # (d,) int32: distance of two different values of a column that has no order
 
 
 @internal

@@ -31,17 +31,15 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.blocks import every_order, halved, in_order, in_threads, place_of_codes, scales_of
-from undercover.steps.dealing.class_kernels import Places, join_cells, typical_rows
+from undercover.steps.blocks import every_order, halved, in_order, in_threads
 from undercover.steps.dealing.groups import require_eligible
-from undercover.steps.halving_kernels import Scales
+from undercover.steps.scales import Places, Scales, places_of, scales_of
 from undercover.steps.shuffling import shuffle_within
 
 _CELL = 320  # rows of a cell, which are compared two by two
 _MOST_PASSES = 12
 _WORK = 1_500_000  # rows times passes
 _RIFFLE = 7
-_UNIT = 1 << 16  # a whole scale, in the whole numbers of distances
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def class_groups(
     rank = np.argsort(in_order(table, randomness))
     dealt = _by_value(column.codes, layout)
     shuffle_within(dealt, layout.segments, randomness, "places of rows")
-    near = _Near(scales_of(table), _places(table), threads)
+    near = _Near(scales_of(table), places_of(table), threads)
     made = []
     for number, (first, last, classes) in enumerate(layout.zones):
         progress("dealing classes", first / layout.slots)
@@ -129,7 +127,7 @@ def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fract
     column = table[sensitive]
     counts = np.bincount(column.codes, minlength=column.domain.size)
     require_eligible(table, sensitive, counts, l)
-    layout, near = Layout.of(counts, l), _Near(scales_of(table), _places(table), 1)
+    layout, near = Layout.of(counts, l), _Near(scales_of(table), places_of(table), 1)
     by_value = _by_value(column.codes, layout)
     segments = [list(permutations(by_value[start:end].tolist())) for start, end in pairwise(layout.segments)]
     ranks = [np.argsort(rows) for rows in every_order(table)]
@@ -160,6 +158,8 @@ class _Near:
 
     def groups(self, rows: NDArray[np.int64], turns: NDArray[np.int64]) -> NDArray[np.int64]:
         """(classes, slots) rows of which those at one slot are a group; classes take turns in the order ``turns``."""
+        from undercover.steps.dealing.class_kernels import typical_rows
+
         rows = rows.copy()
         classes, slots = rows.shape
         if slots == 1:
@@ -181,6 +181,8 @@ class _Near:
         self, rows: NDArray[np.int64], starts: NDArray[np.int64], turns: NDArray[np.int64], *, anew: bool
     ) -> bool:
         """Assign the rows of every cell, on several threads."""
+        from undercover.steps.dealing.class_kernels import join_cells
+
         ends = np.append(starts, rows.shape[1])
         edges = np.linspace(0, len(starts), 8 * self.threads + 1 if self.threads > 1 else 2).astype(np.int64)
         parts = [ends[low : high + 1] for low, high in pairwise(edges)]
@@ -208,17 +210,3 @@ def _zone(
     """(classes, slots) the rows of a zone, those of a class by rank, which knows no value."""
     rows = np.array([dealt[c * layout.slots + first : c * layout.slots + last] for c in range(classes)])
     return np.take_along_axis(rows, np.argsort(rank[rows], axis=1), axis=1)
-
-
-def _places(table: Table) -> Places:
-    """Where rows lie, in whole numbers."""
-    names = table.schema.quasi_identifiers
-    at = np.empty((table.n_rows, len(names)), dtype=np.int32)
-    ordered = np.empty(len(names), dtype=np.bool_)
-    apart = np.empty(len(names), dtype=np.int32)
-    largest = max(table[name].settings.weight for name in names) or 1.0
-    for a, name in enumerate(names):
-        place, ordered[a] = place_of_codes(table, name)
-        apart[a] = round(_UNIT * table[name].settings.weight / largest)
-        at[:, a] = (np.rint(place * apart[a]) if ordered[a] else place).astype(np.int32)[table[name].codes]
-    return Places(at, ordered, apart)
