@@ -16,7 +16,6 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.dealing.classes import class_groups
 from undercover.studies.experiments.bench import TableBench, part
 from undercover.utility.queries.counts import query_errors
 
@@ -85,8 +84,6 @@ class Bench(TableBench):
 
     def groups(self, table: Table, algorithm: str, l: int, seed: int) -> Groups:  # noqa: E741
         """The part of a method that the paper times: from the encoded table to the group of every row."""
-        if algorithm == CLASSES:
-            return class_groups(table, table.schema.sensitive[0], l, randomness=Randomness(seed))
         return self.method(table, algorithm, l).groups(table, Randomness(seed))
 
     def method(self, table: Table, algorithm: str, l: int) -> Streamliner:  # noqa: E741
@@ -98,6 +95,8 @@ class Bench(TableBench):
         if algorithm == "guided":
             strata = tuple(name for name in self.strata if name in names)
             return Streamliner(l=l, algorithm="guided", strata=strata, weights=one_at_a_time(table, strata))
+        if algorithm == CLASSES:
+            return Streamliner(l=l, algorithm="classes")
         return Streamliner(l=l, algorithm="wrap" if algorithm == "wrap" else "rda")
 
     def _part(self, copies: int, quasi_identifiers: int) -> Table:
