@@ -117,7 +117,7 @@ def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any
     whole = all(isinstance(x, int) for x in xs)
     ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
     shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
-    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False)
+    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True)
     x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
     colors, shapes, dashes = scales
@@ -178,7 +178,7 @@ def _scales(plot: Mapping[str, Any], series: Sequence[str], known: Mapping[str, 
         labelLimit=220,
         symbolSize=90,
         symbolOpacity=1,
-        symbolStrokeWidth=2,
+        symbolStrokeWidth=2 if plot["reference"] else 0,  # dashes would eat into marks
     )
     return (
         alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),

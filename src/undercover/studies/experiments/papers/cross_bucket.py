@@ -137,8 +137,8 @@ def _plots(rows: Rows) -> list[Plot]:
              "less is better (Figure 5).",
              rows.panels(BY_L, {BREACH: "mean", WORST: "worst row"}), "l", "probability", "share"),
         Plot("breach-curve", "How breach is spread over people",
-             "The share of people to whose true value an attacker gives at least this probability, from the least l "
-             "to the largest; beside each mean and worst row of the figure above. Not in the paper.",
+             "The share of people to whose true value an attacker gives at least this probability, l by l: what lies "
+             "between mean and worst row. Not in the paper.",
              _curves(rows), "probability given to the true value", "people", "share"),
         Plot("ncp", "Loss against l",
              "NCP of the published cells, mean over quasi-identifiers and rows, less is better. Not in the paper.",
