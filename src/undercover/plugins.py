@@ -64,7 +64,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "experiments": {
         "cross-bucket": "undercover.studies.experiments.papers.cross_bucket:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",
-        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover:build",
+        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover.experiment:build",
         "noncentralized": "undercover.studies.experiments.papers.noncentralized:build",
         "streamliner": "undercover.studies.experiments.papers.streamliner.experiment:build",
     },

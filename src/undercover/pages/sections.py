@@ -191,9 +191,12 @@ def _sizes(run: Run) -> str:
 def _measured(measures: Mapping[str, Any]) -> str:
     columns = len(measures.get("distributions", ()))
     pairs = len(measures.get("associations", ()))
-    queries = sum(int(result["queries"]) for result in measures.get("query_errors", ()))
-    asked = f", and {number(queries)} random COUNT queries" if queries else ""
-    return f"Against the original: loss of detail, {number(columns)} distributions, {number(pairs)} pairs{asked}."
+    found = [f"{number(columns)} distributions", f"{number(pairs)} pairs"]
+    for key, what in (("query_errors", "random COUNT queries"), ("sum_errors", "random sums")):
+        queries = sum(int(result["queries"]) for result in measures.get(key, ()))
+        found += [f"{number(queries)} {what}"] if queries else []
+    *first, last = ("loss of detail", *found)
+    return f"Against the original: {', '.join(first)}{', and' if len(found) > 2 else ' and'} {last}."
 
 
 def _were(count: int) -> str:
