@@ -33,6 +33,7 @@ from undercover.pages.words import (
     promise_words,
     release_title,
     robustness_words,
+    unspoken,
 )
 from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
@@ -64,6 +65,7 @@ def summarize(
     found_measures = None if measures is None else measures.to_dict()
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
     at_risk = riskiest(run, found_attacks)
+    findings = [_finding(finding, classes) for finding in verification.findings]
     sections = [sizes_view(sizes), _attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
     return {
         "private": True,
@@ -76,7 +78,8 @@ def summarize(
         ),
         "holds": {
             "holds": verification.holds,
-            "findings": [_finding(finding, classes) for finding in verification.findings],
+            "findings": findings,
+            "unspoken": unspoken(run.release, findings),
             "problems": list(verification.problems),
         },
         "class_sizes": sizes,
@@ -243,6 +246,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "needs": finding.needs,
         "note": finding.note,
         "how": how,
+        "columns": list(finding.columns),
         "violating_classes": finding.violating_classes,
         "violating_rows": finding.violating_rows,
         "examples": entry["examples"],
