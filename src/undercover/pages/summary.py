@@ -22,7 +22,7 @@ from undercover.model.view import View, Viewable
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
-from undercover.pages.sections import class_sizes, riskiest, riskiest_view, sizes_of, sizes_view, stages
+from undercover.pages.sections import class_sizes, earlier_view, riskiest, riskiest_view, sizes_of, sizes_view, stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
@@ -67,6 +67,9 @@ def summarize(
     at_risk = riskiest(run, found_attacks)
     findings = [_finding(finding, classes) for finding in verification.findings]
     sections = [sizes_view(sizes), _attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    noted = run.diagnostics.get("earlier")
+    if noted:
+        sections.insert(2, earlier_view(noted))
     return {
         "private": True,
         "title": release_title(run.release),
@@ -82,6 +85,7 @@ def summarize(
             "unspoken": unspoken(run.release, findings),
             "problems": list(verification.problems),
         },
+        "earlier": plain(noted),
         "class_sizes": sizes,
         "beside": list(about_of(run.release.method).beside(run)),
         "attacks": found_attacks,
