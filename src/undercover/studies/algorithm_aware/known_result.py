@@ -134,7 +134,9 @@ class KnownValuesResult(Viewable):
         if rows:
             parts += (table(("the attacker", "group alone", "with what he learnt"), "plain risk risk", rows),)
         following = "`.leak` says where known values tell most, `.sets` how far they reach."
-        return View("known-values", "Knowing values of others", parts, *self._verdict(), self.story, following)
+        return View(
+            "known-values", "Knowing values of others", parts, *self._verdict(), self.story, following, private=True
+        )
 
     def __repr__(self) -> str:
         return (
