@@ -15,6 +15,7 @@ from undercover.forms.answers.recipient import Recipient as Recipient
 from undercover.forms.answers.recipient import Sums as Sums
 from undercover.forms.answers.recipient import answer as answer
 from undercover.forms.answers.recipient import answer_sum as answer_sum
+from undercover.guarantees.attribute_cover import AttributeCover as AttributeCover
 from undercover.guarantees.beta_likeness import BetaLikeness as BetaLikeness
 from undercover.guarantees.breach.rho import DeltaGrowth as DeltaGrowth
 from undercover.guarantees.breach.rho import RhoBreach as RhoBreach
@@ -25,6 +26,7 @@ from undercover.guarantees.joint.diversity import JointDiversity as JointDiversi
 from undercover.guarantees.k_anonymity import KAnonymity as KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity as KLAnonymity
 from undercover.guarantees.l_diversity import LDiversity as LDiversity
+from undercover.guarantees.owner_cover import OwnerCover as OwnerCover
 from undercover.guarantees.t_closeness import TCloseness as TCloseness
 from undercover.io.ledger.book import Ledger as Ledger
 from undercover.methods.anatomy.method import Anatomy as Anatomy

@@ -41,6 +41,8 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "delta-disclosure": "undercover.guarantees.delta_disclosure:DeltaDisclosure",
         "beta-likeness": "undercover.guarantees.beta_likeness:BetaLikeness",
         "delta-probability": "undercover.guarantees.delta_probability:DeltaProbability",
+        "attribute-cover": "undercover.guarantees.attribute_cover:AttributeCover",
+        "owner-cover": "undercover.guarantees.owner_cover:OwnerCover",
         "rho-breach": "undercover.guarantees.breach.rho:RhoBreach",
         "delta-growth": "undercover.guarantees.breach.rho:DeltaGrowth",
         "disjoint-cells": "undercover.guarantees.disjoint:DisjointCells",

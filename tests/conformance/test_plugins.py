@@ -18,6 +18,8 @@ NUMBERS: Mapping[str, Mapping[str, Any]] = {
     "delta-disclosure": {"delta": 1.5},
     "beta-likeness": {"beta": 3},
     "delta-probability": {"delta": "1/2"},
+    "attribute-cover": {"l": 2},
+    "owner-cover": {"delta": "1/2"},
     "rho-breach": {"rho1": 0.2, "rho2": 0.9},
     "delta-growth": {"growth": 0.9},
     "disjoint-cells": {},

@@ -167,9 +167,9 @@ class Linkage:
             return self._subsets(case, known, float(self.p_match))
         target_of, targets = case.targets(known)
         after = reading.disclosure(known, original, target_of, targets, case.threads)
-        fits = reading.own_fits(known, original, case.own)
-        if fits is not None:
-            after = replace(after, found=np.where(fits.all(axis=1), after.identity, 0.0))
+        chance = case.own_chance(known)
+        if chance is not None:
+            after = replace(after, found=chance * after.identity)
         return LinkageResult(
             known=known,
             rows=original.rows,
@@ -180,7 +180,7 @@ class Linkage:
         )
 
     def _subsets(self, case: Case, known: tuple[str, ...], p: float) -> LinkageResult:
-        after = profile(case.reading, case.original, known, own=case.own, threads=case.threads)
+        after = profile(case.reading, case.original, known, own=case.own, dealt=case.dealt, threads=case.threads)
         before = profile(case.raw, case.original, known, threads=case.threads)
         return LinkageResult(
             known=known,

@@ -12,7 +12,7 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -131,7 +131,7 @@ class NearestRow:
     --------
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(500), schema, uc.MutualCover(delta="1/3", l=3), seed=1)
+    >>> run = uc.publish(uc.datasets.census(500), schema, uc.MutualCover(variant="paper", delta="1/3", l=3), seed=1)
     >>> found = uc.attack(run, NearestRow())
     >>> float(found.identity[found.best].mean()) > 1 / 500
     True
@@ -168,6 +168,8 @@ class NearestRow:
         far = [_distances(case, original[name]) for name in known]
         codes = [original[name].codes[chosen] for name in known]
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
+        laws = {} if case.reading.among is None else case.reading.boxes(known, original).laws
+        mine = _own(case)
         identity = {way: np.zeros(len(chosen)) for way in _WAYS}
         attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
         for place, row in enumerate(chosen):
@@ -177,10 +179,13 @@ class NearestRow:
             for (between, cells), of in zip(far, codes, strict=True):
                 distance += between(int(of[place]))[cells]
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
-                identity[way][place] = (nearest == case.own[row]).sum() / max(len(nearest), 1)
+                identity[way][place] = mine(row)[nearest].sum() / max(len(nearest), 1)
                 for name, values in shown.items():
-                    mine = values[nearest] == original[name].codes[row]
-                    attribute[name][way][place] = mine.mean() if len(nearest) else 0.0
+                    truth, seen = original[name].codes[row], values[nearest]
+                    share = (seen == truth).mean() if len(nearest) else 0.0
+                    if name in laws and len(nearest):
+                        share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
+                    attribute[name][way][place] = share
         return NearestRowResult(known, original.n_rows, original.rows[chosen], identity, attribute, case.baseline())
 
 
@@ -190,6 +195,18 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
         return np.arange(n_rows)
     words = Randomness(0).words("people looked for", n_rows)
     return np.sort(np.argsort(words, kind="stable")[:most])
+
+
+def _own(case: Case) -> Callable[[int], NDArray[Any]]:
+    """Of a person (n_published,) which row is the own one, or where rows were dealt how likely each is."""
+    own, dealt = case.own, case.dealt
+    assert own is not None
+    places = np.arange(len(own))
+    if dealt is None:
+        return lambda row: places == own[row]
+    of_row = np.empty(len(own), dtype=np.int64)
+    of_row[own] = dealt.groups
+    return lambda row: (of_row == dealt.groups[row]) / (dealt.groups == dealt.groups[row]).sum()
 
 
 def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:
@@ -229,7 +246,8 @@ def _remembered(between: Any) -> Any:
 
 
 def _shown(case: Case, name: str) -> NDArray[np.int64]:
-    """The published sensitive values as codes of the original; -1 where the original has none like it."""
+    """The published sensitive values as codes of the original; those it does not have come behind."""
     written = case.reading.column(name)
     place = {label: code for code, label in enumerate(case.original[name].domain.labels)}
-    return np.array([place.get(label, -1) for label in written.labels], dtype=np.int64)[written.codes]
+    codes = [place.setdefault(label, len(place)) for label in written.labels]
+    return np.array(codes, dtype=np.int64)[written.codes]

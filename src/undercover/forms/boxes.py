@@ -16,9 +16,9 @@ times, counted in parts of a common denominator so that it stays a whole number.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError
 from undercover.forms.distribution import Distribution, distribution_of
+from undercover.forms.law import Law
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.written import Written, combine, first_rows
 from undercover.model.groups import number
@@ -52,6 +53,7 @@ class Boxes:
     value_starts: NDArray[np.int64]  # (n_columns + 1,) values numbered through all columns
     exact: NDArray[np.int64] | None  # (n_boxes, n_columns) the only value covered, where every cell covers at most one
     sensitive: dict[str, Distribution]  # by bucket
+    laws: Mapping[str, Law] = field(default_factory=dict)  # of columns whose values were dealt anew
 
     def buckets(self, column: EncodedColumn) -> Buckets:
         """The values of a sensitive column in every bucket, in the codes of the original."""
@@ -107,7 +109,15 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
         if single
         else None,
         sensitive=distributions,
+        laws={name: _law(reading.among, held, original[name]) for name, held in distributions.items()}
+        if reading.among
+        else {},
     )
+
+
+def _law(among: int, held: Distribution, column: EncodedColumn) -> Law:
+    codes, n_values = value_codes(held, column)
+    return Law.of(among, np.bincount(codes, weights=held.overall, minlength=n_values))
 
 
 def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from undercover.engines.local import LocalEngine
 from undercover.errors import NotTold, ParameterError, unknown
 from undercover.forms import read
+from undercover.forms.dealt import Dealt, row_codes
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.reading import Reading, Rows
 from undercover.model.protocols import Engine, Method
@@ -65,6 +67,19 @@ class Case:
     def own(self) -> Rows | None:
         """(n_rows,) the published row of each row, where the cells do not say and the run or the form does."""
         return self.reading.own_rows(self.run)
+
+    @cached_property
+    def dealt(self) -> Dealt | None:
+        """Among which rows everybody's own one was dealt, where rows were and the run says so."""
+        return self.reading.dealt(self.run)
+
+    def own_chance(self, known: Sequence[str]) -> NDArray[np.float64] | None:
+        """(n_rows,) whether a person's own row fits, or how likely that is where rows were dealt; ``None``: always."""
+        if self.dealt is not None:
+            people = np.stack([self.original[name].codes for name in known], axis=1).astype(np.int64)
+            return self.dealt.chance(row_codes(self.reading, known, self.original), people)
+        fits = self.reading.own_fits(known, self.original, self.own)
+        return None if fits is None else fits.all(axis=1).astype(np.float64)
 
     @cached_property
     def method(self) -> Method:

@@ -1,8 +1,9 @@
 """What somebody achieves on every person: from the boxes that fit, listed or counted.
 
 With m matching rows the person is any of them with probability 1/m; a sensitive value is as probable as it is frequent
-among them. Where boxes are so wide that people and the boxes that fit them cannot be listed, they are counted: exactly,
-but for the best guess, which is then looked at for a part of the people.
+among them, or where values were dealt anew as their law says (:mod:`undercover.forms.law`). Where boxes are so wide
+that people and the boxes that fit them cannot be listed, they are counted: exactly, but for the best guess, which is
+then looked at for a part of the people.
 
 Groups that were drawn at random (the streamliner's wrap, for one) have cells that cover a large part of the table, and
 a person fits thousands of them. How many rows fit, and how many of these show the true value, is then counted over
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from undercover.forms.boxes import Boxes, match, value_codes
 from undercover.forms.distribution import Distribution
+from undercover.forms.law import posteriors
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.table import EncodedColumn, Table
@@ -99,9 +101,9 @@ def distinct_rows(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[
 def disclosure_of(
     boxes: Boxes, original: Table, target_of: NDArray[np.int64], targets: NDArray[np.int64], threads: int
 ) -> Disclosure:
-    """What somebody achieves who takes a person to be any of the rows that fit."""
+    """What somebody achieves who takes a person to be any of the rows that fit, or the rows by their law."""
     pairs = pairs_expected(boxes, targets)
-    if pairs <= MOST_PAIRS or not can_be_counted(boxes):
+    if boxes.laws or pairs <= MOST_PAIRS or not can_be_counted(boxes):
         return _listed(boxes, original, target_of, targets, threads)
     names: list[str | None] = [*boxes.sensitive] or [None]
     counted = [counted_matches(boxes, targets, target_of, None if n is None else original[n], threads) for n in names]
@@ -129,8 +131,6 @@ def _listed(
     rows: NDArray[np.int64] | None = None,
 ) -> Disclosure:
     """From a list of all boxes that fit; ``rows`` are the rows ``target_of`` is about, by default all."""
-    from undercover.forms.kernels import posteriors
-
     offsets, members = match(boxes, targets, threads)
     running = np.concatenate([[0], np.cumsum(boxes.weights[members])])
     matches = running[offsets[1:]] - running[offsets[:-1]]
@@ -138,9 +138,8 @@ def _listed(
     attribute, hits = {}, {}
     for name in boxes.sensitive:
         truth = original[name].codes if rows is None else original[name].codes[rows]
-        probability, hit = posteriors(
-            offsets, members, boxes.buckets(original[name]), target_of[order], truth[order].astype(np.int64)
-        )
+        held, asked = boxes.buckets(original[name]), truth[order].astype(np.int64)
+        probability, hit = posteriors(boxes.laws.get(name), offsets, members, held, target_of[order], asked)
         attribute[name], hits[name] = np.empty(len(order)), np.empty(len(order))
         attribute[name][order], hits[name][order] = probability, hit
     return Disclosure(matches[target_of], attribute, hits)

@@ -30,6 +30,7 @@ from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 if TYPE_CHECKING:
+    from undercover.forms.dealt import Dealt
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
     from undercover.forms.snippets import Snippet
@@ -62,8 +63,12 @@ class Reading:
 
     covers: ClassVar[bool] = True
     """Whether a person's true quasi-identifiers lie in the cells of the person's row."""
-    true_values: ClassVar[bool] = True
+    true_values: bool = True
     """Whether sensitive values are those of the people they are shown of."""
+    among: int | None = None
+    """Among how many people at least sensitive values were dealt anew, where they were."""
+    permuted: bool = False
+    """Whether all other columns were permuted among rows, so that every value is there as often as it was."""
     one_each: ClassVar[bool] = True
     """Whether a row is one person."""
     unit: ClassVar[str] = "class"
@@ -163,6 +168,10 @@ class Reading:
 
     def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
         """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""
+        return None
+
+    def dealt(self, run: Run | None) -> Dealt | None:
+        """Among which rows everybody's own one was dealt, where rows were and the run says so."""
         return None
 
     # A recipient.

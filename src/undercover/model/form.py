@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BUCKET, COUNT, PEOPLE = "bucket", "count", "G"
 """Names of the structure columns our methods write: number of a bucket, rows of a value in it, people of a row."""
+_DRAWN = {"order": ("shuffled", "input"), "values": ("own", "permuted"), "columns": ("drawn", "permuted")}
 
 
 class Form(Protocol):
@@ -107,26 +108,45 @@ class Buckets:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The table's old shape: quasi-identifiers were drawn at random, sensitive values are true.
+    """The table's old shape: quasi-identifiers were drawn at random, and sensitive values perhaps dealt anew.
 
-    ``order`` says whether row i is the i-th input row or the rows were shuffled. Whose row is whose stands in the frame
-    ``published_rows`` of the private run.
+    ``order`` says whether row i is the i-th input row or the rows were shuffled. With ``values = "own"`` a row shows
+    the sensitive value of the person it is about; with ``"permuted"`` values were dealt anew, every order equally
+    likely, among at least ``among`` rows whose values all differ. Whose value stands where is in the frame
+    ``published_rows`` of the private run. ``columns = "permuted"`` says that quasi-identifiers and insensitive columns
+    were permuted among rows, each by itself, so that every value is there as often as it was; with ``"drawn"``
+    quasi-identifiers came from private tables, and insensitive values stand beside their person's sensitive value.
+
+    >>> form_entry(Drawn(values="permuted", among=10))
+    {'name': 'drawn', 'values': 'permuted', 'among': 10}
     """
 
     name: ClassVar[str] = "drawn"
     order: Literal["shuffled", "input"] = "shuffled"
+    values: Literal["own", "permuted"] = "own"
+    among: int | None = None
+    columns: Literal["drawn", "permuted"] = "drawn"
 
     def problems(self, tables: Sequence[PublishedTable]) -> list[str]:
-        """There is one table."""
-        return _one_table(self.name, tables)
+        """There is one table, and where values were permuted it is said among how many."""
+        found = _one_table(self.name, tables)
+        for name, known in _DRAWN.items():
+            if getattr(self, name) not in known:
+                found.append(f"The form says {name} = {getattr(self, name)!r}; there are {' and '.join(known)}.")
+        whole = isinstance(self.among, int) and not isinstance(self.among, bool)
+        if self.values == "permuted" and not (whole and self.among is not None and self.among >= 2):
+            found.append(f"The form says that values were permuted among {self.among!r} rows: it must say how many.")
+        if self.values == "own" and self.among is not None:
+            found.append(f"The form says that values are their rows' own, and that they were dealt among {self.among}.")
+        return found
 
     def structure(self, table: str) -> tuple[str, ...]:
         """None: every column is about people."""
         return ()
 
     def stated(self) -> Mapping[str, Any]:
-        """Nothing that is said elsewhere."""
-        return {}
+        """Among how many rows values were dealt: no fewer than were asked for, and promised."""
+        return {"l": self.among} if self.values == "permuted" else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +205,7 @@ def form_of_entry(kind: type[Any], entry: Mapping[str, Any]) -> Form:
     """The form back from what :func:`form_entry` wrote; keys a later version added are left out.
 
     >>> form_of_entry(Drawn, {"name": "drawn", "order": "input"})
-    Drawn(order='input')
+    Drawn(order='input', values='own', among=None, columns='drawn')
     """
     known = {field.name for field in fields(kind)}
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in entry.items() if name in known}

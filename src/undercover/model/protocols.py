@@ -82,8 +82,24 @@ class Method(Protocol):
 class Enumerable(Protocol):
     """A method whose randomness can be enumerated on a tiny table."""
 
-    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | DrawnCells]]:
-        """Every output, as an adversary sees it, with its exact probability; the same output may come several times."""
+    def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | DrawnCells]] | None:
+        """Every output, as an adversary sees it, with its exact probability; the same output may come several times.
+
+        ``None`` where nothing is listed with these parameters. Where rows are in groups and in buckets, a method that
+        lists its outcomes lists buckets: it stands up to somebody who is told them.
+        """
+
+
+def lists_outcomes(method: Method, table: Table) -> bool:
+    """Whether a method says what it may make of a tiny table.
+
+    >>> from undercover import CrossBucket, datasets
+    >>> example = datasets.hospital("cross-bucket")
+    >>> table = Table.from_arrow(example.table, example.schema)
+    >>> [lists_outcomes(CrossBucket(k=2, l=2, variant=variant), table) for variant in ("safe", "paper")]
+    [True, False]
+    """
+    return isinstance(method, Enumerable) and method.outcomes(table) is not None
 
 
 @runtime_checkable

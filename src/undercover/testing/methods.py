@@ -17,7 +17,7 @@ from undercover.errors import InternalError, UnreachableError
 from undercover.forms import read
 from undercover.io.release.contents import MANIFEST
 from undercover.io.spec.load import load_spec, resolve
-from undercover.model.protocols import Enumerable, Method, corruption_robust
+from undercover.model.protocols import Method, corruption_robust, lists_outcomes
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
@@ -118,7 +118,7 @@ def caught(method: Method, tables: Sequence[Table], *, trials: int = TRIALS, kno
     for table in tables:
         if table.n_rows > (MOST_DRAWN if _through_channel(method, table) else MOST_PEOPLE):
             continue
-        few = isinstance(method, Enumerable) and watched
+        few = lists_outcomes(method, table) and watched
         attack = AlgorithmAware(trials=FEW if few else trials, known=known if table.n_rows <= MOST_WITH_KNOWN else 0)
         try:
             result = attack.on(table, method, randomness=Randomness(SEED))

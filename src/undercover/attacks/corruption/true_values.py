@@ -166,7 +166,7 @@ def full_corruption(
     For every sensitive column (n_rows,) the probability given to the true value. ``published`` (n_rows,) says whose row
     is in the release, everybody's by default; of others the attacker learns nothing from it.
     """
-    if not reading.true_values:
+    if reading.channel is not None:
         raise ParameterError("Values that went through a channel are not the true ones. Use Corruption.")
     inside = np.ones(original.n_rows, dtype=bool) if published is None else published
     found = {}

@@ -22,6 +22,7 @@ from undercover.attacks.views import partial_view
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, value_codes
 from undercover.forms.case import Case
+from undercover.forms.dealt import row_codes
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
@@ -128,11 +129,10 @@ class PartialKnowledge:
             raise ParameterError(why_not)
         original, known = case.original, case.known(self.known)
         people = attacked(original.n_rows, self.pairs)
-        fits = case.reading.own_fits(known, original, case.own)
-        always = np.ones((len(people), len(known)), dtype=bool)
+        always = Own(np.full(len(people), (1 << len(known)) - 1), np.arange(len(people) + 1))
         sides = [
             _sums(original, reading, known, people, mine, case.threads)
-            for reading, mine in ((case.reading, always if fits is None else fits[people]), (case.raw, always))
+            for reading, mine in ((case.reading, _own(case, known, people) or always), (case.raw, always))
         ]
         sweep, sweep_before = (
             tuple(_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES) for identity, attribute in sides
@@ -155,13 +155,12 @@ def _sums(
     reading: Reading,
     known: Sequence[str],
     people: NDArray[np.int64],
-    mine: NDArray[np.bool_],
+    own: Own,
     threads: int,
 ) -> tuple[Floats, dict[str, Floats]]:
     """(m, d + 1) chances of the own row, and of each true value, summed over the subsets of each size."""
     boxes = reading.boxes(known, original)
     codes = np.stack([original[name].codes[people] for name in known], axis=1).astype(np.int64)
-    own = mine.astype(np.int64) @ (1 << np.arange(len(known)))
     sensitive = original.schema.sensitive
     if not sensitive:
         return _side(boxes, codes, own, np.zeros(len(people), np.int64), _nothing(boxes), threads)[0], {}
@@ -170,7 +169,29 @@ def _sums(
     for name in sensitive:
         truth = original[name].codes[people].astype(np.int64)
         identity, attribute[name] = _side(boxes, codes, own, truth, _entries(boxes, original, name), threads)
+        if name in boxes.laws:
+            law, (spread, scale) = boxes.laws[name], _spread(boxes, original, name)
+            _, seen = _side(boxes, codes, own, np.zeros(len(people), np.int64), spread, threads)
+            attribute[name] = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
     return identity, attribute
+
+
+class Own(NamedTuple):
+    """The columns in which the rows fit that may be a person's own, as bits, person by person."""
+
+    bits: NDArray[Any]
+    starts: NDArray[np.int64]  # (m + 1,)
+
+
+def _own(case: Case, known: Sequence[str], people: NDArray[np.int64]) -> Own | None:
+    """The row the run says, or where rows were dealt those it was dealt among; ``None`` where it always fits."""
+    if case.dealt is not None:
+        codes = np.stack([case.original[name].codes for name in known], axis=1).astype(np.int64)
+        return Own(*case.dealt.columns_that_fit(row_codes(case.reading, known, case.original), codes, people))
+    fits = case.reading.own_fits(known, case.original, case.own)
+    if fits is None:
+        return None
+    return Own(fits[people].astype(np.int64) @ (1 << np.arange(len(known))), np.arange(len(people) + 1))
 
 
 class Entries(NamedTuple):
@@ -193,6 +214,17 @@ def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
     return Entries(starts, found.class_index[order].astype(np.int64), shares[order], len(found.sizes))
 
 
+def _spread(boxes: Boxes, original: Table, name: str) -> tuple[Entries, float]:
+    """What a law asks of all rows of a bucket, as the share of one value in it; scaled so that it is a share."""
+    found, law = boxes.sensitive[name], boxes.laws[name]
+    codes, _ = value_codes(found, original[name])
+    scale = 1 / max(1.0, float(law.spread.max()))
+    parts = found.counts * law.spread[codes[found.value_index]] * scale
+    every = np.arange(len(found.sizes))
+    shares = np.bincount(found.class_index, weights=parts, minlength=len(every)) / found.sizes
+    return Entries(np.array([0, len(every)]), every, shares, len(every)), scale
+
+
 def _nothing(boxes: Boxes) -> Entries:
     n_buckets = int(boxes.bucket_of.max(initial=0)) + 1
     return Entries(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0), n_buckets)
@@ -201,7 +233,7 @@ def _nothing(boxes: Boxes) -> Entries:
 def _side(
     boxes: Boxes,
     codes: NDArray[np.int64],
-    own: NDArray[np.int64],
+    own: Own,
     truth: NDArray[np.int64],
     entries: Entries,
     threads: int,
@@ -216,8 +248,13 @@ def _side(
     weights, bucket_of = boxes.weights.astype(np.float64), boxes.bucket_of.astype(np.int32)
     covered = Covered(cells, boxes.masks, boxes.word_starts, exact, weights, bucket_of)
 
+    times, bits = np.diff(own.starts), own.bits.astype(np.uint16)
+
     def attack(part: NDArray[np.int64]) -> Any:
-        return subset_sums(covered, codes[part].astype(narrow), own[part], truth[part], entries)
+        ends = np.cumsum(times[part])
+        mine = bits[np.arange(ends[-1]) - np.repeat(ends - times[part] - own.starts[part], times[part])]
+        starts = np.concatenate([[0], ends])
+        return subset_sums(covered, codes[part].astype(narrow), mine, starts, truth[part], entries)
 
     with ThreadPoolExecutor(threads) as pool:
         found = list(pool.map(attack, parts))

@@ -34,12 +34,12 @@ class Covered(NamedTuple):
 
 
 @kernel
-def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: Any) -> Any:
+def subset_sums(covered: Covered, people: Any, own: Any, own_starts: Any, truth: Any, entries: Any) -> Any:
     """Chance of the person's own row and of the true value, summed over the subsets of each size.
 
-    ``people`` (m, d) are values, ``own`` the columns in which a person's own row fits, as bits, and ``truth`` the
-    sensitive value, in ascending order so that people with one value stand together; the entries are
-    :class:`undercover.attacks.partial.attack.Entries`.
+    ``people`` (m, d) are values. The rows that may be person i's own, each as likely, fit in the columns of
+    ``own[own_starts[i]:own_starts[i + 1]]``, as bits. ``truth`` is the sensitive value, in ascending order so that
+    people with one value stand together; the entries are :class:`undercover.attacks.partial.attack.Entries`.
     """
     cells, masks, word_starts, exact, weights, bucket_of = covered
     m, d = people.shape
@@ -47,7 +47,7 @@ def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: An
     identity, attribute = np.zeros((m, d + 1)), np.zeros((m, d + 1))
     fits = np.zeros(_BLOCK, np.uint16)
     share = np.zeros(entries.n_buckets)
-    rows, true = np.zeros(full), np.zeros(full)
+    rows, true, mine = np.zeros(full), np.zeros(full), np.zeros(full)
     for i in range(m):
         if i == 0 or truth[i] != truth[i - 1]:
             share[:] = 0.0
@@ -55,6 +55,10 @@ def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: An
                 share[entries.buckets[entry]] = entries.shares[entry]
         rows[:] = 0.0
         true[:] = 0.0
+        mine[:] = 0.0
+        for place in range(own_starts[i], own_starts[i + 1]):
+            mine[own[place]] += 1.0
+        possible = own_starts[i + 1] - own_starts[i]
         for start in range(0, n, _BLOCK):  # a block at a time, so that what boxes fit in stays in the cache
             end = min(n, start + _BLOCK)
             if exact:
@@ -79,13 +83,13 @@ def subset_sums(covered: Covered, people: Any, own: Any, truth: Any, entries: An
                 if not subset & (1 << j):
                     rows[subset] += rows[subset | (1 << j)]
                     true[subset] += true[subset | (1 << j)]
+                    mine[subset] += mine[subset | (1 << j)]
         for subset in range(full):
             if rows[subset] > 0:
                 size, rest = 0, subset
                 while rest:
                     size, rest = size + 1, rest & (rest - 1)
-                if not subset & ~own[i]:
-                    identity[i, size] += 1.0 / rows[subset]
+                identity[i, size] += mine[subset] / possible / rows[subset]
                 attribute[i, size] += min(1.0, true[subset] / rows[subset])
     return identity, attribute
 

@@ -5,8 +5,9 @@ matching on everything is not his best choice: a single changed value makes him 
 a subset of the columns he knows, each column chosen independently with probability P.
 
 For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
-and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; he gives the true
-sensitive value its share in M. Where nothing fits, both are 0. The empty subset fits all rows.
+and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; where rows were dealt,
+times the probability that it is. He gives the true sensitive value its share in M, or what the law of dealt values makes
+of M. Where nothing fits, both are 0. The empty subset fits all rows.
 
 Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
 pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
@@ -27,6 +28,8 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, Buckets, boxes_of
+from undercover.forms.dealt import Dealt, row_codes
+from undercover.forms.law import Law, posteriors
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
 from undercover.model.table import Table
@@ -78,12 +81,18 @@ class Profile:
 
 
 def profile(
-    reading: Reading, original: Table, known: Sequence[str], *, own: NDArray[np.int64] | None = None, threads: int = 1
+    reading: Reading,
+    original: Table,
+    known: Sequence[str],
+    *,
+    own: NDArray[np.int64] | None = None,
+    dealt: Dealt | None = None,
+    threads: int = 1,
 ) -> Profile:
     """Go through all subsets of the known columns.
 
-    ``own`` is the published row of every row of ``original``, where values were drawn. The result does not depend on
-    the number of threads.
+    ``own`` is the published row of every row of ``original``, where values were drawn, and ``dealt`` among which it was
+    dealt, where rows were. The result does not depend on the number of threads.
     """
     if not reading.one_each:
         raise ParameterError(ONE_EACH)
@@ -95,10 +104,13 @@ def profile(
     sensitive = original.schema.sensitive
     boxes = boxes_of(reading, original, known, sensitive)
     codes = np.stack([original[name].codes for name in known], axis=1).astype(np.int64)
-    mine = reading.own_fits(known, original, own)
+    mine = reading.own_fits(known, original, own) if dealt is None else None
     if mine is None:
         mine = np.ones(codes.shape, dtype=bool)
-    secrets = {n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64)) for n in sensitive}
+    cells = codes[:0] if dealt is None else row_codes(reading, known, original)
+    secrets = {
+        n: (boxes.buckets(original[n]), original[n].codes.astype(np.int64), boxes.laws.get(n)) for n in sensitive
+    }
     how = _Equal(boxes, codes, original, known) if boxes.exact is not None else _Covering(boxes, codes, original, known)
 
     def of_size(size: int) -> tuple[Floats, Floats, dict[str, tuple[Floats, Floats]]]:
@@ -106,8 +118,12 @@ def profile(
         found = {name: (np.zeros(original.n_rows), np.zeros(original.n_rows)) for name in sensitive}
         for subset in combinations(range(len(known)), size):
             fitting, per_secret = how.fit(subset, secrets)
-            present = mine[:, list(subset)].all(axis=1) & (fitting > 0)
-            identity[present] += 1.0 / fitting[present]
+            columns = list(subset)
+            chance = (
+                mine[:, columns].all(axis=1) if dealt is None else dealt.chance(cells[:, columns], codes[:, columns])
+            )
+            present = (chance > 0) & (fitting > 0)
+            identity[present] += chance[present] / fitting[present]
             matches += fitting
             for name, (probability, hit) in per_secret.items():
                 found[name][0][:] += probability
@@ -124,7 +140,8 @@ def profile(
     )
 
 
-_Secret = tuple[Buckets, NDArray[np.int64]]  # what boxes say of one sensitive column, and (n_rows,) the true codes
+# What boxes say of one sensitive column, (n_rows,) the true codes, and the law by which it says so.
+_Secret = tuple[Buckets, NDArray[np.int64], Law | None]
 Fit = tuple[NDArray[np.int64], dict[str, tuple[Floats, Floats]]]
 
 
@@ -141,8 +158,6 @@ class _Equal:
         ]
 
     def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
-        from undercover.forms.kernels import posteriors
-
         if subset:
             labels, count = combine([self.columns[j] for j in subset])
         else:
@@ -153,8 +168,8 @@ class _Equal:
         offsets = np.concatenate([[0], np.cumsum(np.bincount(of_box, minlength=count))])
         order = np.argsort(of_row, kind="stable")
         found = {}
-        for name, (buckets, truth) in secrets.items():
-            probability, hit = posteriors(offsets, members, buckets, of_row[order], truth[order])
+        for name, (buckets, truth, law) in secrets.items():
+            probability, hit = posteriors(law, offsets, members, buckets, of_row[order], truth[order])
             found[name] = np.empty(len(order)), np.empty(len(order))
             found[name][0][order], found[name][1][order] = probability, hit
         return matches[of_row], found
@@ -183,7 +198,7 @@ class _Covering:
         weights, starts = self.boxes.weights.astype(np.float64), np.zeros(n_buckets + 1, dtype=np.int64)
         nothing = Buckets(weights, bucket_of, starts, starts[:0], np.zeros(0), np.zeros(n_buckets), 1)
         found, matches = {}, np.zeros(n, dtype=np.int64)
-        for name, (buckets, truth) in (secrets or {"": (nothing, np.zeros(n, dtype=np.int64))}).items():
+        for name, (buckets, truth, _) in (secrets or {"": (nothing, np.zeros(n, dtype=np.int64), None)}).items():
             shares = buckets.counts / np.repeat(buckets.sizes, np.diff(buckets.starts))
             matches, probability, hit = covering_posteriors(
                 self.bitmaps, self.boxes.value_starts, columns, self.codes, buckets, shares, order, target_of, truth

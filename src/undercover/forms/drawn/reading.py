@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
 from undercover.forms.coverage import Coverage
+from undercover.forms.dealt import FRAME, Dealt, places, row_codes
 from undercover.forms.estimates import Estimates, Shown
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.reading import FormPlugin, Reading, Rows
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
 
-FRAME = "published_rows"
-"""The private frame that says whose row is whose."""
 QUASI_IDENTIFIER = "Drawn at random from the values of similar people: near the person's own, and often equal to it."
 VALUE = "A single value."
 ORDER_KEPT = "is that of the input: whoever knows it knows which row is whose"
@@ -81,6 +80,12 @@ class DrawnReading(Reading):
 
     form: Drawn
 
+    def __init__(self, release: Release) -> None:
+        super().__init__(release)
+        self.permuted = self.form.columns == "permuted"
+        if self.form.values == "permuted":
+            self.true_values, self.among = False, self.form.among
+
     @property
     def charged(self) -> None:
         """Nothing is generalised, so there is nothing to count."""
@@ -95,13 +100,13 @@ class DrawnReading(Reading):
             )
         if len(own) != original.n_rows:
             raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-        same = np.empty((original.n_rows, len(known)), dtype=bool)
-        for j, name in enumerate(known):
-            column, values = self.column(name), domain_values(original[name])
-            meanings = [values.read(label, "value") for label in column.labels]
-            code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
-            same[:, j] = code[column.codes][own] == original[name].codes
+        people = np.stack([original[name].codes for name in known], axis=1)
+        same: NDArray[np.bool_] = row_codes(self, known, original)[own] == people
         return same
+
+    def dealt(self, run: Run | None) -> Dealt | None:
+        """Who was dealt with whom, where columns were permuted and the run is there."""
+        return Dealt.of(run, self) if self.permuted and run is not None and FRAME in run.frames else None
 
     def coverage(self, name: str, values: Values) -> Coverage:
         """Every cell is one value; a number that nobody has counts as the nearest that somebody has."""
@@ -168,14 +173,10 @@ class DrawnReading(Reading):
         return displacement(original, self, own)
 
     def own_rows(self, run: Run | None) -> Rows | None:
-        """(n_rows,) the published row of each grouped row, from the run or from the order."""
-        frame = None if run is None else run.frames.get(FRAME)
-        if run is None or frame is None:
+        """(n_rows,) the row with each grouped row's own sensitive value, from the run or from the order."""
+        if run is None or FRAME not in run.frames:
             return np.arange(self.main.rows) if self.form.order == "input" else None
-        rows, published = (np.asarray(frame.column(name).to_numpy(), dtype=np.int64) for name in ("row", "published"))
-        if not np.array_equal(rows, run.rows) or not np.array_equal(np.sort(published), np.arange(self.main.rows)):
-            raise DataError(f"The private `{FRAME}` does not give every input row a published row of its own.")
-        return published
+        return places(run, self.main.rows)
 
     @property
     def order(self) -> str:

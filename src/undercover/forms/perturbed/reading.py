@@ -97,7 +97,7 @@ print("mean about", total / table["G"].sum(), "+/-", error(amount) / table["G"].
 class PerturbedReading(Reading):
     """A cell covers its people; of its one value everybody knows how it was drawn."""
 
-    true_values: ClassVar[bool] = False
+    true_values = False
     one_each: ClassVar[bool] = False
     story: ClassVar[str] = (
         " Of every cell one row is published, and its sensitive value may have been drawn at random: he believes what "

@@ -31,7 +31,7 @@ def form_by_old_rules(method: str, parameters: Mapping[str, Any], tables: Sequen
     """The form of a release whose manifest has none.
 
     >>> form_by_old_rules("mutual-cover", {"keep_order": True}, ())
-    Drawn(order='input')
+    Drawn(order='input', values='own', among=None, columns='drawn')
     >>> form_by_old_rules("mondrian", {}, ())
     Generalized(one_level=False)
     """

@@ -158,8 +158,27 @@ def _coded(column: pa.ChunkedArray) -> tuple[NDArray[np.int64], list[str]]:
     return np.asarray(whole.indices.to_numpy(), dtype=np.int64), [value or "" for value in whole.dictionary.to_pylist()]
 
 
+_BY_ITSELF = "each quasi-identifier (and each insensitive column) was permuted among their rows, by itself."
+_PERMUTED = {
+    "layers": f"In two layers. First, near rows were put into blocks by their quasi-identifiers, and {_BY_ITSELF} Then "
+    "the sensitive values were permuted among the rows of groups in which they all differ.",
+    "blocks": f"Near rows were put into blocks by their quasi-identifiers, and {_BY_ITSELF} Sensitive values stayed.",
+    "groups": f"Near rows that differ in their sensitive values were put into groups, and {_BY_ITSELF}",
+}
+_KNOWN = {
+    True: "Who was put together with whom was dealt at random.",
+    False: "Who was put together with whom does not depend on which sensitive value is whose; but whoever knows the "
+    "values of some people may learn from them about people of other groups.",
+}
+
+
 def did(release: Release) -> str:
     """What was done, in words."""
+    variant = str(release.parameters.get("variant", "paper"))
+    if variant in _PERMUTED:
+        dealt = "" if variant == "blocks" else _KNOWN[release.corruption_robust]
+        kept = "Every column has the values it had, each as often. The published table looks like an original one."
+        return " ".join(filter(None, [_PERMUTED[variant], dealt, kept]))
     said = [DONE, _UNCHANGED.get(str(release.parameters.get("unchanged")), "")]
     if release.parameters.get("tables") == "uniform":
         said.append("The tables make every value of a group equally likely.")
@@ -171,7 +190,7 @@ def stages(run: Run) -> list[tuple[str, str]]:
     found = run.diagnostics
     made = found.get("tables_by_origin")
     if made is None:
-        return []
+        return _permuted_stages(run)
     return [
         (
             "Output tables",
@@ -185,6 +204,30 @@ def stages(run: Run) -> list[tuple[str, str]]:
             f"were drawn again, and {rows(found['rows_left_unchanged'])} still look as they did.",
         ),
     ]
+
+
+def _permuted_stages(run: Run) -> list[tuple[str, str]]:
+    """What was permuted among whom, and what came of it."""
+    found = run.diagnostics
+    if "cells_that_changed" not in found:
+        return []
+    changed = ", ".join(f"{name} {risk(share)}" for name, share in found["cells_that_changed"].items())
+    stages = [
+        (
+            "Permuted columns",
+            f"Among {number(found['blocks'])} blocks of at least {rows(found['smallest_block'])}. Share of rows that "
+            f"show another value than their own: {changed}.",
+        )
+    ]
+    if found["values_that_moved"]:
+        stages.append(
+            (
+                "Permuted sensitive values",
+                f"Among {number(found['groups'])} groups of at least {rows(found['smallest_group'])} of different "
+                f"values; {risk(found['values_that_moved'])} of the values stand in another row.",
+            )
+        )
+    return stages
 
 
 def beside(run: Run) -> list[dict[str, Any]]:
@@ -224,7 +267,20 @@ ABOUT = About(
         ),
     ),
     attacks=("informed",),
-    sweeps=(Sweep("Mutual cover", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10}),),
-    tour=(Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=True),),
-    examples=(Example({"delta": "1/2", "l": 2}, "unsafe"), Example({"delta": "1/2", "l": 100}, "unreachable")),
+    sweeps=(
+        Sweep("Mutual cover", "l", (2, 4, 8), {"delta": "1/5"}),
+        Sweep("Mutual cover, the paper's", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10, "variant": "paper"}),
+    ),
+    tour=(
+        Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1),
+        Stop("mutual-cover-blocks-5", "Mutual cover δ=1/5, blocks", {"delta": "1/5", "variant": "blocks"}, place=2),
+    ),
+    examples=(
+        Example({"delta": "1/2", "l": 2}, "safe"),
+        Example({"delta": "1/2", "l": 2, "robust": True}, "safe"),
+        Example({"delta": "1/2", "variant": "blocks"}, "safe"),
+        Example({"l": 2, "variant": "groups"}, "safe"),
+        Example({"delta": "1/2", "l": 2, "variant": "paper"}, "unsafe"),
+        Example({"delta": "1/2", "l": 100}, "unreachable"),
+    ),
 )

@@ -14,6 +14,8 @@ _ALGORITHMS = {
     "guided": "Groups keep within strata that were fixed beforehand; within them near rows were joined in a way that "
     "does not depend on which sensitive value is whose. Whoever knows the value of one person may learn from it about "
     "people of other groups.",
+    "classes": "Near rows were joined in a way that does not depend on which sensitive value is whose. Whoever knows "
+    "the value of one person may learn from it about people of other groups.",
     "rda": "Who is with whom was drawn at random.",
     "gda": "Near rows were joined by an algorithm that looks at sensitive values, as its paper says; somebody who "
     "knows it may invert it.",
@@ -36,6 +38,7 @@ ABOUT = About(
     sweeps=(
         Sweep("Streamliner wrap", "l", (2, 4, 8)),
         Sweep("Streamliner guided", "l", (2, 4, 8), {"algorithm": "guided"}),
+        Sweep("Streamliner classes", "l", (2, 4, 8), {"algorithm": "classes"}),
     ),
     tour=(
         Stop("streamliner-l8", "Streamliner l=8", {"l": 8}),
@@ -45,7 +48,7 @@ ABOUT = About(
         *(
             Example({"l": l, "algorithm": algorithm}, "safe")
             for l in (2, 3)
-            for algorithm in ("wrap", "guided", "rda", "ria")
+            for algorithm in ("wrap", "guided", "classes", "rda", "ria")
         ),
         Example({"l": 2, "algorithm": "gda", "allow_unsafe": True}, "unsafe"),
         Example({"l": 100}, "unreachable"),

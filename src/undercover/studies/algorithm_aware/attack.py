@@ -7,8 +7,9 @@ published just what he sees, and adds up (Bayes' rule with a uniform prior). Met
 Wong et al. 2007 ("Minimality attack in privacy preserving data publishing") and Liu & Wang, "Privacy Streamliner".
 
 He is given the groups themselves, although published cells may overlap so that somebody cannot tell which of two
-groups a person is in: whoever sees less knows an average of what this one knows. Beside them he looks at everything
-else that is published (:mod:`undercover.studies.algorithm_aware.watching`).
+groups a person is in: whoever sees less knows an average of what this one knows. Of a method that lists its outcomes he
+is given the buckets as well, where rows of one group lie in several. Beside them he looks at everything else that is
+published (:mod:`undercover.studies.algorithm_aware.watching`).
 
 A method is *algorithm-safe* if this never tells more than the release alone, in which a person of a group of m rows
 has a value that occurs c times in it with probability c/m; where values went through a public channel (perturbed
@@ -36,7 +37,7 @@ from numpy.typing import NDArray
 from undercover.engines.local import LocalEngine
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms.case import Case
-from undercover.model.protocols import Effort, Enumerable, Method, Progress, corruption_robust, no_progress
+from undercover.model.protocols import Effort, Method, Progress, corruption_robust, lists_outcomes, no_progress
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders
 from undercover.parameters import AtLeast, Within, check
@@ -132,8 +133,9 @@ class AlgorithmAware:
         refused = _refused(table)
         if refused is not None:
             raise ParameterError(refused)
-        listed = _listed(table, method) if isinstance(method, Enumerable) and _own_outcomes(method) else None
-        drawn = _Drawn(table, method)
+        told = lists_outcomes(method, table) and _own_outcomes(method)
+        listed = _listed(table, method) if told else None
+        drawn = _Drawn(table, method, told)
         drawn.run(self.trials, randomness or Randomness(), progress)
         return self._concluded(table, method, listed, drawn)
 
@@ -206,7 +208,7 @@ def _own_outcomes(method: object) -> bool:
     return True
 
 
-def _listed(table: Table, method: Enumerable) -> Listed | None:
+def _listed(table: Table, method: Any) -> Listed | None:
     """What the method says it may publish of every table; ``None`` where that is too much to go through."""
     listed: Listed = {}
     count = 0
@@ -227,8 +229,8 @@ def _listed(table: Table, method: Enumerable) -> Listed | None:
 class _Drawn:
     """The method run on tables of the same values, and what was seen of it."""
 
-    def __init__(self, table: Table, method: Method) -> None:
-        self.table, self.method = table, method
+    def __init__(self, table: Table, method: Method, told: bool) -> None:
+        self.table, self.method, self.told = table, method, told
         self.seen, self.refusals = Evidence(), Evidence()
         self.bases: dict[Any, Base] = {}  # what is listed -> what it says alone
         self.outcomes: Counter[tuple[Assignment, Any]] = Counter()
@@ -257,7 +259,7 @@ class _Drawn:
             self.refusals.add(MESSAGE, (type(error).__name__, str(error)), nothing(assignment), assignment)
             self.outcomes[assignment, None] += 1
             return
-        base = base_of(run, table, assignment)
+        base = base_of(run, table, assignment, buckets_told=self.told)
         if isinstance(base, ThroughChannel) and table.n_rows > MOST_DRAWN:
             raise ParameterError(
                 "Where values went through a channel, the algorithm-aware attack goes through every value of every "

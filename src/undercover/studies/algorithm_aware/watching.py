@@ -37,17 +37,21 @@ CHANNELS = (
 """Everything he looks at."""
 
 
-def base_of(run: Run, table: Table, assignment: Assignment) -> Base:
-    """What the release says alone of people whose groups he knows; who is suppressed is one more group."""
+def base_of(run: Run, table: Table, assignment: Assignment, *, buckets_told: bool = False) -> Base:
+    """What the release says alone of people whose groups he knows; who is suppressed is one more group.
+
+    Where ``buckets_told``, he knows everybody's bucket, too, and may forget the box, which has no values of its own.
+    """
     reading = read(run.release)
     if reading.channel is not None:
         names = tuple(table[table.schema.sensitive[0]].domain.labels)
         return ThroughChannel(_drawn(run, table), tuple(sorted(assignment)), reading.channel, names)
     kept = np.searchsorted(table.rows, run.rows)
-    if run.buckets is not None and not np.array_equal(run.buckets, run.groups.labels):
+    together = run.groups.labels if run.buckets is None else run.buckets
+    if not buckets_told and not np.array_equal(together, run.groups.labels):
         return _crossed(run, kept, assignment)
     labels = np.full(table.n_rows, -1)
-    labels[kept] = run.groups.labels
+    labels[kept] = together
     return Grouped(seen_groups(labels, np.array(assignment)))
 
 

@@ -127,7 +127,7 @@ class Bench:
         def partly() -> Figures:
             if len(known) > MOST_SUBSETS:
                 raise SchemaError(f"An attacker who knows {len(known)} columns has too many subsets to match on.")
-            found_at = profile(case.reading, self.table, known, own=case.own, threads=case.threads)
+            found_at = profile(case.reading, self.table, known, own=case.own, dealt=case.dealt, threads=case.threads)
             sweep = [found_at.at(p) for p in PAPERS]
             values = _strongest("identity.partial-linkage", [[identity] for identity, _, _, _ in sweep])
             if self.schema.sensitive:
@@ -154,7 +154,7 @@ class Bench:
             _add(found, "corruption", lambda: self._corrupted(case, made))
 
     def _corrupted(self, case: Case, made: Run) -> Figures:
-        if case.reading.true_values:
+        if case.reading.channel is None:  # dealt or not, the values of all others leave one
             inside = np.isin(self.table.rows, made.rows)
             sure = full_corruption(self.table, case.reading, published=inside)
             return _spread_of("corruption", sure.values())

@@ -351,7 +351,9 @@ class Bench(TableBench):
         table = self.table
         run = publish_table(table, method_of(method, delta, l), randomness=Randomness(seed))
         case = Case.of(run)
-        found = profile(case.reading, table, table.schema.quasi_identifiers, own=case.own, threads=case.threads)
+        found = profile(
+            case.reading, table, table.schema.quasi_identifiers, own=case.own, dealt=case.dealt, threads=case.threads
+        )
         (sensitive,) = table.schema.sensitive
         figures: dict[str, float] = {}
         for p in PAPERS:
