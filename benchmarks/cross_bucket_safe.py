@@ -44,7 +44,9 @@ def cross_bucket_safe(book: Book, rows: int, data: Path) -> None:
             continue
         book.section(f"Cross-bucket generalization, k={K}, l={L}, {name}, {table.n_rows:,} rows: safe and the paper's")
         beside(book, name, table, asked)
-    book.section(f"Safe cross-bucket generalization, k={K}, l={L}, {rows:,} rows x 8 quasi-identifiers, tables included")
+    book.section(
+        f"Safe cross-bucket generalization, k={K}, l={L}, {rows:,} rows x 8 quasi-identifiers, tables included"
+    )
     engine, tenth, whole = LocalEngine(), _census(rows // 10), _census(rows)
     for name in ("safe", "safe, robust", "safe, exact k"):
         method = uc.CrossBucket(k=K, l=L, **VARIANTS[name])
@@ -75,7 +77,9 @@ def beside(book: Book, name: str, table: Table, asked: Sequence[tuple[str, str]]
             apart = np.abs(sums.estimated - sums.exact) / np.abs(sums.exact)
             book.add(f"{name}, {variant}: SUM estimate, median", np.median(apart), "", note=f"bounds {sums.median:.2f}")
         breach = uc.BucketMatching().run(Case.of(run)).breach[sensitive]
-        book.add(f"{name}, {variant}: worst breach times l", breach.max() * L, "x", 1.0, note=f"mean {breach.mean():.4f}")
+        book.add(
+            f"{name}, {variant}: worst breach times l", breach.max() * L, "x", 1.0, note=f"mean {breach.mean():.4f}"
+        )
 
 
 def _census(rows: int) -> Table:

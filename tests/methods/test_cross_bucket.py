@@ -223,7 +223,10 @@ def test_the_same_seed_gives_the_same_release_and_another_another() -> None:
         ({"k": 2, "l": True}, "The 'l' parameter of CrossBucket"),
         ({"k": 2.5, "l": "3"}, "2 problems"),
         ({"k": 2, "l": 2, "joined": "yes"}, "The 'joined' parameter of CrossBucket"),
-        ({"k": 2, "l": 2, "variant": "both"}, "The 'variant' of CrossBucket `both` is not known. There are: `safe`, `paper`."),
+        (
+            {"k": 2, "l": 2, "variant": "both"},
+            "The 'variant' of CrossBucket `both` is not known. There are: `safe`, `paper`.",
+        ),
         (
             {"k": 2, "l": 2, "variant": "paper", "boxes": "mondrian"},
             "^The 'boxes' parameter of CrossBucket belongs to variant='safe'. Leave it out.$",
