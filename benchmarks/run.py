@@ -28,6 +28,7 @@ from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
 from benchmarks.streamliner import streamliner
+from benchmarks.sums import sums
 from undercover.engines.local import LocalEngine
 from undercover.forms import read as reading_of
 from undercover.forms.boxes import boxes_of, match
@@ -244,6 +245,7 @@ def main() -> None:
     incognito(book, 7 * options.rows // 10, options.data / "adult")
     mutual_cover(book, options.rows, threads)
     minimality(book, threads)
+    sums(book)
     surface(book, options.rows)
     pages(book, options.rows)
     if options.large:
