@@ -15,7 +15,7 @@ SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="inc
 METHODS = {
     "wide boxes": uc.Streamliner(l=4),
     "boxes of a tree": uc.Mondrian(k=7),
-    "two tables": uc.CrossBucket(k=3, l=3),
+    "two tables": uc.CrossBucket(k=3, l=3, variant="paper"),
     "one group": uc.Streamliner(l=2, algorithm="ria"),
 }
 

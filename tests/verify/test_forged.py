@@ -193,7 +193,11 @@ def nobodys(rows: list[list[str]], at: int) -> None:
 
 
 def swapped(rows: list[list[str]], at: int) -> None:
-    other = next(i for i in range(2, len(rows)) if rows[i][at] != rows[1][at])
+    def beside(row: list[str]) -> list[str]:
+        return row[:at] + row[at + 1 :]
+
+    # Rows that are alike otherwise would only change places.
+    other = next(i for i in range(2, len(rows)) if rows[i][at] != rows[1][at] and beside(rows[i]) != beside(rows[1]))
     rows[1][at], rows[other][at] = rows[other][at], rows[1][at]
 
 
