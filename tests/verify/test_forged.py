@@ -193,11 +193,9 @@ def nobodys(rows: list[list[str]], at: int) -> None:
 
 
 def swapped(rows: list[list[str]], at: int) -> None:
-    def beside(row: list[str]) -> list[str]:
-        return row[:at] + row[at + 1 :]
-
-    # Rows that are alike otherwise would only change places.
-    other = next(i for i in range(2, len(rows)) if rows[i][at] != rows[1][at] and beside(rows[i]) != beside(rows[1]))
+    # Whose bucket is whose within a class nobody but the holder knows.
+    classes = ["bucket" in rows[0] and row[:3] == rows[1][:3] for row in rows]
+    other = next(i for i in range(2, len(rows)) if rows[i][at] != rows[1][at] and not classes[i])
     rows[1][at], rows[other][at] = rows[other][at], rows[1][at]
 
 
