@@ -6,7 +6,7 @@ rows or one more. A bucket is a group of at least l rows of pairwise different v
 by itself: class dealing, in which the rows of a bucket lie close together, or `wrap`, which stays safe when values of
 others are known.
 
-Why it is safe (docs/theory/cross_bucket.md): boxes say nothing about values. Somebody who is even told everybody's
+Why it is safe (docs/theory/safe_covers.md): boxes say nothing about values. Somebody who is even told everybody's
 bucket gives each value of a bucket B with 1/|B|, at most 1/l; whoever sees boxes and counts alone knows an average of
 that. Buckets stay whole: parts of them, as the paper's division makes them, would tell which values were dealt
 together.
