@@ -196,7 +196,7 @@ def test_a_release_that_is_gone_counts_as_not_held(ledger: uc.Ledger, tmp_path: 
 
 
 def test_drawn_quasi_identifiers_cannot_be_judged(ledger: uc.Ledger, tmp_path: Path) -> None:
-    method = uc.MutualCover(delta="1/2", l=2)
+    method = uc.MutualCover(variant="paper", delta="1/2", l=2)
     saved(uc.publish(census(), census_schema(), method, ledger=ledger), tmp_path / "one")
     with pytest.raises(UnreachableError, match="cannot be worked out: Its quasi-identifiers were drawn"):
         uc.publish(census(), census_schema(), method, ledger=ledger)

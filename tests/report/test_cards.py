@@ -44,7 +44,7 @@ def results() -> dict[str, Any]:
     drawn = uc.publish(
         people,
         uc.datasets.census_schema(["age", "sex"], "salary", hierarchies=False),
-        uc.MutualCover(delta="1/5", l=10),
+        uc.MutualCover(variant="paper", delta="1/5", l=10),
         seed=1,
     )
     where = {"age": uc.Between(30, 40), "sex": "Female"}

@@ -233,7 +233,7 @@ def test_failed_verification_is_loud(make_run):
         uc.Mondrian(k=5, l=2),
         uc.Anatomy(l=3),
         uc.Streamliner(l=3),
-        uc.MutualCover(delta="1/3", l=3),
+        uc.MutualCover(variant="paper", delta="1/3", l=3),
         uc.CrossBucket(k=3, l=3),
         uc.PerturbedGeneralization(k=4, p=0.4),
         uc.Incognito(k=5),

@@ -132,7 +132,7 @@ class NearestRow:
     --------
     >>> import undercover as uc
     >>> schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    >>> run = uc.publish(uc.datasets.census(500), schema, uc.MutualCover(delta="1/3", l=3), seed=1)
+    >>> run = uc.publish(uc.datasets.census(500), schema, uc.MutualCover(variant="paper", delta="1/3", l=3), seed=1)
     >>> found = uc.attack(run, NearestRow())
     >>> float(found.identity[found.best].mean()) > 1 / 500
     True
