@@ -34,6 +34,7 @@ MAY_NAME_METHODS = (
     PAPERS,
     "io/release/before_forms.py",
     "methods/mutual_cover/",  # partition = "mondrian" is a value of its own parameter
+    "methods/cross_bucket/",  # so is boxes = "mondrian"
     "methods/perturbed_generalization/",  # so are recoding = "mondrian" and "incognito"
 )
 """Files, and folders with all that is in them, in which a method's name may stand."""

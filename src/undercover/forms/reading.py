@@ -81,14 +81,14 @@ class Reading:
     """Of the release; every form's own reading knows its class."""
 
     def __init__(self, release: Release) -> None:
-        self.release = release
+        self.release = copy(release)  # which does not keep this reading in turn: a circle of tables is freed late
         self.form = release.form
         self._written: dict[tuple[str, str, bool], Written] = {}
 
     def of(self, release: Release) -> Self:
         """The same tables read, of a release that says something else of them."""
         again = copy(self)
-        again.release = release
+        again.release = copy(release)
         return again
 
     # The tables.

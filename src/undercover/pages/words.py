@@ -79,6 +79,18 @@ def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
         return None
 
 
+def unspoken(release: Release, promises: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Published columns that no promise speaks of; none where the promises do not say of what they speak.
+
+    >>> from undercover.model.release import Release
+    >>> unspoken(Release("mondrian", {}, (), True), [{"columns": ["age"]}])
+    []
+    """
+    spoken = {name for promise in promises for name in promise["columns"]}
+    held = [column for table in release.tables for column in table.columns if column.role != "structure"]
+    return [name for name in dict.fromkeys(column.name for column in held) if name not in spoken] if spoken else []
+
+
 def declared_by(method: str) -> str:
     """Who says how safe a method is, where it is none of ours and nobody here has checked it; else nothing."""
     if method not in plugins.names("methods"):
