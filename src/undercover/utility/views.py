@@ -68,7 +68,7 @@ def measures_view(found: Mapping[str, Any]) -> View:
         lines.append(("changed", say("{risk} of the cells", moved["changed_cells"])))
         lines.append(("ILoss, sum as in the paper", say("{cost}", moved["iloss_sum"])))
     if "moved_quasi_identifiers" in found:
-        cells, text = found["moved_quasi_identifiers"], "by {cost}, {risk} of the cells; loss is of the value's owner"
+        cells, text = found["moved_quasi_identifiers"], "by {cost}, {risk} of cells; loss is against the value's owner"
         lines.append(("quasi-identifiers moved", say(text, cells["shift"], cells["changed_cells"])))
     parts: list[Part] = [facts(*lines)]
     if found.get("note"):
