@@ -108,22 +108,22 @@ def _fill(
     rows, weights = originals[order].astype(np.int32), counts[order].astype(np.int32)
     tables = kernels.Tables(ends, rows, weights, ends, codes, cells, np.empty(cells[-1]))
     count = len(sizes)
-    objectives, bounds, spreads = (np.zeros(count) for _ in range(3))
-    origins, found = np.zeros(count, np.uint8), np.zeros(len(order))
-    solved = Solved(np.zeros(count, np.int32), objectives, bounds, spreads, origins, found)
+    objectives, bounds, spreads = np.zeros((3, count))
+    origins, y = np.zeros(count, np.uint8), np.zeros(len(order))
+    solved = Solved(np.zeros(count, np.int32), objectives, bounds, spreads, origins, y)
     least, whole = math.ceil(1 / delta), delta.numerator == 1
     cover_tables(np.arange(count), tables, distance.kernel_arguments, float(delta), least, whole, False, LANES, solved)
     for b in range(count):
         here = order[ends[b] : ends[b + 1]]
         inside = cost[np.ix_(here, own[here])]
         cheapest = (counts[here] @ inside).argmin()
-        kept, iterated = int(solved.kept[b]), found[ends[b] : ends[b + 1]]
+        kept, iterated = int(solved.kept[b]), solved.prices[ends[b] : ends[b + 1]]
         if kept:
             released = np.searchsorted(outputs, codes[ends[b] :][:kept])
             x[np.ix_(here, released)] = tables.probabilities[cells[b] :][: sizes[b] * kept].reshape(-1, kept)
         else:  # rounding spoilt it
             x[here, own[here[cheapest]]] = 1.0
-        prices[here] = iterated if iterated.any() or origins[b] == KEPT else inside[:, cheapest]
+        prices[here] = iterated if iterated.any() or solved.origins[b] == KEPT else inside[:, cheapest]
 
 
 def certified_bound(cost: Floats, counts: Floats, prices: Floats, delta: float) -> float:
