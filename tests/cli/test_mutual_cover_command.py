@@ -182,3 +182,23 @@ def test_guided_groups_from_the_command_line(undercover: Command, sized: Path) -
     found = json.loads((sized / "out" / "public" / "release.json").read_text())["method"]["parameters"]
     assert (found["partition"], found["strata"]) == ("guided", ["sex"])
     assert undercover("verify", sized / "out", "--original", sized / "first.csv").code == 0
+
+
+def test_a_delta_that_says_little_is_said_on_the_terminal_and_in_private_only(
+    undercover: Command, tmp_path: Path
+) -> None:
+    # Ten ages of thirty people each need no cover; one person more is of an age of her own.
+    people, out = tmp_path / "people.csv", tmp_path / "out"
+    rows = {"age": [20 + i % 10 for i in range(300)] + [70], "ill": [f"v{i}" for i in range(301)]}
+    asked = ("--qi", "age", "--sensitive", "ill", "--method", "mutual-cover", "--set", "variant=paper")
+    csv.write_csv(pa.table(rows), people)
+    done = undercover("publish", people, *asked, "--set", "delta=1/5", "--set", "l=160", "--out", out)
+    assert done.code == 0
+    assert re.search(r"warning: delta=0\.2 says little here: .* the largest group has 301 rows", done.err)
+    assert "largest group has 301 rows" in (out / "private" / "report.html").read_text(encoding="utf-8")
+    for file in (out / "public").iterdir():
+        assert b"says little" not in file.read_bytes()
+    csv.write_csv(pa.table(rows).slice(0, 300), people)
+    done = undercover("publish", people, *asked, "--set", "delta=1/5", "--set", "l=160", "--out", tmp_path / "none")
+    assert (done.code, "changes nothing here" in done.err) == (3, True)
+    assert not (tmp_path / "none").exists()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from undercover.errors import ParameterError, UnreachableError
+from undercover.methods.mutual_cover import highs
 from undercover.methods.mutual_cover.highs import solve_by_highs
 from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
@@ -299,6 +300,18 @@ def test_the_kernels_table_stays_where_highs_finds_none_cheaper(monkeypatch: pyt
     monkeypatch.setattr(cover, "cover_tables", giving_up(cheaper_than_possible))
     found = output_tables(*ages(), delta=Fraction(1, 2))
     assert found.probabilities.tobytes() == ours.probabilities.tobytes()
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 4])
+def test_a_general_solver_that_is_stopped_spoils_nothing(monkeypatch: pytest.MonkeyPatch, iterations: int) -> None:
+    table, groups = mixed()
+    ours = output_tables(table, groups, delta=Fraction(1, 5))
+    monkeypatch.setattr(cover, "cover_tables", giving_up(lambda p, tables, solved: None))
+    monkeypatch.setattr(highs, "_ITERATIONS", iterations)
+    found = output_tables(table, groups, delta=Fraction(1, 5))
+    check(table, groups, found)
+    assert (found.objectives <= ours.objectives).all()
+    assert (found.bounds >= ours.bounds).all()
 
 
 def test_a_program_that_rounding_spoils_in_the_kernel() -> None:

@@ -74,6 +74,6 @@ def warnings(found: dict[str, Any], unchanged: str) -> Iterator[str]:
     gap = found["largest_optimality_gap"]
     if gap is not None and gap > USUAL_GAP:
         yield (
-            f"The dearest output table moves values by up to {risk(gap)} more than the best one would (certified): it "
+            f"Some output table moves values by up to {risk(gap)} more than the best one would (certified): it "
             "was too large to be solved as a whole. The promise is not touched; smaller groups are solved exactly."
         )
