@@ -12,7 +12,7 @@ from undercover.forms import read
 from undercover.methods.mutual_cover.draw import picked_among
 from undercover.methods.mutual_cover.kernels.likelihood import assignment_marginals
 
-METHOD = uc.MutualCover(delta="1/5", l=10)
+METHOD = uc.MutualCover(variant="paper", delta="1/5", l=10)
 
 
 def mutual_cover(book: Book, rows: int, threads: int) -> None:

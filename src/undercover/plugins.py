@@ -56,6 +56,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
         "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
+        "known-values": "undercover.studies.algorithm_aware.known_values:KnownValues",
         "minimality": "undercover.methods.mondrian.minimality.attack:Minimality",
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },

@@ -333,7 +333,9 @@ def test_a_namesake_is_attacked_itself_and_not_the_method_whose_name_it_bears(me
 
 
 def test_a_run_read_back_makes_its_method_again(tmp_path: Path) -> None:
-    run = uc.publish(uc.datasets.census(200), uc.datasets.census_schema(["age"]), uc.MutualCover(delta="1/3", l=3))
+    run = uc.publish(
+        uc.datasets.census(200), uc.datasets.census_schema(["age"]), uc.MutualCover(variant="paper", delta="1/3", l=3)
+    )
     uc.save(run, tmp_path / "made")
     read = uc.load(tmp_path / "made")
     assert read.method is None

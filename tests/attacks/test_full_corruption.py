@@ -10,7 +10,12 @@ from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-METHODS = (uc.Mondrian(k=20, l=3), uc.Anatomy(l=4), uc.Streamliner(l=4), uc.MutualCover(delta="1/4", l=4))
+METHODS = (
+    uc.Mondrian(k=20, l=3),
+    uc.Anatomy(l=4),
+    uc.Streamliner(l=4),
+    uc.MutualCover(variant="paper", delta="1/4", l=4),
+)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

@@ -128,7 +128,12 @@ def by_permutations(
 @pytest.mark.parametrize("seed", [0, 1, 4])
 def test_as_all_assignments(seed: int, unchanged: str, perturb: int) -> None:
     people = random_people(seed)
-    run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3, unchanged=unchanged, perturb=perturb), seed=seed)
+    run = uc.publish(
+        people,
+        SCHEMA,
+        uc.MutualCover(variant="paper", delta="1/3", l=3, unchanged=unchanged, perturb=perturb),
+        seed=seed,
+    )
     assert 3 <= run.groups.sizes.min() <= run.groups.sizes.max() <= 6
     found = uc.attack(run, Informed())
     identity, attribute = by_permutations(run, people, unchanged, perturb)
@@ -147,7 +152,7 @@ def test_own_distances_weigh_what_is_changed() -> None:
         sensitive="ill",
         columns={"town": uc.Column(hierarchy=TOWNS), "job": uc.Column(distance=jobs)},
     )
-    run = uc.publish(people, schema, uc.MutualCover(delta="1/2", l=3, unchanged="paper"), seed=1)
+    run = uc.publish(people, schema, uc.MutualCover(variant="paper", delta="1/2", l=3, unchanged="paper"), seed=1)
 
     def own(name: str, one: str, other: str) -> float:
         return abs(apart[one] - apart[other]) if name == "job" else distance(name, one, other)
@@ -161,14 +166,16 @@ def test_own_distances_weigh_what_is_changed() -> None:
 
 def test_the_oracle_notices_another_way_to_treat_unchanged_rows() -> None:
     people = random_people(0)
-    run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3), seed=0)
+    run = uc.publish(people, SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3), seed=0)
     identity, _ = by_permutations(run, people, "off", 1)
     assert uc.attack(run, Informed()).identity != pytest.approx(identity, abs=1e-3)
 
 
 def test_uniform_tables_tell_him_nothing_beyond_the_group() -> None:
     people = random_people(3, 15)
-    run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3, tables="uniform", unchanged="off"), seed=3)
+    run = uc.publish(
+        people, SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3, tables="uniform", unchanged="off"), seed=3
+    )
     found = uc.attack(run, Informed())
     assert found.identity == pytest.approx(1 / found.sizes)
     assert found.attribute == pytest.approx(found.shares)
@@ -179,7 +186,7 @@ def test_uniform_tables_tell_him_nothing_beyond_the_group() -> None:
 
 def test_whole_numbers_nobody_has() -> None:
     people = random_people(4)
-    run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3, columns="integer_range"), seed=4)
+    run = uc.publish(people, SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3, columns="integer_range"), seed=4)
     found = uc.attack(run, Informed())
     identity, attribute = by_permutations(run, people, "resample", 1)
     assert found.identity == pytest.approx(identity, abs=1e-9)
@@ -188,7 +195,7 @@ def test_whole_numbers_nobody_has() -> None:
 
 def test_threads_and_a_saved_run_change_nothing(tmp_path: Any) -> None:
     people = random_people(6, 60)
-    run = uc.publish(people, SCHEMA, uc.MutualCover(delta="1/3", l=3))
+    run = uc.publish(people, SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3))
     assert run.original is not None
     one, three = (
         Informed().run(Case(run.original, run.release, run, engine=LocalEngine(threads=threads))).to_dict()

@@ -11,7 +11,7 @@ import undercover as uc
 from undercover.errors import ParameterError
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill")
-COVER = uc.MutualCover(delta="1/2", l=2)
+COVER = uc.MutualCover(variant="paper", delta="1/2", l=2)
 
 
 def table(n: int = 40) -> pa.Table:
@@ -61,7 +61,7 @@ def test_the_nearest_row_is_the_one_a_plain_search_finds(known: tuple[str, ...])
 def test_rows_in_their_order_and_as_they_were_are_all_found() -> None:
     """Nothing is moved: delta = 1 lets everything through. Then everybody with a value of his own is found."""
     data = pa.table({"age": list(range(30)), "sex": ["f"] * 30, "ill": [f"s{i % 5}" for i in range(30)]})
-    run = uc.publish(data, SCHEMA, uc.MutualCover(delta=1, l=2, unchanged="off"), seed=1)
+    run = uc.publish(data, SCHEMA, uc.MutualCover(variant="paper", delta=1, l=2, unchanged="off"), seed=1)
     found = uc.attack(run, uc.NearestRow())
     assert found.identity["nearest"].mean() == 1
     assert found.attribute["ill"]["nearest"].mean() == 1
@@ -94,7 +94,7 @@ def test_it_finds_far_more_than_chance() -> None:
     run = uc.publish(
         uc.datasets.census(2000, seed=1),
         uc.datasets.census_schema(hierarchies=False),
-        uc.MutualCover(delta="1/4", l=4),
+        uc.MutualCover(variant="paper", delta="1/4", l=4),
         seed=1,
     )
     found = uc.attack(run, uc.NearestRow(most=400))

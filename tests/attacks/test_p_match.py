@@ -98,7 +98,7 @@ def assert_same(run: uc.Run, people: pa.Table, trees: dict[str, uc.Hierarchy]) -
 @pytest.mark.parametrize("seed", [0, 1])
 def test_drawn_values(seed: int, columns: str, keep_order: bool) -> None:
     people = random_people(seed)
-    method = uc.MutualCover(delta="1/3", l=3, columns=columns, keep_order=keep_order)
+    method = uc.MutualCover(variant="paper", delta="1/3", l=3, columns=columns, keep_order=keep_order)
     assert_same(uc.publish(people, PLAIN_SCHEMA, method, seed=seed), people, {})
 
 
@@ -117,7 +117,7 @@ def test_two_tables(method: Any) -> None:
 
 def test_the_brute_force_notices_a_row_that_is_taken_for_the_own() -> None:
     people = random_people(4)
-    run = uc.publish(people, PLAIN_SCHEMA, uc.MutualCover(delta="1/3", l=3), seed=1)
+    run = uc.publish(people, PLAIN_SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3), seed=1)
     published = run.release.table().to_pylist()
     shares = shares_of_rows(published, ["ill"])
     own = read(run.release).own_rows(run)
@@ -169,7 +169,7 @@ def test_threads_do_not_change_what_is_found() -> None:
 
 
 def test_the_sweep_has_the_papers_values_and_the_one_asked_for() -> None:
-    run = uc.publish(random_people(6), PLAIN_SCHEMA, uc.MutualCover(delta="1/3", l=3))
+    run = uc.publish(random_people(6), PLAIN_SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3))
     found = uc.attack(run, uc.Linkage(p_match=0.65)).to_dict()
     assert [entry["p"] for entry in found["sweep"]] == [0.3, 0.5, 0.65, 0.7, 0.8, 0.9, 1.0]
     assert found["sweep"][2]["identity"]["mean"] == pytest.approx(found["after"]["identity"]["mean"])
@@ -188,7 +188,7 @@ def test_identity_alone_where_nothing_is_sensitive() -> None:
 
 def test_a_release_alone_does_not_tell_whose_row_it_is() -> None:
     people = random_people(7)
-    run = uc.publish(people, PLAIN_SCHEMA, uc.MutualCover(delta="1/3", l=3))
+    run = uc.publish(people, PLAIN_SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3))
     assert run.original is not None
     for attacker in (uc.Linkage(), uc.Linkage(p_match=0.5)):
         with pytest.raises(DataError, match="stays in the private run"):

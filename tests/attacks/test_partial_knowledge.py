@@ -19,7 +19,7 @@ METHODS = (
     uc.Anatomy(l=3),
     uc.Incognito(k=5),
     uc.CrossBucket(k=5, l=3),
-    uc.MutualCover(delta="1/5", l=5),
+    uc.MutualCover(variant="paper", delta="1/5", l=5),
 )
 
 

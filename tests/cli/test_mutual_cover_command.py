@@ -25,7 +25,7 @@ def published(undercover: Command, tmp_path: Path) -> tuple[Path, Path]:
     out = tmp_path / "out"
     done = undercover(
         "publish", people, "--qi", "age,sex,education", "--sensitive", "income", "--method", "mutual-cover",
-        "--set", "delta=1/4", "--set", "l=4", "--out", out,
+        "--set", "variant=paper", "--set", "delta=1/4", "--set", "l=4", "--out", out,
     )  # fmt: skip
     assert done.code == 0
     assert "Verified from the private run" in done.out
@@ -104,6 +104,7 @@ sensitive = "income"
 distance = "size.csv"
 [method]
 name = "mutual-cover"
+variant = "paper"
 delta = "1/4"
 l = 4
 """

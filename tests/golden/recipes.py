@@ -124,8 +124,18 @@ RECIPES: dict[str, Recipe] = {
     ),
     "streamliner-rda": Recipe(lambda: uc.Streamliner(l=4, algorithm="rda"), hierarchies=False, seed=12),
     "streamliner-gda": Recipe(lambda: uc.Streamliner(l=3, algorithm="gda", allow_unsafe=True), seed=13),
+    "streamliner-classes": Recipe(lambda: uc.Streamliner(l=4, algorithm="classes"), quasi_identifiers=SOME, seed=25),
+    "mutual-cover-layers": Recipe(
+        lambda: uc.MutualCover(delta="1/5", l=5), quasi_identifiers=SOME, seed=26, attacks=PARTLY_KNOWN
+    ),
+    "mutual-cover-blocks": Recipe(
+        lambda: uc.MutualCover(delta="1/4", variant="blocks"), hierarchies=False, seed=27, attacks=PARTLY_KNOWN
+    ),
+    "mutual-cover-groups": Recipe(
+        lambda: uc.MutualCover(l=4, variant="groups", robust=True), hierarchies=False, seed=28, attacks=PARTLY_KNOWN
+    ),
     "mutual-cover-optimal": Recipe(
-        lambda: uc.MutualCover(delta="1/5", l=5),
+        lambda: uc.MutualCover(variant="paper", delta="1/5", l=5),
         quasi_identifiers=("age", "sex", "education", "hours"),
         hierarchies=False,
         seed=14,
@@ -133,6 +143,7 @@ RECIPES: dict[str, Recipe] = {
     ),
     "mutual-cover-paper": Recipe(
         lambda: uc.MutualCover(
+            variant="paper",
             delta="1/4",
             l=4,
             k=6,
@@ -149,7 +160,7 @@ RECIPES: dict[str, Recipe] = {
         attacks=(("--knows-tables",),),
     ),
     "mutual-cover-guided": Recipe(
-        lambda: uc.MutualCover(delta="1/3", l=3, partition="guided", strata=("sex",)),
+        lambda: uc.MutualCover(variant="paper", delta="1/3", l=3, partition="guided", strata=("sex",)),
         quasi_identifiers=("age", "sex", "hours"),
         hierarchies=False,
         seed=16,
@@ -158,8 +169,18 @@ RECIPES: dict[str, Recipe] = {
     "cross-bucket": Recipe(
         lambda: uc.CrossBucket(k=3, l=6), quasi_identifiers=SOME, seed=17, attacks=PARTLY_KNOWN, also_verify=("k=3",)
     ),
-    "cross-bucket-joined": Recipe(
-        lambda: uc.CrossBucket(k=5, l=4, joined=True), hierarchies=False, seed=18, also_verify=("k=3",)
+    "cross-bucket-robust-joined": Recipe(
+        lambda: uc.CrossBucket(k=5, l=4, boxes="exact", robust=True, joined=True), hierarchies=False, seed=18
+    ),
+    "cross-bucket-paper": Recipe(
+        lambda: uc.CrossBucket(k=3, l=6, variant="paper"),
+        quasi_identifiers=SOME,
+        seed=17,
+        attacks=PARTLY_KNOWN,
+        also_verify=("k=3",),
+    ),
+    "cross-bucket-paper-joined": Recipe(
+        lambda: uc.CrossBucket(k=5, l=4, joined=True, variant="paper"), hierarchies=False, seed=18, also_verify=("k=3",)
     ),
     "perturbed-mondrian": Recipe(
         lambda: uc.PerturbedGeneralization(k=6, p=0.3),

@@ -59,7 +59,7 @@ def test_a_group_that_does_not_exist() -> None:
 @pytest.fixture
 def run() -> Run:
     example = uc.datasets.hospital("mutual-cover")
-    return uc.publish(example.table, example.schema, uc.MutualCover(delta="1/3", l=3), seed=1)
+    return uc.publish(example.table, example.schema, uc.MutualCover(variant="paper", delta="1/3", l=3), seed=1)
 
 
 def test_public_tables_cannot_tell_and_do_not_fail(run: Run) -> None:

@@ -27,7 +27,7 @@ METHODS = {
     "anatomy": uc.Anatomy(l=2),
     "incognito": uc.Incognito(k=4, suppression=0.1),
     "streamliner": uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True),
-    "mutual cover": uc.MutualCover(delta="1/3", l=3),
+    "mutual cover": uc.MutualCover(variant="paper", delta="1/3", l=3),
     "perturbed": uc.PerturbedGeneralization(k=4, p="1/3"),
     "cross-bucket": uc.CrossBucket(k=2, l=2),
     "noncentralized": uc.NonCentralized(l=2),
@@ -83,7 +83,7 @@ def test_own_distances_are_written_down(people, tmp_path):
     sizes = uc.Distances(["S", "L", "M"], [[0, 5, 0.1], [5, 0, 1 / 3], [0.1, 1 / 3, 0]])
     columns = {"age": uc.Column(hierarchy=AGES, distance=ages), 'si "ze"': uc.Column(distance=sizes)}
     schema = uc.Schema(quasi_identifiers=["age", 'si "ze"'], sensitive="ill", identifiers=["na;me"], columns=columns)
-    method = uc.MutualCover(delta="1/3", l=3, partition="guided", strata=["age:1"])
+    method = uc.MutualCover(variant="paper", delta="1/3", l=3, partition="guided", strata=["age:1"])
     run = uc.publish(people, schema, method, seed=7)
     folder = save(run, tmp_path / "out")
     assert sorted(path.name for path in (folder / "private").glob("*.csv")) == [

@@ -1,4 +1,4 @@
-"""Whether a kernel has to be compiled: never seen, seen, and seen in an earlier version of its file."""
+"""Whether a kernel has to be compiled: never seen, seen, and seen in an earlier version of its file; and how often."""
 
 import importlib.util
 import os
@@ -56,3 +56,28 @@ def test_a_file_that_was_written_since(tmp_path: Path, monkeypatch: pytest.Monke
     assert needs_compiling(changed.doubled)
     assert changed.doubled(2) == 4
     assert not changed.doubled.stats.cache_hits  # it was compiled once more
+
+
+COUNTERS = """
+from undercover.compiled.jit import arithmetic, inlined, internal, kernel
+
+@DECORATOR
+def one_more(found, i):
+    return found + i
+
+@kernel
+def counted(n):
+    found = 0
+    for i in range(n):
+        found = one_more(found, i)
+    return one_more(0, i=found)
+"""
+
+
+@pytest.mark.parametrize("decorator", ["kernel", "internal", "inlined", "arithmetic"])
+def test_a_counter_that_begins_with_a_constant_is_compiled_for_once(tmp_path: Path, decorator: str) -> None:
+    place = tmp_path / "counting.py"
+    place.write_text(COUNTERS.replace("DECORATOR", decorator))
+    module = loaded(place)
+    assert module.counted(4) == 6
+    assert len(module.one_more.signatures) == 1

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import undercover as uc
 from undercover.errors import InputError
+from undercover.forms import read
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release, to_frame
 from undercover.model.run import Run
@@ -78,3 +84,21 @@ def test_one_line_that_names_the_next_step() -> None:
     assert ".table()" in repr(published)
     assert "private" in repr(run)
     assert "undercover.save()" in repr(run)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [uc.Mondrian(k=5), uc.Anatomy(l=2), uc.PerturbedGeneralization(k=5, p=0.3), uc.MutualCover(delta="1/2", l=2)],
+    ids=lambda method: method.name,
+)
+def test_tables_that_nobody_holds_any_more_are_freed_at_once(method: Any) -> None:
+    run = uc.publish(uc.datasets.census(300), uc.datasets.census_schema(["age", "sex"]), method, seed=1)
+    uc.verify(run.release)
+    reading = read(run.release)
+    held = [weakref.ref(it) for it in (run.release, reading, *reading.classes.sensitive.values())]
+    gc.disable()
+    try:
+        del run, reading
+        assert not [one() for one in held if one() is not None]
+    finally:
+        gc.enable()

@@ -91,7 +91,9 @@ def test_over_all_groups_that_may_carry_a_value(columns: str) -> None:
 def test_the_run_gives_both_figures_and_more_rows_hide_better() -> None:
     people = uc.datasets.census(2000, seed=3)
     run = uc.publish(
-        people, uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income"), uc.MutualCover(delta="1/4", l=4)
+        people,
+        uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income"),
+        uc.MutualCover(variant="paper", delta="1/4", l=4),
     )
     found = run.diagnostics["reidentification_by_one_value"]
     assert 0 < found["over_all_rows"]["mean"] < found["mean"]

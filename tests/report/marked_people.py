@@ -95,7 +95,7 @@ RECIPES = {
     "mondrian in bins": Recipe(schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.Mondrian(k=K)),
     "anatomy in bins": Recipe(schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.Anatomy(l=3)),
     "mutual cover in bins": Recipe(
-        schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.MutualCover(delta="1/3", l=3)
+        schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.MutualCover(variant="paper", delta="1/3", l=3)
     ),
     "perturbed bins": Recipe(
         schema(*PLAIN, sensitive="pay", bins=True), lambda _: uc.PerturbedGeneralization(k=K, p=0.5)
@@ -110,9 +110,13 @@ RECIPES = {
     "streamliner rda": Recipe(schema(*PLAIN), lambda _: uc.Streamliner(l=L, algorithm="rda")),
     "streamliner gda": Recipe(schema(*PLAIN), lambda _: uc.Streamliner(l=L, algorithm="gda", allow_unsafe=True)),
     "streamliner ria": Recipe(schema(*PLAIN), lambda _: uc.Streamliner(l=L, algorithm="ria")),
-    "mutual cover": Recipe(schema(*PLAIN), lambda _: uc.MutualCover(delta="1/3", l=L)),
-    "mutual cover of numbers": Recipe(schema(*PLAIN, sensitive="pay"), lambda _: uc.MutualCover(delta="1/3", l=L)),
-    "mutual cover in order": Recipe(schema(*PLAIN), lambda _: uc.MutualCover(delta="1/3", l=L, keep_order=True)),
+    "mutual cover": Recipe(schema(*PLAIN), lambda _: uc.MutualCover(variant="paper", delta="1/3", l=L)),
+    "mutual cover of numbers": Recipe(
+        schema(*PLAIN, sensitive="pay"), lambda _: uc.MutualCover(variant="paper", delta="1/3", l=L)
+    ),
+    "mutual cover in order": Recipe(
+        schema(*PLAIN), lambda _: uc.MutualCover(variant="paper", delta="1/3", l=L, keep_order=True)
+    ),
     "cross-bucket": Recipe(schema(*PLAIN), lambda _: uc.CrossBucket(k=3, l=L)),
     "cross-bucket of numbers": Recipe(schema(*PLAIN, sensitive="pay"), lambda _: uc.CrossBucket(k=3, l=L)),
     "cross-bucket joined": Recipe(schema(*PLAIN), lambda _: uc.CrossBucket(k=3, l=L, joined=True)),

@@ -13,7 +13,7 @@ from undercover.verbs.report import summarize
 METHODS = {
     "one table": uc.Mondrian(k=5, l=2),
     "two tables": uc.CrossBucket(k=3, l=3),
-    "drawn": uc.MutualCover(delta="1/3", l=3),
+    "drawn": uc.MutualCover(variant="paper", delta="1/3", l=3),
     "perturbed": uc.PerturbedGeneralization(k=4, p=0.4),
     "levels": uc.Incognito(k=5),
 }

@@ -82,7 +82,7 @@ def test_nasty_column_names_stay_text():
 
 
 METHODS = {
-    "Matching on some of the values": uc.MutualCover(delta="1/5", l=5),
+    "Matching on some of the values": uc.MutualCover(variant="paper", delta="1/5", l=5),
     "Which generalisations keep the promise": uc.Incognito(k=5),
     "What other k and p would promise": uc.PerturbedGeneralization(k=6, p=0.3),
     "Knowing other people's values": uc.Anatomy(l=3),

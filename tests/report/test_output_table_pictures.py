@@ -16,7 +16,9 @@ from undercover.pages.svg import svg
 @pytest.fixture(scope="module")
 def run():
     schema = uc.datasets.census_schema(["age", "sex", "education"])
-    return uc.publish(uc.datasets.census(600, seed=4), schema, uc.MutualCover(delta="1/5", l=5), seed=1)
+    return uc.publish(
+        uc.datasets.census(600, seed=4), schema, uc.MutualCover(variant="paper", delta="1/5", l=5), seed=1
+    )
 
 
 def by_hand(rows):

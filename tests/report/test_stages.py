@@ -35,7 +35,7 @@ def test_every_stage_has_its_numbers_and_its_time():
 
 
 def test_what_methods_say_of_themselves():
-    run, stages = told(uc.MutualCover(delta="1/3", l=3))
+    run, stages = told(uc.MutualCover(variant="paper", delta="1/3", l=3))
     assert str(run.diagnostics["rows_left_unchanged"]) in stages["Drawn"]["text"]
     assert (
         f"{sum(run.diagnostics['tables_by_origin'].values()):,} random output tables" in stages["Output tables"]["text"]

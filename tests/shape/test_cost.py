@@ -14,7 +14,7 @@ VERIFYING = "import sys, undercover; assert undercover.verify(sys.argv[1]).holds
 METHODS = {
     "generalized": uc.Mondrian(k=5),
     "buckets": uc.Anatomy(l=3),
-    "drawn": uc.MutualCover(l=3, delta=0.5),
+    "drawn": uc.MutualCover(variant="paper", l=3, delta=0.5),
     "perturbed": uc.PerturbedGeneralization(k=5, p=0.3),
 }
 

@@ -32,7 +32,7 @@ def planted(rows=3000, seed=1, kind="numeric"):
     [
         (uc.Mondrian(k=5), 0.16),
         (uc.Anatomy(l=2), 0.16),
-        (uc.MutualCover(delta="1/2", l=2), 0.2),
+        (uc.MutualCover(variant="paper", delta="1/2", l=2), 0.2),
         (uc.PerturbedGeneralization(k=2, p=0.9), 0.16),
         (uc.CrossBucket(k=2, l=2), 0.3),
     ],

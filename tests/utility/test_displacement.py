@@ -89,7 +89,9 @@ def test_own_distances_equal_to_the_usual_ones_measure_the_same() -> None:
         "sex": uc.Column(distance=uc.Distances(sorted(set(people["sex"].to_pylist())), 1 - np.eye(2))),
     }
     own = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", columns=columns)
-    runs = [uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4), seed=5) for schema in (usual, own)]
+    runs = [
+        uc.publish(people, schema, uc.MutualCover(variant="paper", delta="1/4", l=4), seed=5) for schema in (usual, own)
+    ]
     assert runs[0].release.table().equals(runs[1].release.table())
     assert uc.measure(people, runs[0]).to_dict() == uc.measure(people, runs[1]).to_dict()
 
@@ -101,7 +103,7 @@ def test_what_is_measured_is_what_was_optimised() -> None:
     values = sorted(set(people["education"].to_pylist()))
     apart = np.triu(np.random.default_rng(1).uniform(0, 9, (len(values), len(values))), 1)
     apart += apart.T
-    method = uc.MutualCover(delta="1/4", l=4, unchanged="off")
+    method = uc.MutualCover(variant="paper", delta="1/4", l=4, unchanged="off")
 
     def published(**settings: Any) -> tuple[uc.Run, float]:
         columns = {"education": uc.Column(kind="categorical", **settings)}
@@ -127,7 +129,7 @@ def test_what_is_measured_is_what_was_optimised() -> None:
 def test_a_run_knows_whose_row_is_whose(columns: str, tmp_path: Any) -> None:
     people = uc.datasets.census(300, seed=2).select(["age", "sex", "education", "income"])
     schema = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
-    run = uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4, columns=columns), seed=5)
+    run = uc.publish(people, schema, uc.MutualCover(variant="paper", delta="1/4", l=4, columns=columns), seed=5)
     found = uc.measure(people, run).to_dict()
     own = read(run.release).own_rows(run)
     assert own is not None
@@ -150,7 +152,7 @@ def test_a_run_knows_whose_row_is_whose(columns: str, tmp_path: Any) -> None:
 def test_from_public_alone_nobody_can_tell() -> None:
     people = uc.datasets.census(200, seed=2)
     schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    run = uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4))
+    run = uc.publish(people, schema, uc.MutualCover(variant="paper", delta="1/4", l=4))
     found = uc.measure(people, run.release)
     assert found.loss == {}
     assert "stays in the private run" in found.to_dict()["note"]
@@ -158,7 +160,7 @@ def test_from_public_alone_nobody_can_tell() -> None:
     assert run.original is not None
     with pytest.raises(NotTold, match="stays in the private run"):
         displacement(run.original, read(run.release))
-    kept = uc.publish(people, schema, uc.MutualCover(delta="1/4", l=4, keep_order=True))
+    kept = uc.publish(people, schema, uc.MutualCover(variant="paper", delta="1/4", l=4, keep_order=True))
     assert uc.measure(people, kept.release).to_dict() == uc.measure(people, kept).to_dict()
 
 

@@ -23,8 +23,8 @@ FORMS = {
     "mondrian": uc.Mondrian(k=4),
     "anatomy": uc.Anatomy(l=2),
     "streamliner": uc.Streamliner(l=2),
-    "mutual cover": uc.MutualCover(delta="1/2", l=2),
-    "mutual cover over ranges": uc.MutualCover(delta="1/2", l=2, columns="integer_range"),
+    "mutual cover": uc.MutualCover(variant="paper", delta="1/2", l=2),
+    "mutual cover over ranges": uc.MutualCover(variant="paper", delta="1/2", l=2, columns="integer_range"),
     "perturbed": uc.PerturbedGeneralization(k=4, p=0.5),
     "cross-bucket": uc.CrossBucket(k=2, l=2),
 }

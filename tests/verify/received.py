@@ -34,9 +34,10 @@ METHODS: dict[str, Any] = {
     "mondrian": uc.Mondrian(k=5, l=2),
     "mondrian-k": uc.Mondrian(k=5),
     "anatomy": uc.Anatomy(l=3),
-    "mutual-cover": uc.MutualCover(delta="1/3", l=3),
+    "mutual-cover": uc.MutualCover(variant="paper", delta="1/3", l=3),
     "perturbed": uc.PerturbedGeneralization(k=6, p=0.3),
     "cross-bucket": uc.CrossBucket(k=2, l=3, joined=True),
+    "dealt": uc.MutualCover(delta="1/3", l=3),
     "streamliner": uc.Streamliner(l=3),
 }
 

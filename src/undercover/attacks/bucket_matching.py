@@ -128,7 +128,11 @@ class BucketMatching:
         """Something is sensitive, and its values are true."""
         if not case.original.schema.sensitive:
             return "Bucket matching needs a known column and a sensitive one."
-        return None if case.reading.true_values else "Bucket matching weighs true values; here they were drawn."
+        return (
+            None
+            if case.reading.true_values
+            else "Bucket matching weighs true values; here they were drawn or dealt anew."
+        )
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> BucketMatchingResult:
         """Attack every row of the original through the release."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, types
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -19,7 +19,26 @@ def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
     made = njit(nogil=True, cache=True)(function)
     _without_what_moved(made._cache._cache_file)
-    return cast(F, made)
+    return cast(F, _once_for_whole_numbers(made))
+
+
+def _once_for_whole_numbers(made: Any) -> Any:
+    """Compile for whole numbers, never for one of them.
+
+    A counter that begins with 0 is taken for the constant at first, and for a number when its loop has been seen: Numba
+    then compiles all that it was handed to a second time.
+    """
+    ask = made.get_call_template
+
+    def get_call_template(given: Any, named: Any) -> Any:
+        return ask([_number(kind) for kind in given], {name: _number(kind) for name, kind in named.items()})
+
+    made.get_call_template = get_call_template
+    return made
+
+
+def _number(kind: Any) -> Any:
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
 
 
 def _without_what_moved(file: Any) -> None:
@@ -41,7 +60,7 @@ def _without_what_moved(file: Any) -> None:
 
 def internal(function: F) -> F:
     """Compile a function that only kernels call: it needs no entry point of its own."""
-    return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+    return _part(function)
 
 
 def inlined(function: F) -> F:
@@ -49,13 +68,18 @@ def inlined(function: F) -> F:
 
     At any other call every array of every tuple it takes is copied, seven words each.
     """
-    return cast(F, njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function))
+    return _part(function, forceinline=True)
 
 
 def arithmetic(function: F) -> F:
     """Compile floating-point loops that only kernels call: sums may be reordered, a division by zero gives infinity."""
-    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
-    return cast(F, njit(nogil=True, fastmath={"reassoc", "contract", "nsz", "arcp"}, **options)(function))
+    return _part(function, fastmath={"reassoc", "contract", "nsz", "arcp"}, error_model="numpy")
+
+
+def _part(function: F, **options: Any) -> F:
+    """Compile a function that Python never calls."""
+    made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+    return cast(F, _once_for_whole_numbers(made))
 
 
 def needs_compiling(dispatcher: Any) -> bool:

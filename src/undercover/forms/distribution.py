@@ -58,19 +58,24 @@ class Distribution:
         """Rows of the most frequent value of each class."""
         return self.maxima(self.counts)
 
-    @cached_property
+    @property
     def as_read(self) -> Distribution:
         """The same with values that nobody can tell apart on a page counted as one, under the first of them.
 
         A value that shows nothing at all counts as missing.
         """
+        return self if self._merged is None else self._merged
+
+    @cached_property
+    def _merged(self) -> Distribution | None:
+        """``None`` where every value is told apart: who keeps himself is freed late."""
         kind = self.values.type
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-            return self
+            return None
         place: dict[str, int] = {}
         merged = np.array([place.setdefault(as_read(label), len(place)) for label in self.labels], dtype=np.int64)
         if len(place) == self.n_values:
-            return self
+            return None
         keys, entry = np.unique(self.class_index * len(place) + merged[self.value_index], return_inverse=True)
         first = first_rows(merged, len(place))
         return replace(

@@ -32,7 +32,7 @@ from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
 
 _SHOWN = 5
-_ABOUT = ("form", "column", "c")
+_ABOUT = ("form", "column", "c", "of")
 
 NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
@@ -226,7 +226,7 @@ def _classes(release: Release, wrong: list[str]) -> Classes | None:
 def verify_private(verification: Verification, run: Run) -> Verification:
     """The same verification, with what published tables cannot show recomputed from the private run."""
     findings = list(verification.findings)
-    problems = list(verification.problems)
+    problems = [*verification.problems, *read(run.release).misstated(run)]
     for i, finding in enumerate(findings):
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})

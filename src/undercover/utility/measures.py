@@ -32,9 +32,10 @@ class Measures(Viewable):
     ``discernibility`` counts rows that are written alike. Where groups of a run were published with the same cells,
     ``discernibility_by_groups`` counts the groups apart; else it is ``None``. ``discernibility_optimum`` is the least
     of any release that promises classes of the same size; ``None`` where the release states neither k nor l.
-    ``query_errors`` (COUNT) and ``sum_errors`` (SUM) are there where they were asked for. Where quasi-identifiers were
-    drawn at random there are no classes to count: ``displacement`` says how far values were moved, or ``note`` why
-    nobody can tell. ``tables`` has the distributions of columns and pairs, before and after.
+    ``query_errors`` (COUNT) and ``sum_errors`` (SUM) are there where asked for. Where quasi-identifiers were drawn, no
+    classes are counted: ``displacement`` says how far values moved, or ``note`` why nobody can tell. Where sensitive
+    values were dealt anew it is against the owner of the value, and ``moved_cells`` how far quasi-identifiers alone
+    were moved from the person's place. ``tables`` has the distributions of columns and pairs, before and after.
 
     Examples
     --------
@@ -53,6 +54,7 @@ class Measures(Viewable):
     query_errors: tuple[QueryErrorResult, ...] = ()
     sum_errors: tuple[SumErrorResult, ...] = ()
     displacement: Displacement | None = None
+    moved_cells: Displacement | None = None
     note: str = ""
     tables: BinnedTables | None = field(default=None, repr=False, compare=False)
 
@@ -80,6 +82,9 @@ class Measures(Viewable):
             asked["sum_errors"] = [result.to_dict() for result in self.sum_errors]
         if self.displacement is not None:
             asked["displacement"] = self.displacement.to_dict()
+        if self.moved_cells is not None:
+            means = {name: loss.arithmetic for name, loss in self.moved_cells.losses().items()}
+            asked["moved_quasi_identifiers"] = {**means, **self.moved_cells.to_dict()}
         if self.note:
             asked["note"] = self.note
         if self.tables is not None:
@@ -151,5 +156,6 @@ def measure(
         sum_errors=tuple(asked.of_release(original, release) for asked in sums),
         tables=binned_tables(original, release),
         displacement=moved,
+        moved_cells=reading.moved_cells(original, case.run),
         note=note,
     )

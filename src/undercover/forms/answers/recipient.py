@@ -101,8 +101,9 @@ class Recipient:
     def __post_init__(self) -> None:
         reading = read(self.release)
         if not (reading.covers and reading.true_values):
+            did = "changed places" if reading.permuted else "are drawn"
             raise NotTold(
-                f"Values published by {self.release.method} are drawn at random; they cannot be counted as they stand."
+                f"Values published by {self.release.method} {did} at random; they cannot be counted as they stand."
                 + (" Ask undercover.PerturbedCounts." if reading.channel is not None else "")
             )
         if reading.classes.problems:
@@ -179,7 +180,7 @@ class SumAnswer(Viewable):
     def view(self) -> View:
         """What it shows; bounds are rounded outwards."""
         if self.lower is None or self.upper is None:
-            bounds: tuple[str, Said | str] = ("bounds", "without bounds: values were drawn at random")
+            bounds: tuple[str, Said | str] = ("bounds", "without bounds: values were drawn or dealt at random")
         else:
             ends = Figure(self.lower, text=outwards(self.lower)), Figure(self.upper, text=outwards(self.upper, up=True))
             bounds = ("surely", Said("from {} to {}", ends))
