@@ -27,6 +27,7 @@ from benchmarks.minimality import minimality
 from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
+from benchmarks.safe_covers import safe_covers
 from benchmarks.streamliner import streamliner
 from benchmarks.sums import sums
 from undercover.engines.local import LocalEngine
@@ -244,6 +245,7 @@ def main() -> None:
     cross_bucket_safe(book, options.rows, options.data)
     incognito(book, 7 * options.rows // 10, options.data / "adult")
     mutual_cover(book, options.rows, threads)
+    safe_covers(book, options.rows, threads, options.data)
     minimality(book, threads)
     sums(book)
     surface(book, options.rows)

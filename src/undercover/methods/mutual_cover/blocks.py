@@ -108,8 +108,9 @@ def _fill(
     rows, weights = originals[order].astype(np.int32), counts[order].astype(np.int32)
     tables = kernels.Tables(ends, rows, weights, ends, codes, cells, np.empty(cells[-1]))
     count = len(sizes)
-    figures = (np.zeros(count) for _ in range(3))
-    solved = Solved(np.zeros(count, np.int32), *figures, np.zeros(count, np.uint8), np.zeros(len(order)))
+    objectives, bounds, spreads = np.zeros((3, count))
+    origins, y = np.zeros(count, np.uint8), np.zeros(len(order))
+    solved = Solved(np.zeros(count, np.int32), objectives, bounds, spreads, origins, y)
     least, whole = math.ceil(1 / delta), delta.numerator == 1
     cover_tables(np.arange(count), tables, distance.kernel_arguments, float(delta), least, whole, False, LANES, solved)
     for b in range(count):
