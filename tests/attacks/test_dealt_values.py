@@ -1,5 +1,6 @@
 """Attackers before values that were dealt anew: every belief follows the law, beside a plain twin that counts rows."""
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -9,11 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
-from dealing import SHAPES, Shape, dealt
+from dealing import SHAPES, Dealing, Shape, dealt, people
 from undercover.attacks.corruption.true_values import full_corruption
 from undercover.attacks.partial.profile import profile
 from undercover.forms.case import Case
 from undercover.forms.dealt.law import Law
+from undercover.forms.dealt.rows import row_codes
+from undercover.model.table import Table
+from undercover.randomness import Randomness
+from undercover.verbs.publish import publish_table
 
 DEALT: tuple[Shape, ...] = ("layers", "groups")
 KNOWN = ("age", "town")
@@ -213,3 +218,28 @@ def test_nobody_gets_more_out_of_a_release_than_it_promises(method: Any, identit
     assert 0 < max(linked.identity.max(), *(found.max() for found in near.identity.values())) <= identity
     (name,) = run.schema.sensitive
     assert max(linked.attribute[name].max(), *(found.max() for found in near.attribute[name].values())) <= attribute
+
+
+def came_out(shape: Shape, seeds: range, *, other: bool = False) -> float:
+    """How many standard errors lie between how often rows fit and their chance; ``other``: that in other groups."""
+    data, schema = people()
+    table, found = Table.from_arrow(data, schema), []
+    method = Dealing(shape=shape, l=None if shape == "blocks" else 4)
+    for seed in seeds:
+        case = Case.of(publish_table(table, method, randomness=Randomness(seed)))
+        assert case.dealt is not None
+        dealt = replace(case.dealt, groups=np.arange(40) % 8) if other else case.dealt
+        cells, codes = row_codes(case.reading, ("town",), table), table["town"].codes[:, None].astype(np.int64)
+        fits = case.reading.own_fits(("town",), table, case.own)
+        assert fits is not None
+        found.append(float((fits[:, 0] - dealt.chance(cells, codes)).sum()))
+    return abs(float(np.mean(found))) / (float(np.std(found, ddof=1)) / len(found) ** 0.5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_chance_of_a_row_is_how_often_it_comes_out(shape: Shape) -> None:
+    assert came_out(shape, range(150)) < 4
+
+
+def test_the_chance_in_other_groups_is_not() -> None:
+    assert came_out("blocks", range(150), other=True) > 4

@@ -33,10 +33,6 @@ _MOVED = (
     "number of its values, as in the paper, where it is added up over all cells. There are no classes, so "
     "discernibility does not apply."
 )
-_DEALT = (
-    "Sensitive values were dealt anew. A person's own row is the one that carries the person's value, and loss is how "
-    "far its cells are from the person's; quasi-identifiers moved is how far they were moved before values were dealt."
-)
 _OLD_SHAPE = "The table has its old shape; there are no classes, so discernibility does not apply."
 _KEPT = (
     "What somebody would estimate from the release, beside the truth: cells are spread evenly over what they cover, "
@@ -70,13 +66,11 @@ def measures_view(found: Mapping[str, Any]) -> View:
         lines.append(("changed", say("{risk} of the cells", moved["changed_cells"])))
         lines.append(("ILoss, sum as in the paper", say("{cost}", moved["iloss_sum"])))
     if "moved_quasi_identifiers" in found:
-        cells, text = found["moved_quasi_identifiers"], "by {cost} of their scale, {risk} of the cells changed"
+        cells, text = found["moved_quasi_identifiers"], "by {cost}, {risk} of cells; loss is against the value's owner"
         lines.append(("quasi-identifiers moved", say(text, cells["shift"], cells["changed_cells"])))
     parts: list[Part] = [facts(*lines)]
     if found.get("note"):
         parts += [_OLD_SHAPE, say("Not measured: {plain}", found["note"])]
-    if "moved_quasi_identifiers" in found:
-        parts.append(_DEALT)
     if found["loss"]:
         parts += [_MOVED if found["classes"] is None else _CLASSES, partial(loss_chart, by_column(found))]
         parts.append(_losses(found))
