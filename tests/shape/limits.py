@@ -20,11 +20,11 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 46_000 + 5_300 + 600 + 800 + 700
+MOST_SOURCE = 46_000 + 5_300 + 600 + 800 + 710
 """Lines of the whole: of the house when it was built, and of what made its labels true (attackers who see everything
 that is published, several releases of the same people, the ledger, a closed world to verify in, signatures), of
 values dealt anew (their law, promises and words), and of sums in measure and report, beliefs as curves, and variants
-beside the papers' in the experiments (700)."""
+beside the papers' in the experiments (710)."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""
