@@ -50,6 +50,7 @@ def _recipe(name: str) -> None:
     import undercover as uc
     from undercover import plugins
     from undercover.errors import UndercoverError
+    from undercover.utility.queries.sums import sums_of_each
 
     recipe = RECIPES[name]
     method = recipe.method()
@@ -63,7 +64,8 @@ def _recipe(name: str) -> None:
         for attacker in (uc.Linkage(p_match=0.5), *attackers):
             with suppress(UndercoverError):
                 uc.attack(run, attacker)
-        uc.measure(people, run, query_error=uc.QueryError(queries=20))
+        sums = sums_of_each(run.original, run.release, 20) if run.original is not None else ()
+        uc.measure(people, run, query_error=uc.QueryError(queries=20), sum_error=sums)
 
 
 def _code_widths() -> None:

@@ -1,13 +1,13 @@
 import pytest
 
 from undercover.pages.svg import svg
+from undercover.utility.queries.views import query_error_chart
 from undercover.utility.views import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_PAIRS,
     association_chart,
     distribution_chart,
-    query_error_chart,
 )
 
 NASTY = "<script>alert('x')</script>"

@@ -98,7 +98,7 @@ def test_figures_are_what_they_are_called(whole):
     assert k5["privacy"]["corruption"]["worst"] == 1.0
     assert by_title["Anatomy, l=4"]["privacy"]["attribute"]["worst"] <= 1 / 4 + 1e-12
     assert by_title["Anatomy, l=4"]["utility"]["iloss"] == 0.0
-    drawn = by_title["Mutual cover, delta=1/5"]
+    drawn = by_title["Mutual cover, the paper's, delta=1/5"]
     assert set(drawn["privacy"]["identity"]["by_attack"]) == {"linkage", "partial-linkage", "informed"}
     assert "iloss" in drawn["notes"]
     assert drawn["utility"]["iloss"] is None

@@ -20,7 +20,7 @@ from undercover.model.table import Table
 from undercover.model.view import FigureTable, View
 from undercover.utility.queries.sum_workload import draw_predicate, numbers_of
 from undercover.utility.queries.sums import SumError, SumErrorResult, _known_values, sums_of_each
-from undercover.utility.views import sum_error_chart
+from undercover.utility.queries.views import sum_error_chart
 
 NAMES = ["age", "sex", "education", "marital_status", "hours"]
 

@@ -32,8 +32,8 @@ from undercover.model.table import Table
 from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.utility.queries.views import error_view
 from undercover.utility.queries.workload import Evaluator, Workload, asks_for_ranges, draw_workload, evaluate
-from undercover.utility.views import error_view
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
 ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the whole are shown together

@@ -39,7 +39,7 @@ from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 from undercover.utility.queries.counts import FLOOR, by_answer
 from undercover.utility.queries.sum_workload import Asked, Boxes, Floats, SumQueries, draw_sums, numbers_of
-from undercover.utility.views import error_view
+from undercover.utility.queries.views import error_view
 
 COLUMNS = 4  # quasi-identifiers a query asks about
 
