@@ -20,9 +20,10 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 46_000 + 5_300
+MOST_SOURCE = 46_000 + 5_300 + 940
 """Lines of the whole: of the house when it was built, and of what made its labels true (attackers who see everything
-that is published, several releases of the same people, the ledger, a closed world to verify in, signatures)."""
+that is published, several releases of the same people, the ledger, a closed world to verify in, signatures; known
+values on larger tables, k of releases together, tables in parts)."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""
