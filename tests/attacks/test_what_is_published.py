@@ -303,6 +303,19 @@ def test_one_known_value_tells_of_other_groups_where_rows_are_zipped() -> None:
     assert attacked(uc.Streamliner(l=2), trials=50, known=1).safe
 
 
+def test_groups_that_are_reported_as_single_people_are_told() -> None:
+    """Whoever says that everybody is a group by himself would be certain beforehand, and nothing could tell more."""
+
+    def alone(draft: Draft, table: Table, randomness: Randomness) -> Draft:
+        return replace(draft, groups=Groups(np.arange(table.n_rows, dtype=np.int32), table.n_rows))
+
+    found = attacked(pairs(alone))
+    assert not found.safe
+    assert found.differs == "the run reports groups of 1, and k-anonymity promises k = 2 of each"
+    assert "does not do what it says" in repr(found)
+    assert attacked(pairs(lambda draft, table, randomness: draft)).differs is None
+
+
 def declared(name: str) -> list[Any]:
     made = [
         plugins.load("methods", name)(**example.parameters)

@@ -115,6 +115,10 @@ def test_another_table_never_makes_strict_hold(tmp_path: Path, undercover: Run) 
     shown = undercover("joint-risk", *files, "--sensitive", "pay", "--l", "2", "--strict").out
     assert "somebody who knows everybody's quasi-identifiers: at least 1." in shown
     assert "where more than two tables tell two values apart" in shown
+    assert "It does not say that he is certain of anybody here." in " ".join(shown.split())
+    assert "joint-risk --overlap" in " ".join(shown.split())
+    alone = undercover("joint-risk", files[0], "--sensitive", "pay", "--l", "2", "--strict").out
+    assert "nearly all real tables" not in alone  # two values are left to him there
     assert "at least 2 values to whoever knows everybody: DOES NOT HOLD" in shown
 
 

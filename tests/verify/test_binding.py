@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 from received import saved
+from typer.testing import CliRunner
 
 import undercover as uc
+from undercover.cli.main import app
 from undercover.errors import VerificationError
-from undercover.io.release.before_forms import NOT_HASHED
+from undercover.io.release.before_forms import OLD
 from undercover.testing.forged import Folder
 
 CHANGES: dict[str, tuple[Callable[[Folder], Any], str]] = {
@@ -74,7 +76,8 @@ def test_a_recipe_is_not_taken_from_a_folder_that_was_changed(tmp_path: Path) ->
 
 def make_old(out: Path) -> None:
     """The folder as an earlier version wrote it: no hashes of files, no columns of promises, nothing in the run."""
-    for path, keys in ((out / "public" / "release.json", ("files",)), (out / "private" / "run.json", ("release",))):
+    later = ("files", "corruption_robust")
+    for path, keys in ((out / "public" / "release.json", later), (out / "private" / "run.json", ("release",))):
         content = json.loads(path.read_text("utf-8"))
         for key in keys:
             del content[key]
@@ -90,8 +93,22 @@ def test_old_releases_still_verify_and_say_what_is_not_covered(method: str, tmp_
     for target in (out, out / "public"):
         found = uc.verify(target)
         assert found.holds, found.problems
-        assert NOT_HASHED in found.notes
+        assert OLD in found.notes
+        assert found.old
+        assert found.to_dict()["old"] is True
+        assert found.view().verdict == "plain"
+        done = CliRunner().invoke(app, ["verify", str(target)])
+        assert done.exit_code == 0
+        said = " ".join(done.output.split())
+        assert "OLD RELEASE, or one whose manifest was cut down" in said
+        assert not said.endswith(" verified")
     assert uc.verify(out).stated == {"algorithm_safe": None, "corruption_robust": None}
+
+
+def test_a_release_of_this_version_is_not_old(tmp_path: Path) -> None:
+    found = uc.verify(saved("mondrian", tmp_path) / "public")
+    assert not found.old
+    assert found.said == "everything holds"
 
 
 def test_old_releases_are_held_to_what_they_say(tmp_path: Path) -> None:

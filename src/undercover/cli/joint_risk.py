@@ -34,7 +34,10 @@ def command(
     size: Annotated[int | None, typer.Option(help="People in a combination, if the attacker knows it.", min=1)] = None,
     l: Annotated[int | None, typer.Option("--l", help="Values that must be left; exit code 4 if fewer.", min=1)] = None,  # noqa: E741
     strict: Annotated[
-        bool, typer.Option("--strict", help="Of --l: to somebody who knows everybody's quasi-identifiers, too.")
+        bool,
+        typer.Option(
+            "--strict", help="Of --l: to whoever knows everybody, in any world. Real tables leave 1: see --overlap."
+        ),
     ] = False,
     overlap: Annotated[
         bool, typer.Option("--overlap", help="Your own release folders: attack everybody, cells that cross included.")

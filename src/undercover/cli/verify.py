@@ -59,6 +59,8 @@ def _word(found: Verification) -> tuple[str, str]:
         return "VERIFICATION FAILED", "bold red"
     if all(finding.holds is None for finding in found.findings):
         return "nothing fails; what was promised needs the private run", "bold"
+    if found.old:
+        return "verified as far as an OLD RELEASE can be: see what it does not tell", "bold yellow"
     return "verified", "bold green"
 
 

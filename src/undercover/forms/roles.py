@@ -7,10 +7,13 @@ list, and a role that the cells contradict is told.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from undercover.errors import listed, unknown
 from undercover.forms.alike import look_alikes, spelled_alike
@@ -23,6 +26,8 @@ ROLES = ("quasi-identifier", "sensitive", "insensitive", "structure")
 """Of published columns."""
 
 _ENOUGH_ROWS = 20  # numbers that follow one another in fewer rows may be values
+_MANY_ROWS = 100  # and whole numbers that are all different, though there are few to choose from
+_ONE_NUMBER = re.compile(r"(\D*)(\d{1,15})(\D*)")
 _SHOWN = 6
 
 
@@ -66,7 +71,7 @@ def _of_columns(release: Release, table: PublishedTable) -> Iterator[str]:
 def strange_cells(reading: Reading) -> list[str]:
     """Cells that contradict the role of their column, or the form."""
     found = [
-        f"Column `{name}` is sensitive and numbers the rows one after the other: a number of a row is no value, and "
+        f"Column `{name}` is sensitive and numbers the rows: a number of a row is no value, and "
         "any number of them are different."
         for table in reading.release.tables
         for name in table.names("sensitive")
@@ -111,6 +116,13 @@ def remarks(reading: Reading) -> list[str]:
         found.append(f"That columns were permuted{dealt}, is what the holder says; published tables cannot show it.")
     elif unchanged:
         found.append(f"Published unchanged, and no promise speaks of it: {listed(unchanged)}.")
+    found += [
+        f"Every row has another value of `{name}`. If these are numbers of rows and no values, what is promised of "
+        "them says nothing."
+        for table in reading.release.tables
+        for name in table.names("sensitive")
+        if _all_different(table, name) and not _numbers_rows(table, name)
+    ]
     return found + [
         f"Column `{name}` is said to be published unchanged; most of its cells are ranges or sets, as "
         "quasi-identifiers are published."
@@ -134,12 +146,38 @@ def _is_coarse(labels: tuple[str, ...]) -> bool:
 
 
 def _numbers_rows(table: PublishedTable, name: str) -> bool:
-    """Whether a column has consecutive whole numbers, each once."""
+    """Whether a column has numbers in equal steps, each once, alone or within a text that stays the same.
+
+    Of many rows also whole numbers that are all different and fill half of their range: numbers of rows with gaps.
+    """
     column = table.data.column(name)
-    if table.rows < _ENOUGH_ROWS or not pa.types.is_integer(column.type) or column.null_count:
+    if table.rows < _ENOUGH_ROWS or column.null_count:
         return False
-    numbers = np.sort(np.asarray(column.to_numpy()))
-    return bool((np.diff(numbers) == 1).all())
+    numbers = _whole_numbers(column)
+    if numbers is None:
+        return False
+    steps = np.diff(np.sort(numbers))
+    dense = table.rows >= _MANY_ROWS and steps.sum() < 2 * table.rows
+    return bool(steps.min() > 0 and (steps.min() == steps.max() or dense))
+
+
+def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
+    """The whole numbers of a column, or those that stand in its texts at one place; ``None`` where it has others."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        found = np.asarray(column.to_numpy(), dtype=np.float64)
+        return found if (found == np.floor(found)).all() else None
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return None
+    parts = [_ONE_NUMBER.fullmatch(text) for text in column.to_pylist()]
+    if not all(parts) or len({(part[1], part[3]) for part in parts if part}) > 1:
+        return None
+    return np.array([float(part[2]) for part in parts if part])
+
+
+def _all_different(table: PublishedTable, name: str) -> bool:
+    column = table.data.column(name)
+    return table.rows >= _ENOUGH_ROWS and pc.count_distinct(column).as_py() == table.rows
 
 
 def _ascii(texts: tuple[str, ...]) -> str:

@@ -36,7 +36,7 @@ def contradictions(release: Release) -> list[str]:
         for name, value in stated.items()
         if not any(name in said for said in places.values())
     ]
-    return [*found, *_of_claims(release, stated), *_unkept(release, asked)]
+    return [*found, *_of_claims(release, stated), *_unkept(release, asked), *_taken_out(release, asked, stated)]
 
 
 def emptied(release: Release) -> list[str]:
@@ -80,6 +80,26 @@ def _unkept(release: Release, asked: Mapping[str, Any]) -> Iterator[str]:
         if claimed and not any(_same(claim[name], value) for claim in claimed):
             found = ", ".join(f"{claim.get('name')} with {name} = {_shown(claim[name])}" for claim in claimed)
             yield f"The method was asked for {name} = {_shown(value)}; promised is {found}."
+
+
+def _taken_out(release: Release, asked: Mapping[str, Any], stated: Mapping[str, Any]) -> Iterator[str]:
+    """Whether one of several promises is gone: a number that was asked for, or a channel, that no promise has.
+
+    Not asked beside a promise that published tables cannot show: it may rest on numbers that it does not name.
+    """
+    if not release.guarantees or any(claim.get("needs") for claim in release.guarantees):
+        return
+    promised = {name for claim in release.guarantees for name in _parameters(claim)}
+    for name, value in asked.items():
+        if name in _numbers() and name not in promised:
+            yield f"The method was asked for {name} = {_shown(value)}, and no promise has it: one was taken out."
+    for name in stated:
+        if name in _all_parameters() and name not in promised:
+            yield f"The form says {name} = {_shown(stated[name])}, and no promise speaks of it: one was taken out."
+
+
+def _all_parameters() -> set[str]:
+    return {field.name for name in plugins.names("guarantees") for field in fields(plugins.load("guarantees", name))}
 
 
 def _numbers() -> set[str]:

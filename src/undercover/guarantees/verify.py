@@ -45,7 +45,8 @@ class Verification(Viewable):
 
     ``notes`` are what a reader must know besides, ``spellings`` sensitive values that are spelled in several ways.
     ``stated`` is what the release declares of its method, and ``None`` where nobody can say whether it is so.
-    ``signed_by`` is the fingerprint of the key that signed it.
+    ``signed_by`` is the fingerprint of the key that signed it. An ``old`` release says less of itself, so less of it
+    can be verified.
     """
 
     findings: tuple[Finding, ...]
@@ -57,6 +58,7 @@ class Verification(Viewable):
     spellings: tuple[str, ...] = ()
     stated: Mapping[str, bool | None] = field(default_factory=dict)
     signed_by: str | None = None
+    old: bool = False  # whether its manifest says less than one of this version does
 
     @property
     def holds(self) -> bool | None:
@@ -83,6 +85,8 @@ class Verification(Viewable):
         known = [finding for finding in self.findings if finding.holds is not None]
         if not known:
             return "nothing fails, and nothing of what was promised can be told"
+        if self.old:
+            return "nothing fails of what an old release says of itself"
         return "everything holds" if len(known) == len(self.findings) else "nothing fails, not everything can be told"
 
     def extended(
@@ -111,6 +115,7 @@ class Verification(Viewable):
             "suppressed_rows": self.suppressed_rows,
             "stated": {name: {"holds": holds} for name, holds in self.stated.items()},
             "signed_by": self.signed_by,
+            "old": self.old,
             "notes": [*self.spellings, *self.notes],
         }
 
@@ -142,7 +147,7 @@ class Verification(Viewable):
             if worst:
                 title = f"Worst against {finding.name}"
                 parts.append(table(("cells", "size", "found"), "plain count plain", worst, title, detail=1))
-        good = self.holds and all(finding.holds for finding in self.findings)
+        good = self.holds and not self.old and all(finding.holds for finding in self.findings)
         verdict: Verdict = "good" if good else "plain" if self.holds else "bad"
         following = "`.to_dict()` has the numbers."
         return View("verification", "Verification", tuple(parts), verdict, self.said, following=following)

@@ -64,8 +64,9 @@ class Folder:
         found = {entry.name: sha256(entry) for entry in self.place.iterdir() if entry.is_file()}
         self.content["files"] = {name: found[name] for name in self.content["files"] if name in found}
         for table in self.content["tables"]:
-            if "sha256" in table:
-                table["sha256"] = found[table["file"]]
+            for held in table.get("parts") or [table]:
+                if "sha256" in held:
+                    held["sha256"] = found[held["file"]]
         (self.place / MANIFEST).write_text(json.dumps(self.content), encoding="utf-8")
 
 
@@ -147,13 +148,42 @@ def _link(folder: Folder) -> bool:
     return True
 
 
-def _row_numbers(folder: Folder) -> bool:
-    diverse = [claim for claim in folder.claims if claim["name"] == "l-diversity"]
-    folder.add_column("row", "sensitive", lambda row: row)
-    for claim in diverse:
-        claim["column"] = "row"
-        claim["columns"] = [*claim["columns"][:-1], "row"]
-    return bool(diverse) and folder.content["tables"][0]["rows"] >= 20
+def _one_removed(folder: Folder) -> bool:
+    """The last promise with a number of its own that was asked for."""
+    for claim in reversed(folder.claims):
+        rest = [other for other in folder.claims if other is not claim]
+        own = {name for name in claim if name in folder.asked} - {name for other in rest for name in other}
+        if own and rest and not any("needs" in other for other in rest):
+            folder.content["guarantees"] = rest
+            return True
+    return False
+
+
+def _row_numbers(number: Callable[[int], object]) -> Callable[[Folder], bool]:
+    def forge(folder: Folder) -> bool:
+        diverse = [claim for claim in folder.claims if claim["name"] == "l-diversity"]
+        folder.add_column("row", "sensitive", number)
+        for claim in diverse:
+            claim["column"] = "row"
+            claim["columns"] = [*claim["columns"][:-1], "row"]
+        return bool(diverse) and folder.content["tables"][0]["rows"] >= 100
+
+    return forge
+
+
+def _stripped(folder: Folder) -> bool:
+    folder.seal()
+    del folder.content["files"]
+    (folder.place / MANIFEST).write_text(json.dumps(folder.content), encoding="utf-8")
+    return True
+
+
+def _part_twice(folder: Folder) -> bool:
+    for table in folder.content["tables"]:
+        part = {"file": table.pop("file"), "rows": table["rows"], "sha256": table.pop("sha256")}
+        table["parts"] = [part, dict(part)]
+        table["rows"] *= 2
+    return True
 
 
 def _suppressed(folder: Folder) -> bool:
@@ -242,6 +272,7 @@ def _twice(folder: Folder) -> bool:
 
 FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
     "guarantees emptied": (_emptied, "no promise is left"),
+    "one guarantee of several removed": (_one_removed, "one was taken out"),
     "a guarantee invented": (_invented, "perfect-privacy was not checked"),
     "a guarantee that needs the private run": (_needs, "published tables can tell"),
     "a structure column": (_structure, "has the role structure"),
@@ -254,7 +285,10 @@ FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
     "a file that is named": (_named_file, "neither a table"),
     "a folder": (_sub_folder, "is a folder"),
     "a link": (_link, "is a link"),
-    "row numbers for values": (_row_numbers, "numbers the rows"),
+    "row numbers for values": (_row_numbers(lambda row: row), "numbers the rows"),
+    "row numbers in steps": (_row_numbers(lambda row: 1000 - 7 * row), "numbers the rows"),
+    "row numbers in texts": (_row_numbers(lambda row: f"case {row:04}/a"), "numbers the rows"),
+    "row numbers with gaps": (_row_numbers(lambda row: row + row // 3), "numbers the rows"),
     "suppressed rows below zero": (_suppressed, "cannot be below 0"),
     "algorithm_safe flipped": (_flipped, "`algorithm_safe` is"),
     "parameters that contradict": (_other_parameters, "The method was asked for"),
@@ -272,10 +306,12 @@ FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
     "an unknown key of the form": (_key(lambda content: content["form"].update(trusted=True)), "`trusted`"),
     "columns unsaid": (_columns_unsaid, "does not say which columns"),
     "a key twice": (_twice, "twice"),
+    "files stripped": (_stripped, "`files` was taken out"),
+    "a part twice": (_part_twice, "names a file twice"),
 }
 """By what is done: the change, which says whether it applies to a release, and a part of what must be said of it."""
 
-SEALED_BY_THEMSELVES: Final[Sequence[Callable[[Folder], bool]]] = (_datasheet, _table, _twice)
+SEALED_BY_THEMSELVES: Final[Sequence[Callable[[Folder], bool]]] = (_datasheet, _table, _twice, _stripped)
 
 
 def check_forged(release: Release) -> None:

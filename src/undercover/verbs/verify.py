@@ -99,4 +99,4 @@ def _of_folder(
     if public.recorded is not None:
         recorded = public.recorded
         found = replace(found, stated={name: recorded.get(name) == getattr(release, name) for name in found.stated})
-    return replace(found, signed_by=signed_by), release, run
+    return replace(found, signed_by=signed_by, old="files" not in public.content), release, run

@@ -20,6 +20,12 @@ STORY = (
 )
 _SHOWN = 5  # of the worst combinations
 
+ONE_LEFT = (
+    "1 is what nearly all real tables leave him: among all ways in which people may be spread over the classes there "
+    "is one in which he is certain of somebody. It does not say that he is certain of anybody here. Whoever holds the "
+    "people sees that with their original: `joint-risk --overlap`, `uc.joint_attack`."
+)
+
 
 @dataclass(frozen=True)
 class Combination:
@@ -162,6 +168,8 @@ class JointRisk(Viewable):
         text = "Values that stay possible for somebody who knows everybody's quasi-identifiers: at least {count}"
         through = "." if found["possible_through"] else "; more would be too much to go through."
         parts.append(say(text + through, found["possible_l"]))
+        if found["possible_l"] == 1 < found["l"]:
+            parts.append(ONE_LEFT)
         if len(self.tables) > 2:
             parts.append(
                 "That is a lower bound: where more than two tables tell two values apart, one counts as possible in "

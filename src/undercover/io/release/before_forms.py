@@ -16,10 +16,29 @@ from undercover.io.release.contents import DATASHEET
 from undercover.model.form import Buckets, Drawn, Form, Generalized, Perturbed
 from undercover.model.release import PublishedTable
 
-NOT_HASHED = (
-    f"The release was written by an earlier version: no hash covers `{DATASHEET}`, so nobody can tell whether it was "
-    "changed. The tables are covered."
+OLD = (
+    "OLD RELEASE, or one whose manifest was cut down to look like one: release.json has no `files`. The tables are "
+    "those it names, and what is promised of them was recomputed. Nobody can tell whether "
+    f"`{DATASHEET}` was changed, whether a column was given another role, or whether a promise was recorded of other "
+    "columns. Ask the holder to write the release anew, or for the private part beside it."
 )
+
+_SINCE = ("corruption_robust",)
+"""Keys that were never written without ``files``."""
+
+
+def stripped(content: Mapping[str, Any]) -> list[str]:
+    """Whether a manifest without ``files`` has what was never written without them.
+
+    >>> stripped({"guarantees": [], "corruption_robust": False})
+    ['release.json has `corruption_robust` and no `files`; they are written together, so `files` was taken out.']
+    """
+    found = [f"`{name}`" for name in _SINCE if name in content]
+    found += ["the columns of promises"] if any("columns" in claim for claim in content["guarantees"]) else []
+    return [
+        f"release.json has {what} and no `files`; they are written together, so `files` was taken out."
+        for what in found
+    ]
 
 
 def files_by_old_rules(folder: Path, tables: Mapping[str, str]) -> dict[str, str | None]:

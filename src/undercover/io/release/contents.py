@@ -29,7 +29,8 @@ KEYS = {
         "files",
     ),
     "the method": ("name", "parameters"),
-    "a table": ("name", "file", "rows", "sha256", "columns"),
+    "a table": ("name", "file", "rows", "sha256", "parts", "columns"),
+    "a part": ("file", "rows", "sha256"),
     "a column": ("name", "role", "form"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
@@ -57,6 +58,8 @@ def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:
     yield from _beyond("the method", content["method"])
     for table in content["tables"]:
         yield from _beyond("a table", table)
+        for part in table.get("parts") or ():
+            yield from _beyond("a part", part)
         for column in table["columns"]:
             yield from _beyond("a column", column)
 

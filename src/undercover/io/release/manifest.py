@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
@@ -24,7 +24,7 @@ from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import NOT_HASHED, files_by_old_rules, form_by_old_rules
+from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import MANIFEST, hashes, read_json, strange_files, unknown_keys
 from undercover.io.source import sha256
 from undercover.model.cells import CellForm
@@ -45,12 +45,33 @@ class _Column(_Entry):
     form: CellForm
 
 
-class _Table(_Entry):
-    name: str
+class _Part(_Entry):
     file: str
     rows: int
     sha256: str
+
+
+class _Table(_Entry):
+    """A table in one file, or in several ``parts`` one after the other."""
+
+    name: str
+    file: str | None = None
+    rows: int
+    sha256: str | None = None
+    parts: list[_Part] | None = None
     columns: list[_Column]
+
+    @model_validator(mode="after")
+    def _one_or_several(self) -> Self:
+        whole = (self.file, self.sha256)
+        if self.parts != [] and (None not in whole if self.parts is None else whole == (None, None)):
+            return self
+        raise ValueError("a table has `file` and `sha256`, or `parts`")
+
+    @property
+    def pieces(self) -> list[_Part]:
+        """Its files in their order."""
+        return self.parts or [_Part(file=str(self.file), rows=self.rows, sha256=str(self.sha256))]
 
 
 class _Method(_Entry):
@@ -130,13 +151,18 @@ def read_public(folder: str | os.PathLike[str]) -> Public:
     place = Path(folder)
     content = _read_content(place)
     manifest = _manifest(place, content)
-    missing = [entry.file for entry in manifest.tables if not (place / entry.file).is_file()]
+    pieces = [piece for entry in manifest.tables for piece in entry.pieces]
+    missing = [piece.file for piece in pieces if not (place / piece.file).is_file()]
     if missing:
         raise DataError(f"`{place}` lacks {listed(missing)}, which its {MANIFEST} names.")
-    hashed = {entry.file: entry.sha256 for entry in manifest.tables}
+    hashed = {piece.file: piece.sha256 for piece in pieces}
     files = files_by_old_rules(place, hashed) if manifest.files is None else manifest.files
     problems = [*unknown_keys(content), *strange_files(place, files, hashed)]
-    if manifest.files is not None:
+    if len(hashed) < len(pieces):
+        problems.append(f"{MANIFEST} names a file twice: its rows would be counted twice.")
+    if manifest.files is None:
+        problems += stripped(content)
+    else:
         problems += [
             f"{MANIFEST} does not say which columns {entry.get('name')} speaks of."
             for entry in manifest.guarantees
@@ -154,7 +180,7 @@ def read_public(folder: str | os.PathLike[str]) -> Public:
         version=manifest.undercover,
         form=_form(manifest, tables, problems),
     )
-    return Public(release, problems, [NOT_HASHED] if manifest.files is None else [], content)
+    return Public(release, problems, [OLD] if manifest.files is None else [], content)
 
 
 def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[str]) -> Form:
@@ -197,7 +223,7 @@ def _manifest(place: Path, content: Any) -> _Manifest:
     except ValidationError as error:
         keys = [".".join(map(str, finding["loc"])) or "everything" for finding in error.errors(include_url=False)]
         raise DataError(f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed.") from error
-    named = [*(entry.file for entry in manifest.tables), *(manifest.files or ())]
+    named = [*(piece.file for entry in manifest.tables for piece in entry.pieces), *(manifest.files or ())]
     strange = [name for name in dict.fromkeys(named) if Path(name).name != name]
     if strange:
         raise DataError(f"`{path}` names files outside its folder: {listed(strange)}.")
@@ -205,25 +231,47 @@ def _manifest(place: Path, content: Any) -> _Manifest:
 
 
 def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
-    path = place / entry.file
-    try:
-        data = _read_data(path, [column.name for column in entry.columns if column.form != "value"])
-    except DataError as error:
-        changed = [problem for problem in problems if problem.startswith(f"`{entry.file}` was changed")]
-        if changed:
-            raise VerificationError(f"{changed[0]} It cannot even be read: {error}") from error
-        raise
-    if data.num_rows != entry.rows:
-        problems.append(f"`{entry.file}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
-    names = [column.name for column in entry.columns]
-    if data.column_names != names:
-        problems.append(
-            f"`{entry.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
-        )
+    data = _joined([_read_piece(place, piece, entry, problems) for piece in entry.pieces])
+    if entry.parts is not None and data.num_rows != entry.rows:
+        problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
     columns = {column.name: _as_published(data.column(column.name), column.form) for column in kept}
     published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
     return PublishedTable(entry.name, published, pa.table(columns))
+
+
+def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str]) -> pa.Table:
+    """One file of a table."""
+    try:
+        data = _read_data(place / piece.file, [column.name for column in entry.columns if column.form != "value"])
+    except DataError as error:
+        changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
+        if changed:
+            raise VerificationError(f"{changed[0]} It cannot even be read: {error}") from error
+        raise
+    if data.num_rows != piece.rows:
+        problems.append(f"`{piece.file}` has {data.num_rows:,} rows where {MANIFEST} says {piece.rows:,}.")
+    names = [column.name for column in entry.columns]
+    if data.column_names != names:
+        problems.append(
+            f"`{piece.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
+        )
+    return data
+
+
+def _joined(parts: Sequence[pa.Table]) -> pa.Table:
+    """Parts of a table one after the other; a column that was read differently is text until it is read whole."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [name for name in parts[0].column_names if all(name in part.column_names for part in parts)]
+    columns = {}
+    for name in names:
+        held = [part.column(name) for part in parts]
+        held = [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in held]
+        if len({one.type for one in held}) > 1:
+            held = [one.cast(pa.string()) for one in held]
+        columns[name] = pa.chunked_array([chunk for one in held for chunk in one.chunks], held[0].type)
+    return pa.table(columns)
 
 
 def _read_data(path: Path, generalized: Sequence[str]) -> pa.Table:

@@ -118,7 +118,10 @@ class Streamliner:
     ) -> Draft:
         """Group the rows and publish every group as its minimum bounding rectangle."""
         progress("grouping", 0.0)
-        groups = self.groups(table, randomness, threads=engine.threads, progress=progress)
+        if self.algorithm == "classes":
+            groups = self._classes(table, randomness, threads=engine.threads, progress=progress)
+        else:
+            groups = self.groups(table, randomness)
         progress("generalising", 0.0)
         published = generalized_table(table, groups, box_cells(table, groups), randomness)
         sizes = groups.sizes
@@ -145,16 +148,20 @@ class Streamliner:
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
 
-    def groups(
-        self, table: Table, randomness: Randomness, *, threads: int = 1, progress: Progress = no_progress
-    ) -> Groups:
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
         """Which row goes where, without publishing anything."""
-        sensitive = self._eligible(table)
         if self.algorithm == "classes":
-            return class_groups(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
+            return self._classes(table, randomness)
+        sensitive = self._eligible(table)
         if self.algorithm == "ria":
             return streamlining.ria(table, sensitive, self.l, randomness)
         return self._deal(table, sensitive).draw(randomness)
+
+    def _classes(
+        self, table: Table, randomness: Randomness, *, threads: int = 1, progress: Progress = no_progress
+    ) -> Groups:
+        sensitive = self._eligible(table)
+        return class_groups(table, sensitive, self.l, randomness=randomness, threads=threads, progress=progress)
 
     def _deal(self, table: Table, sensitive: str) -> Deal:
         if self.algorithm == "wrap":

@@ -59,6 +59,7 @@ from undercover.studies.algorithm_aware.watching import (
     REFUSAL,
     SUPPRESSION,
     base_of,
+    misreported,
     nothing,
     suppressed,
     watch,
@@ -183,7 +184,7 @@ class AlgorithmAware:
             rarity=RARITY,
             leaks=leaks,
             refusal=max(refused, key=lambda found: (found.posterior > found.alone, found.gain)) if refused else None,
-            differs=None if listed is None else _difference(listed, drawn, 1 - self.confidence),
+            differs=drawn.misreported or (None if listed is None else _difference(listed, drawn, 1 - self.confidence)),
         )
 
 
@@ -236,6 +237,7 @@ class _Drawn:
         self.outcomes: Counter[tuple[Assignment, Any]] = Counter()
         self.n_drawn = self.n_refused = 0
         self.said = ""  # of the last refusal
+        self.misreported: str | None = None  # what is wrong with the groups of a run
 
     def run(self, trials: int, randomness: Randomness, progress: Progress) -> None:
         codes, n_rows = _sensitive_codes(self.table), self.table.n_rows
@@ -259,6 +261,7 @@ class _Drawn:
             self.refusals.add(MESSAGE, (type(error).__name__, str(error)), nothing(assignment), assignment)
             self.outcomes[assignment, None] += 1
             return
+        self.misreported = self.misreported or misreported(run)
         base = base_of(run, table, assignment, buckets_told=self.told)
         if isinstance(base, ThroughChannel) and table.n_rows > MOST_DRAWN:
             raise ParameterError(

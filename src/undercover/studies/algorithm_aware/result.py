@@ -58,9 +58,9 @@ class AlgorithmAwareResult(Viewable):
     """Every release the method can make of these values and people, seen by the adversary who knows it.
 
     ``leaks`` are the channels through which certainly more is told than the release alone says, with where it is most;
-    ``refusal`` is the most that a refusal, or the words of it, tells. ``differs`` says where what the method lists is
-    not what it does. With ``draws`` runs, a probability that one release in ``rarity`` shifts by ``power`` is found as
-    surely as the attack's ``confidence`` says.
+    ``refusal`` is the most that a refusal, or the words of it, tells. ``differs`` says where what the method lists, or
+    reports of its groups, is not what it does. With ``draws`` runs, a probability that one release in ``rarity`` shifts
+    by ``power`` is found as surely as the attack's ``confidence`` says.
     """
 
     exact: bool
@@ -148,7 +148,7 @@ class AlgorithmAwareResult(Viewable):
         if found["refused"]:
             lines.insert(2, ("nothing published of", say("{count} tables", found["refused"])))
         if found["differs"]:
-            lines.append(("listed, but not done", found["differs"]))
+            lines.append(("said, but not done", found["differs"]))
         columns = ("", "row", "value", "probability")
         parts = (
             facts(*lines),
@@ -171,7 +171,7 @@ class AlgorithmAwareResult(Viewable):
         if self.leaks:
             return "bad", "it tells more than the release alone"
         if self.differs is not None:
-            return "bad", "the method does not do what it lists"
+            return "bad", "the method does not do what it says"
         if self.refusal_tells:
             return "plain", "it does not help, but a refusal tells something"
         return "good", "it does not help"

@@ -55,6 +55,22 @@ def base_of(run: Run, table: Table, assignment: Assignment, *, buckets_told: boo
     return Grouped(seen_groups(labels, np.array(assignment)))
 
 
+def misreported(run: Run) -> str | None:
+    """Whether a run reports groups that are smaller than what it promises of every class.
+
+    He is given the groups and asks what is told beyond them. Single people that were reported as groups would make
+    everybody certain beforehand, so that nothing could tell more.
+    """
+    for claim in run.release.guarantees:
+        held = {"k": run.groups.labels, "l": run.groups.labels if run.buckets is None else run.buckets}
+        for name, labels in held.items():
+            asked = claim.get(name)
+            least = int(np.unique(labels, return_counts=True)[1].min())
+            if isinstance(asked, int | float) and least < asked:
+                return f"the run reports groups of {least:,}, and {claim['name']} promises {name} = {asked} of each"
+    return None
+
+
 def _crossed(run: Run, kept: NDArray[np.integer], assignment: Assignment) -> Crossed:
     """Boxes and buckets; buckets are numbered by what is in them, for their own numbers are another channel."""
     assert run.buckets is not None
