@@ -15,7 +15,7 @@ ABOUT = About(
     title="Cross-bucket generalization",
     did=lambda release: DONE,
     sweeps=(Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),),
-    tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=True),),
+    tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=2),),
     examples=(
         Example({"k": 2, "l": 2}, "unsafe"),
         Example({"k": 1, "l": 2}, "unsafe"),
