@@ -1,4 +1,4 @@
-"""Cross-bucket generalization: against rescanning the table for every pick, loss, discernibility and growth."""
+"""The paper's cross-bucket generalization: against rescanning for every pick, loss, discernibility and growth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.forms.loss import losses
 from undercover.methods.cross_bucket.kernels import divide_rows
-from undercover.methods.cross_bucket.method import Plan, cross_buckets, plan_of
+from undercover.methods.cross_bucket.paper import Plan, cross_buckets, plan_of
 from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -38,7 +38,7 @@ def counts_of(table: Table) -> np.ndarray:
 def cross_bucket(book: Book, rows: int, threads: int) -> None:
     table = census_table(PAPER_ROWS)
     counts = counts_of(table)
-    book.section(f"Cross-bucket generalization, k={K}, l={L}, {PAPER_ROWS:,} rows x 8 quasi-identifiers")
+    book.section(f"Cross-bucket generalization of the paper, k={K}, l={L}, {PAPER_ROWS:,} rows x 8 quasi-identifiers")
 
     def ours() -> Groups:
         return cross_buckets(table, "salary", counts, k=K, l=L, randomness=Randomness(1), threads=threads).groups
@@ -54,7 +54,7 @@ def cross_bucket(book: Book, rows: int, threads: int) -> None:
     least = optimal_discernibility(PAPER_ROWS, K)
     rare = int(counts.max()) * 12 <= PAPER_ROWS
     book.add("cross-bucket: DM / optimum", found / least, "x", 1.0 if rare else None, note=f"{found:,}")
-    run = uc.publish(uc.datasets.census(PAPER_ROWS, seed=0), table.schema, uc.CrossBucket(k=K, l=L))
+    run = uc.publish(uc.datasets.census(PAPER_ROWS, seed=0), table.schema, uc.CrossBucket(k=K, l=L, variant="paper"))
     attack = uc.BucketMatching()
     seconds = best(lambda: attack.run(Case(table, run.release, engine=LocalEngine(threads=threads))), 5)
     book.add(f"bucket matching on {PAPER_ROWS:,} people", seconds, "s", 0.2)
@@ -62,7 +62,7 @@ def cross_bucket(book: Book, rows: int, threads: int) -> None:
     book.add("cross-bucket: worst breach times l", float(worst) * L, "x", 1.0)
 
     book.section(f"Cross-bucket generalization, k={K}, l={L}, {rows:,} rows, published tables included")
-    method, engine = uc.CrossBucket(k=K, l=L), LocalEngine()
+    method, engine = uc.CrossBucket(k=K, l=L, variant="paper"), LocalEngine()
     tenth, whole = census_table(rows // 10), census_table(rows)
     small = best(lambda: method.anonymize(tenth, engine=engine, randomness=Randomness()), 5)
     large = best(lambda: method.anonymize(whole, engine=engine, randomness=Randomness()), 3)

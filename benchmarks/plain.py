@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from undercover.forms.answers.asking import ListedColumn, Match
+from undercover.forms.answers.recipient import SumAnswer, Sums
+from undercover.utility.queries.sum_workload import Asked
 
 
 def median_mondrian(codes: NDArray[np.int64], sizes: NDArray[np.int64], k: int) -> int:
@@ -54,3 +60,23 @@ def matches(low: NDArray[np.int64], high: NDArray[np.int64], targets: NDArray[np
     for i, target in enumerate(targets):
         found[i] = ((low <= target) & (target <= high)).all(axis=1).sum()
     return found
+
+
+def sums(asked_of: Sums, asked: Sequence[Mapping[str, Asked]]) -> list[SumAnswer]:
+    """Random sums as a recipient asks them, or by the codes of the original where the cells cover the truth."""
+    reading = asked_of.asking.reading
+    if not reading.covers:
+        return [asked_of.answer({name: one.predicate for name, one in where.items()}) for where in asked]
+    answers = []
+    for where in asked:
+        everything = np.ones(reading.main.rows, dtype=bool)
+        rows = Match(everything, everything.astype(np.float64), everything)
+        for name, one in where.items():
+            column = asked_of.asking.column(reading.main, name)
+            assert isinstance(column, ListedColumn)
+            covered = column.coverage.covered(one.inside)
+            sizes = column.coverage.sizes
+            cells = Match(covered == sizes, covered / sizes, covered > 0)
+            rows = rows.both(cells.of_rows(reading.column(name).codes))
+        answers.append(asked_of.of_rows(rows) if reading.buckets is None else asked_of.of_buckets(rows))
+    return answers

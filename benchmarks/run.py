@@ -1,7 +1,8 @@
 """``make bench``: prints every figure as a ratio within this run and writes ``bench.json``.
 
 Kernels are compiled before anything is timed. Options: ``--rows`` for a smaller run, ``--data`` for a folder with
-``adult/adult_complete.csv.gz`` and ``adult/hierarchies``, without which the Adult figures are left out.
+``adult/adult_complete.csv.gz``, ``adult/hierarchies`` and ``acs2024/acs2024_workers.parquet``; figures of what is not
+there are left out.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import numpy as np
 import undercover as uc
 from benchmarks import plain
 from benchmarks.cross_bucket import cross_bucket
+from benchmarks.cross_bucket_safe import cross_bucket_safe
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from benchmarks.minimality import minimality
 from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
+from benchmarks.safe_covers import safe_covers
 from benchmarks.streamliner import streamliner
+from benchmarks.sums import sums
 from undercover.engines.local import LocalEngine
 from undercover.forms import read as reading_of
 from undercover.forms.boxes import boxes_of, match
@@ -238,9 +242,12 @@ def main() -> None:
     streamliner(book, 6 * options.rows // 10, large=options.large)
     perturbed_generalization(book, 7 * options.rows // 10, threads)
     cross_bucket(book, options.rows, threads)
+    cross_bucket_safe(book, options.rows, options.data)
     incognito(book, 7 * options.rows // 10, options.data / "adult")
     mutual_cover(book, options.rows, threads)
+    safe_covers(book, options.rows, threads, options.data)
     minimality(book, threads)
+    sums(book)
     surface(book, options.rows)
     pages(book, options.rows)
     if options.large:

@@ -52,6 +52,7 @@ from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema
 from undercover.model.table import Table as Table
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
+from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
 from undercover.verbs.apply import apply as apply

@@ -56,6 +56,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
         "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
+        "known-values": "undercover.studies.algorithm_aware.known_values:KnownValues",
         "minimality": "undercover.methods.mondrian.minimality.attack:Minimality",
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },
@@ -64,7 +65,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
     "experiments": {
         "cross-bucket": "undercover.studies.experiments.papers.cross_bucket:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",
-        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover:build",
+        "mutual-cover": "undercover.studies.experiments.papers.mutual_cover.experiment:build",
         "noncentralized": "undercover.studies.experiments.papers.noncentralized:build",
         "streamliner": "undercover.studies.experiments.papers.streamliner.experiment:build",
     },

@@ -224,7 +224,20 @@ def test_noise_is_not_taken_for_something_to_learn() -> None:
     """Nothing can be learnt beyond the majority, and a tree alone falls far below it."""
     found = [chosen(2000, seed) for seed in range(12)]
     assert sum(right["people"] < right["majority"] - 0.01 for _, right in found) >= 9
-    assert sum(right[taken] < right["majority"] - 0.01 for taken, right in found) <= 1
+    assert all(right[taken] >= right["majority"] for taken, right in found)
+
+
+def test_a_tree_must_be_well_ahead_unless_the_majority_is_a_guess() -> None:
+    rows = np.tile([3.0, -1.0], 8)
+    gains = {"people": rows, "alike": rows - 1, "majority": np.zeros(16)}
+    ahead = rows.sum() / np.sqrt((rows**2).sum())
+    assert 1 < ahead < 2
+    assert best(gains, clear=True) == "majority"
+    assert best(gains, clear=True, ahead=1.5) == "people"
+    assert best(gains, clear=False) == "people"
+    assert best({**gains, "people": rows - 1.1}, clear=False) == "majority"
+    nothing = np.zeros(16)
+    assert best(dict.fromkeys(gains, nothing), clear=False) == "majority"  # ties
 
 
 def test_a_release_says_what_its_classifier_came_from() -> None:
@@ -233,6 +246,6 @@ def test_a_release_says_what_its_classifier_came_from() -> None:
     model = fit_release(release, {"few": [str(value) for value in range(5)], "most": uc.Between(5, 49)})
     true = model.features_.classes_of(people)
     predicted = model.predict(model.features_.rows(people))
-    assert model.learnt_ == "majority"
+    assert (model.learnt_, model.majority_clear_) == ("majority", False)
     assert set(predicted) == {"most"}
     assert (predicted == true).mean() == (true == "most").mean()

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.attacks.joint import anonymity
 from undercover.attacks.joint.overlap import OverlapResult, overlap
 from undercover.attacks.joint.subtraction import Accounts, Sums, possible_values
 from undercover.errors import ParameterError
@@ -303,3 +304,39 @@ def test_blocks_of_people_give_what_all_at_once_give(monkeypatch: pytest.MonkeyP
     part = found()
     for name in ("truth", "highest", "left"):
         assert getattr(part.together, name).tolist() == getattr(whole.together, name).tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_people_who_fit_the_same_rows_of_all_are_counted_one_by_one(seed: int) -> None:
+    """k together against its definition: the worst choice of a cell of each release, and who fits all of them."""
+    rng = np.random.default_rng(seed)
+    ages = sorted(rng.integers(0, 20, 14).tolist())
+    rows = [(age, "HM"[age % 2]) for age in ages]
+    boxes = [[sorted(rng.choice(ages, 2).tolist()) for _ in range(5)] + [[0, 19]] for _ in range(2)]
+    releases = [by_hand([(f"[{low}, {high}]", "HM"[i % 2]) for i, (low, high) in enumerate(some)]) for some in boxes]
+    found = overlap(releases, table_of(rows))
+    assert found.alike is not None
+    for person, age in enumerate(ages):
+        fitting = [[box for box in some if box[0] <= age <= box[1]] for some in boxes]
+        counts = [
+            sum(first[0] <= other <= first[1] and second[0] <= other <= second[1] for other in ages)
+            for first in fitting[0]
+            for second in fitting[1]
+        ]
+        assert found.alike[person] == min(counts)
+    said = found.to_dict()
+    assert said["together"]["k"] == found.alike.min() <= min(entry["alone"]["k"] for entry in said["releases"])
+
+
+def test_k_of_each_does_not_hold_together() -> None:
+    found = overlap([cut(ROWS, 40), cut(ROWS, 50)], table_of(ROWS)).to_dict()
+    assert [entry["alone"]["k"] for entry in found["releases"]] == [2, 2]
+    assert found["together"]["k"] == 1  # whoever is 45 is in no class with anybody in both
+
+
+def test_too_many_combinations_of_cells_are_said_not_to_be_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anonymity, "MOST_COMBINATIONS", 2)
+    found = overlap([cut(ROWS, 40), cut(ROWS, 50)], table_of(ROWS))
+    assert found.alike is None
+    assert found.to_dict()["together"]["k"] is None
+    assert found.view().verdict == "bad"

@@ -303,39 +303,6 @@ def test_one_known_value_tells_of_other_groups_where_rows_are_zipped() -> None:
     assert attacked(uc.Streamliner(l=2), trials=50, known=1).safe
 
 
-def fixed_by_one_value(x: np.ndarray, groups: Groups) -> int:
-    """Of how many groups of two the owners are known to whoever knows one value, where two values are zipped by rank.
-
-    Rows of either value lie in the order of their ranks, so two pairs that overlap must be the same way round: turned
-    around, one of them would cross the other. Everything that hangs together in that way is fixed by one value.
-    """
-    pairs = sorted(tuple(sorted(x[groups.rows_of(group)])) for group in range(groups.count))
-    chains, reach = [0], -1
-    for low, high in pairs:
-        if low > reach:
-            chains.append(0)
-        chains[-1] += 1
-        reach = max(reach, high)
-    return max(chains)
-
-
-def test_one_known_value_fixes_a_large_part_of_four_hundred_people() -> None:
-    counted = []
-    for seed in range(12):
-        rng = np.random.default_rng(seed)
-        values = rng.permutation(["a", "b"] * 200)
-        data = pa.table({"x": list(range(400)), "s": values})
-        table = Table.from_arrow(data, uc.Schema(quasi_identifiers=["x"], sensitive="s"))
-        made = uc.Streamliner(l=2, algorithm="guided").groups(table, Randomness(seed))
-        assert made.count == 200
-        counted.append(fixed_by_one_value(np.arange(400), made))
-    assert np.median(counted) > 60
-    # The chains are what they are said to be: a few people, gone through.
-    four = Groups(np.array([0, 0, 1, 1], np.int32), 2)
-    assert fixed_by_one_value(np.arange(4), four) == 1
-    assert fixed_by_one_value(np.arange(4), Groups(np.array([0, 1, 0, 1], np.int32), 2)) == 2
-
-
 def declared(name: str) -> list[Any]:
     made = [
         plugins.load("methods", name)(**example.parameters)

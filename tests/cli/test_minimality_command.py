@@ -45,12 +45,27 @@ def test_k_alone_tells_nothing(undercover: Command, people: Path, tmp_path: Path
     assert "nothing to exclude" in found["story"]
 
 
-def test_other_methods_are_attacked_on_a_few_people_only(undercover: Command, people: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("asked", [(), ("--knows-values", "2")])
+def test_other_methods_are_attacked_by_what_values_tell(
+    asked: tuple[str, ...], undercover: Command, people: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     done = undercover(
         "publish", people, "--qi", "age,sex", "--sensitive", "disease", "--method", "anatomy", "--set", "l=3",
         "--out", out,
     )  # fmt: skip
     assert done.code == 0, done.err
-    done = undercover("attack", out, "--knows-algorithm")
-    assert (done.code, "at most 8 people" in done.err) == (2, True)
+    done = undercover("attack", out, "--knows-algorithm", *asked)
+    assert done.code == 0, done.err
+    assert "not gone through" in done.out
+    assert "Knowing values of others: nothing was found that known values tell of others" in " ".join(done.out.split())
+    found = json.loads(undercover("attack", out, "--knows-algorithm", *asked, "--json").out)
+    assert (found["attack"], found["known"], found["robust"]) == ("known-values", len(asked) or 1, True)
+
+
+def test_values_are_known_only_beside_the_algorithm(undercover: Command, people: Path, tmp_path: Path) -> None:
+    release = published(undercover, people, tmp_path / "out", "k=5")
+    done = undercover("attack", release, "--knows-values", "1")
+    assert (done.code, "Add --knows-algorithm" in done.err) == (2, True)
+    found = json.loads(undercover("attack", release, "--knows-algorithm", "--knows-values", "1", "--json").out)
+    assert (found["attack"], found["safe"], found["robust"]) == ("known-values", True, True)

@@ -169,8 +169,18 @@ RECIPES: dict[str, Recipe] = {
     "cross-bucket": Recipe(
         lambda: uc.CrossBucket(k=3, l=6), quasi_identifiers=SOME, seed=17, attacks=PARTLY_KNOWN, also_verify=("k=3",)
     ),
-    "cross-bucket-joined": Recipe(
-        lambda: uc.CrossBucket(k=5, l=4, joined=True), hierarchies=False, seed=18, also_verify=("k=3",)
+    "cross-bucket-robust-joined": Recipe(
+        lambda: uc.CrossBucket(k=5, l=4, boxes="exact", robust=True, joined=True), hierarchies=False, seed=18
+    ),
+    "cross-bucket-paper": Recipe(
+        lambda: uc.CrossBucket(k=3, l=6, variant="paper"),
+        quasi_identifiers=SOME,
+        seed=17,
+        attacks=PARTLY_KNOWN,
+        also_verify=("k=3",),
+    ),
+    "cross-bucket-paper-joined": Recipe(
+        lambda: uc.CrossBucket(k=5, l=4, joined=True, variant="paper"), hierarchies=False, seed=18, also_verify=("k=3",)
     ),
     "perturbed-mondrian": Recipe(
         lambda: uc.PerturbedGeneralization(k=6, p=0.3),

@@ -124,6 +124,20 @@ def test_a_value_too_frequent_is_seen_in_the_published_table() -> None:
     assert "1 in 6 rows" in finding.note
 
 
+def test_values_that_nobody_can_tell_apart_are_one() -> None:
+    run = dealt("layers")
+    (table,) = run.release.tables
+    cells = ["flu\u200b" if cell == "cold" else cell for cell in table.data.column("ill").to_pylist()]
+    data = table.data.set_column(table.data.column_names.index("ill"), "ill", [cells])
+    forged = replace(run, release=replace(run.release, tables=(replace(table, data=data),)))
+    assert "do not differ" in uc.AttributeCover(l=4).check_run(forged).note
+    assert uc.verify(forged.release).findings[0].holds is False  # two of five are one, of more than 1 in 4 rows
+
+
+def test_the_terminal_says_what_a_row_is_a_persons_by() -> None:
+    assert "of=cells" in str(uc.verify(dealt("layers")).view().to_dict())
+
+
 @pytest.mark.parametrize(
     ("form", "promise", "said"),
     [
@@ -144,6 +158,16 @@ def test_releases_that_cover_the_truth_promise_neither() -> None:
     release = uc.publish(data.table, data.schema, uc.Mondrian(k=2), seed=1).release
     for promise in (uc.AttributeCover(l=2), uc.OwnerCover(delta="1/2"), uc.OwnerCover(delta="1/2", of="cells")):
         assert promise.unfit(release)
+
+
+def test_groups_whose_values_differ_are_not_enough() -> None:
+    example = uc.datasets.hospital("mutual-cover")
+    method = uc.MutualCover(delta="1/3", l=3, variant="paper", partition="guided")
+    run = uc.publish(example.table, example.schema, method, seed=1)
+    for promise in (uc.AttributeCover(l=3), uc.OwnerCover(delta="1/3")):
+        finding = promise.check_run(run)
+        assert finding.holds is False
+        assert "were not" in finding.note
 
 
 def test_words_say_what_a_place_is_not() -> None:

@@ -35,7 +35,7 @@ def kernel_table(counts: Any, cost: Any, delta: Any, *, uniform: bool = False) -
     rows, starts = np.arange(q, dtype=np.int32), (np.array([0, q]), np.array([0, n]), np.array([0, q * n]))
     tables = Tables(starts[0], rows, counts, starts[1], columns, starts[2], cells)
     least, whole = math.ceil(1 / delta), delta.numerator == 1
-    solved = cover.Solved(kept, objective, bound, spread, origin)
+    solved = cover.Solved(kept, objective, bound, spread, origin, np.zeros(q))
     cover.cover_tables(np.array([0]), tables, distance, float(delta), least, whole, uniform, LANES, solved)
     x = cells[: q * kept[0]].reshape(q, kept[0])
     full = np.zeros((q, n))

@@ -1,4 +1,4 @@
-"""Cross-bucket generalization: the eight patients first, then what must hold on any table."""
+"""Cross-bucket generalization: the eight patients by the paper's variant, then what must hold on any table."""
 
 from collections import Counter
 from dataclasses import replace
@@ -26,7 +26,7 @@ SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill")
 
 
 def eight(seed: int | None = None, **more: Any) -> Any:
-    return uc.publish(EIGHT.table, EIGHT.schema, uc.CrossBucket(k=2, l=4, **more), seed=seed)
+    return uc.publish(EIGHT.table, EIGHT.schema, uc.CrossBucket(k=2, l=4, variant="paper", **more), seed=seed)
 
 
 @pytest.mark.parametrize("seed", [None, *range(12)])
@@ -71,11 +71,12 @@ def test_groups_and_buckets_are_kept_in_private() -> None:
     assert "buckets" not in run.release.parameters
 
 
+@pytest.mark.parametrize("more", [{"variant": "paper"}, {}, {"boxes": "exact", "robust": True}], ids=str)
 @pytest.mark.parametrize(("k", "l"), [(3, 10), (3, 4), (5, 8), (10, 4), (1, 6), (4, 1), (1, 1)])
-def test_a_census_keeps_its_promise_and_nothing_is_lost(k: int, l: int) -> None:  # noqa: E741
+def test_a_census_keeps_its_promise_and_nothing_is_lost(k: int, l: int, more: dict[str, Any]) -> None:  # noqa: E741
     people = uc.datasets.census(3_000, seed=2)
     schema = uc.datasets.census_schema(["age", "sex", "education", "hours"], "salary", hierarchies=l % 3 == 0)
-    run = uc.publish(people, schema, uc.CrossBucket(k=k, l=l))
+    run = uc.publish(people, schema, uc.CrossBucket(k=k, l=l, **more))
     checked = uc.verify(run.release, original=people, schema=schema)
     assert checked.holds
     assert {finding.name for finding in checked.findings} >= {"k-anonymity", "kl-anonymity", "rows-covered"}
@@ -88,13 +89,14 @@ def test_discernibility_is_least_where_the_most_frequent_salary_is_rare_enough()
     people = uc.datasets.census(22_517)
     names = ["sex", "age", "relationship", "marital_status", "race", "education", "hours", "occupation"]
     schema = uc.datasets.census_schema(names, "salary", hierarchies=False)
-    run = uc.publish(people, schema, uc.CrossBucket(k=3, l=10), seed=1)
+    run = uc.publish(people, schema, uc.CrossBucket(k=3, l=10, variant="paper"), seed=1)
     largest = max(pair["counts"] for pair in people["salary"].value_counts().to_pylist())
     assert largest * 12 <= 22_517
     assert run.diagnostics["discernibility"] == 67_559
 
 
-def test_missing_values_and_hierarchies_are_covered() -> None:
+@pytest.mark.parametrize("variant", ["safe", "paper"])
+def test_missing_values_and_hierarchies_are_covered(variant: Any) -> None:
     towns = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*")])
     rng = np.random.default_rng(4)
     data = pa.table(
@@ -110,13 +112,14 @@ def test_missing_values_and_hierarchies_are_covered() -> None:
         columns={"town": uc.Column(hierarchy=towns)},
         missing="category",
     )
-    run = uc.publish(data, schema, uc.CrossBucket(k=3, l=5))
+    run = uc.publish(data, schema, uc.CrossBucket(k=3, l=5, variant=variant))
     assert uc.verify(run.release, original=data, schema=schema).holds
 
 
-def test_equal_rows_and_a_single_quasi_identifier() -> None:
+@pytest.mark.parametrize("more", [{"variant": "paper"}, {}, {"boxes": "exact"}], ids=str)
+def test_equal_rows_and_a_single_quasi_identifier(more: dict[str, Any]) -> None:
     data = pa.table({"age": [1] * 40, "sex": ["F"] * 40, "ill": [f"s{i % 8}" for i in range(40)]})
-    run = uc.publish(data, SCHEMA, uc.CrossBucket(k=3, l=5))
+    run = uc.publish(data, SCHEMA, uc.CrossBucket(k=3, l=5, **more))
     assert uc.verify(run.release).findings[0].actual == 40  # one box
     assert uc.verify(run.release).holds
 
@@ -172,7 +175,8 @@ def test_rows_of_a_group_take_their_buckets_in_a_uniform_order(uniform: Any) -> 
     table = Table.from_arrow(data, SCHEMA)
     together: Counter[bool] = Counter()
     for seed in range(400):
-        draft = uc.CrossBucket(k=2, l=4).anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        method = uc.CrossBucket(k=2, l=4, variant="paper")
+        draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
         assert draft.buckets is not None
         assert draft.groups.labels[0] == draft.groups.labels[1]
         together[bool(draft.buckets[0] == draft.buckets[2])] += 1
@@ -184,7 +188,8 @@ def test_bucket_numbers_are_shuffled(uniform: Any) -> None:
     table = Table.from_arrow(data, SCHEMA)
     numbers: Counter[int] = Counter()
     for seed in range(600):
-        draft = uc.CrossBucket(k=2, l=4).anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        method = uc.CrossBucket(k=2, l=4, variant="paper")
+        draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
         assert draft.buckets is not None
         numbers[int(draft.buckets[0])] += 1
     assert uniform([numbers[0], numbers[1]])
@@ -195,7 +200,7 @@ def test_what_is_taken_together_can_be_inverted_and_is_declared_so() -> None:
         pa.table({"x": [0, 1, 2, 3], "s": ["s1", "s1", "s2", "s2"]}),
         uc.Schema(quasi_identifiers=["x"], sensitive="s"),
     )
-    method = uc.CrossBucket(k=2, l=2)
+    method = uc.CrossBucket(k=2, l=2, variant="paper")
     found = AlgorithmAware(trials=1_000).on(table, method, randomness=Randomness(3))
     assert not found.exact  # nothing is listed: what is published is more than who was taken together
     assert not found.safe
@@ -218,6 +223,15 @@ def test_the_same_seed_gives_the_same_release_and_another_another() -> None:
         ({"k": 2, "l": True}, "The 'l' parameter of CrossBucket"),
         ({"k": 2.5, "l": "3"}, "2 problems"),
         ({"k": 2, "l": 2, "joined": "yes"}, "The 'joined' parameter of CrossBucket"),
+        (
+            {"k": 2, "l": 2, "variant": "both"},
+            "The 'variant' of CrossBucket `both` is not known. There are: `safe`, `paper`.",
+        ),
+        (
+            {"k": 2, "l": 2, "variant": "paper", "boxes": "mondrian"},
+            "^The 'boxes' parameter of CrossBucket belongs to variant='safe'. Leave it out.$",
+        ),
+        ({"k": 2, "l": 2, "variant": "paper", "robust": True, "boxes": "exact"}, "2 problems"),
     ],
 )
 def test_parameters_are_checked_on_construction(given: dict[str, Any], message: str) -> None:
@@ -232,7 +246,7 @@ def test_bad_input_is_told() -> None:
     with pytest.raises(UnreachableError, match="k=4 cannot be reached: the table has only 3 rows"):
         uc.publish(data, SCHEMA, uc.CrossBucket(k=4, l=1))
     with pytest.raises(UnreachableError, match="the largest feasible k is 1"):
-        uc.publish(data, SCHEMA, uc.CrossBucket(k=2, l=1))
+        uc.publish(data, SCHEMA, uc.CrossBucket(k=2, l=1, variant="paper"))
     with pytest.raises(ParameterError, match=r"exactly one sensitive column\. Got 0"):
         uc.publish(data, uc.Schema(quasi_identifiers=["age"]), uc.CrossBucket(k=1, l=1))
     with pytest.raises(SchemaError, match="CrossBucket adds the columns `bucket` and `count`"):

@@ -14,7 +14,9 @@ from undercover.errors import DataError, OutputError, ParameterError, SchemaErro
 from undercover.guarantees.breach.composition import composed_growth, likelihood_ratio
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.release import folder
+from undercover.pages.render import report_html
 from undercover.verbs.ledger import enter_folder, entered
+from undercover.verbs.report import summarize
 
 DOMAIN = tuple(str(value) for value in range(50))
 
@@ -162,6 +164,31 @@ def test_two_tables_that_make_people_certain_together(ledger: uc.Ledger, tmp_pat
     public = "".join(path.read_text() for path in (tmp_path / "second" / "public").iterdir())
     assert "earlier" not in public
     assert "ledger" not in public
+
+
+def test_the_report_names_earlier_releases_and_what_they_tell_and_the_public_part_does_not(
+    ledger: uc.Ledger, tmp_path: Path
+) -> None:
+    saved(uc.publish(four(), by("a"), uc.Mondrian(k=2), ledger=ledger), tmp_path / "first")
+    both = uc.Schema(
+        quasi_identifiers=["a", "b"], sensitive="d", identifiers=["name"], columns={"a": uc.Column(weight=0.001)}
+    )
+    run = uc.publish(four(), both, uc.Mondrian(k=2), ledger=ledger, despite_earlier=True)
+    (together,) = run.diagnostics["earlier"]["together"]
+    assert [entry["alone"]["k"] for entry in together["releases"]] == [2, 2]
+    assert (together["together"]["k"], together["together"]["l"]) == (1, 1)
+    uc.save(run, tmp_path / "second")
+    report = (tmp_path / "second" / "private" / "report.html").read_text()
+    made = run.diagnostics["earlier"]["releases"][0]["made"][:10]
+    section = report[report.index("Earlier releases of the same people") :]
+    for told in ("1, mondrian", made, "What is learnt of them by having all", "Does not hold: ", "becomes certain"):
+        assert told in section
+    figures = json.loads((tmp_path / "second" / "private" / "report.json").read_text())
+    assert figures["earlier"]["together"][0]["together"]["k"] == 1
+    for public in (tmp_path / "second" / "public").iterdir():
+        assert "arlier releases" not in public.read_text()
+    alone = uc.publish(four(), by("a"), uc.Mondrian(k=2))
+    assert "Earlier releases" not in report_html(summarize(alone))
 
 
 def test_the_same_table_again_says_nothing_new(ledger: uc.Ledger, tmp_path: Path) -> None:

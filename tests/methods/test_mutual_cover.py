@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
+from undercover.methods.mutual_cover.about import ABOUT
 from undercover.model.run import Run
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
@@ -55,7 +56,7 @@ def test_the_ten_people_of_the_paper() -> None:
 @given(
     st.integers(40, 160),
     st.integers(0, 1000),
-    st.sampled_from(["1/2", "1/3", "0.3", "1/5", 1]),
+    st.sampled_from(["1/2", "1/3", "0.3", "1/5", "2/9"]),
     st.sampled_from(["resample", "paper", "off"]),
     st.sampled_from(["optimal", "uniform"]),
 )
@@ -104,11 +105,11 @@ def test_no_row_that_can_change_is_published_as_it_was() -> None:
 
 def test_order_is_kept_only_on_request() -> None:
     data = people(100)
-    kept = uc.publish(data, SCHEMA, uc.MutualCover(variant="paper", delta=1, l=2, unchanged="off", keep_order=True))
-    assert kept.release.table().column("age").to_pylist() == data["age"].to_pylist()
-    shuffled = uc.publish(data, SCHEMA, uc.MutualCover(variant="paper", delta=1, l=2, unchanged="off"))
-    assert shuffled.release.table().column("age").to_pylist() != data["age"].to_pylist()
-    assert sorted(shuffled.release.table().column("age").to_pylist()) == sorted(data["age"].to_pylist())
+    kept = uc.publish(data, SCHEMA, uc.MutualCover(variant="paper", delta="1/2", l=2, keep_order=True))
+    assert kept.release.table().column("ill").to_pylist() == data["ill"].to_pylist()
+    shuffled = uc.publish(data, SCHEMA, uc.MutualCover(variant="paper", delta="1/2", l=2))
+    assert shuffled.release.table().column("ill").to_pylist() != data["ill"].to_pylist()
+    assert sorted(shuffled.release.table().column("ill").to_pylist()) == sorted(data["ill"].to_pylist())
 
 
 def test_whole_numbers_nobody_has_on_request() -> None:
@@ -161,7 +162,7 @@ def test_tables_of_a_group_of_exactly_one_over_delta_rows() -> None:
 def test_hierarchies_give_the_distance_and_not_the_cut() -> None:
     towns = uc.Hierarchy([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "y")])
     schema = uc.Schema(quasi_identifiers=["town", "sex"], sensitive="ill", columns={"town": uc.Column(hierarchy=towns)})
-    run = uc.publish(people(300, 8), schema, uc.MutualCover(variant="paper", delta="1/6", l=6), seed=1)
+    run = uc.publish(people(60, 8), schema, uc.MutualCover(variant="paper", delta="1/12", l=12), seed=1)
     assert uc.verify(run).holds
     assert set(run.release.table()["town"].to_pylist()) <= set("abcde")
 
@@ -317,3 +318,49 @@ def test_own_distances_are_named_and_not_published() -> None:
     assert run.diagnostics["own_distances"] == ["town"]
     assert "used" not in plain.release.parameters
     assert "7.125" not in str(run.release.parameters)
+
+
+def crowd(n: int, ages: int) -> pa.Table:
+    """n people of so many ages, all with different values: every age belongs to n / ages rows."""
+    return pa.table({"age": [20 + i % ages for i in range(n)], "ill": [f"v{i}" for i in range(n)]})
+
+
+def test_a_delta_that_changes_nothing_is_refused() -> None:
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
+    with pytest.raises(UnreachableError, match=r"at least 6 rows of its group, and 5 would do.*below 1/6") as refused:
+        uc.publish(crowd(24, 4), schema, uc.MutualCover(variant="paper", delta="1/5", l=13))
+    assert "Lower l (or k)" in str(refused.value)
+    with pytest.raises(UnreachableError, match="all rows agree"):
+        uc.publish(crowd(24, 1), schema, uc.MutualCover(variant="paper", delta="1/5", l=13))
+    with pytest.raises(UnreachableError, match="delta=1 changes nothing"):
+        uc.publish(crowd(24, 24), schema, uc.MutualCover(variant="paper", delta=1, l=13))
+    run = uc.publish(crowd(24, 4), schema, uc.MutualCover(variant="paper", delta="1/7", l=13), seed=1)
+    assert run.diagnostics["share_of_tables_without_change"] == 0
+
+
+@pytest.mark.parametrize("unchanged", ["resample", "off"])
+def test_a_delta_that_says_little_is_said_loudly(unchanged: Any) -> None:
+    # Ten ages of 30 people each need no cover; one person more is of an age of her own.
+    data = pa.concat_tables([crowd(300, 10), pa.table({"age": [70], "ill": ["w"]})])
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
+    run = uc.publish(data, schema, uc.MutualCover(variant="paper", delta="1/5", l=160, unchanged=unchanged), seed=3)
+    figures = run.diagnostics
+    released = run.release.table()["age"].to_pylist()
+    place = run.frames["published_rows"]["published"].to_numpy()
+    changed = sum(released[place[i]] != age for i, age in enumerate(data["age"].to_pylist()))
+    assert figures["share_of_cells_changed"] == changed / 301
+    assert figures["share_of_rows_that_came_through"] == figures["rows_that_came_through"] / 301 > 0.9
+    assert figures["largest_group"] == 301
+    (said,) = (warning for warning in run.warnings if warning.startswith("delta=0.2 says little here"))
+    assert "the largest group has 301 rows" in said
+    assert ("were published so" in said) == (unchanged == "off")
+    assert "says little" not in "".join(run.release.warnings)
+    drawn = dict(ABOUT.stages(run))["Drawn"]
+    assert "the largest group has 301 rows" in drawn
+    assert ("they were left so" in drawn) == (unchanged == "off")
+
+
+def test_a_delta_that_changes_much_is_not_warned_of() -> None:
+    run = uc.publish(people(300, 4), SCHEMA, uc.MutualCover(variant="paper", delta="1/5", l=5), seed=1)
+    assert not [warning for warning in run.warnings if "says little" in warning or "certified" in warning]
+    assert "certified" not in dict(ABOUT.stages(run))["Output tables"]

@@ -1,4 +1,4 @@
-"""Moving rows between groups in plain Python: the search of `undercover.methods.mondrian.regrouping_kernels` written
+"""Moving rows between groups in plain Python: the search of `undercover.steps.cutting.regrouping_kernels` written
 down once more.
 
 Every group is looked at every time, and every loss is counted from the rows. A fault can be planted with ``fault``.
@@ -18,7 +18,7 @@ Tuples = list[list[int]]  # of one group: each the rows that share their quasi-i
 
 
 class PlainRegrouping:
-    """The twin of :func:`undercover.methods.mondrian.method.regrouped` within one neighbourhood."""
+    """The twin of :func:`undercover.steps.cutting.regrouping.regrouped` within one neighbourhood."""
 
     def __init__(self, table: Table, *, k: int, checks: Sequence[Check] = (), rounds: int = 3, fault: str = "") -> None:
         self.table, self.k, self.checks, self.rounds, self.fault = table, k, checks, rounds, fault

@@ -18,7 +18,7 @@ from random_tables import random_table
 
 from undercover.errors import InternalError, UnreachableError
 from undercover.methods.cross_bucket.kernels import build_tree, count_values, divide_rows
-from undercover.methods.cross_bucket.method import (
+from undercover.methods.cross_bucket.paper import (
     CrossBuckets,
     bucket_count,
     check_buckets,

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from undercover.errors import ParameterError, UnreachableError
+from undercover.methods.mutual_cover.highs import solve_by_highs
 from undercover.methods.mutual_cover.kernels import programs as cover
-from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables, solve_by_highs
+from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
 from undercover.model.distances import Distances
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy

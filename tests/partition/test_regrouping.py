@@ -14,15 +14,15 @@ from plain_regrouping import PlainRegrouping
 from random_tables import random_checks, random_table
 
 from undercover.errors import UnreachableError
-from undercover.methods.mondrian import method
-from undercover.methods.mondrian.method import regrouped
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
+from undercover.steps.cutting import regrouping
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.columns import cut_columns
 from undercover.steps.cutting.partition import Partition, partition
+from undercover.steps.cutting.regrouping import regrouped
 
 TOWNS = Hierarchy([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y"), ("e", "y"), ("f", "z")])
 
@@ -166,7 +166,7 @@ def test_promises_are_kept_and_no_partition_gets_worse() -> None:
 
 
 def test_neighbourhoods_on_several_threads_give_what_one_thread_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(method, "NEIGHBOURS", 7)
+    monkeypatch.setattr(regrouping, "NEIGHBOURS", 7)
     for seed in range(10):
         rng = np.random.default_rng((seed, 31))
         table = random_table(rng, n=400, d=4, values=12, missing=True)
@@ -195,7 +195,7 @@ def test_more_columns_than_a_key_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     table = random_table(rng, n=200, d=6, values=9)
     parts = partition(table, k=3)
     labels = regrouped(parts, table, k=3).groups.labels
-    monkeypatch.setattr(method, "_LARGEST_KEY", 2_000)
+    monkeypatch.setattr(regrouping, "_LARGEST_KEY", 2_000)
     assert (regrouped(parts, table, k=3).groups.labels == labels).all()
 
 

@@ -61,6 +61,7 @@ def results() -> dict[str, Any]:
         uc.attack(drawn, uc.Informed()),
         uc.attack(drawn, uc.NearestRow(most=100)),
         uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware(trials=100)),
+        uc.attack(_six(uc.Streamliner(l=2, algorithm="guided")), uc.KnownValues(trials=300, sets=4)),
         uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),
         uc.joint_risk(_offices()),
         uc.joint_attack([mondrian, crossed]),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +12,7 @@ from undercover.errors import InternalError
 from undercover.model.figures import baseline, cost, risk
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, overview_html, report_html
+from undercover.verbs.report import summarize
 
 pytestmark = pytest.mark.usefixtures("all_drawn")
 
@@ -137,6 +139,21 @@ def test_report_shows_what_it_should(pages):
     assert summary["again"]["command"] in text
     for stage in summary["done"]["stages"]:
         assert stage["text"] in text
+
+
+def test_report_and_datasheet_say_which_columns_each_promise_speaks_of():
+    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", insensitive=["education"])
+    people = uc.datasets.census(300, seed=3)
+    both, k_alone = (uc.publish(people, schema, uc.Mondrian(k=5, **more)) for more in ({"l": 2}, {}))
+    for run, spoken, unspoken in ((both, "age, sex, income", "education"), (k_alone, "age, sex", "income, education")):
+        pages = (report_html(summarize(run)), datasheet_html(datasheet_summary(run.release)))
+        for text in (" ".join(Page(page).text.split()) for page in pages):
+            assert "Speaks of age, sex." in text
+            assert f"Speaks of {spoken}." in text
+            assert f"No promise speaks of {unspoken}: what stands there is protected by none." in text
+    before = replace(both.release, guarantees=[{**each, "columns": []} for each in both.release.guarantees])
+    text = Page(datasheet_html(datasheet_summary(before))).text  # one that was written before columns were recorded
+    assert "peaks of" not in text
 
 
 def test_story_of_the_attack_is_escaped_and_its_code_marked(pages):

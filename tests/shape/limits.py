@@ -20,9 +20,10 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 46_000 + 5_300 + 600
+MOST_SOURCE = 46_000 + 5_300 + 600 + 800
 """Lines of the whole: of the house when it was built, and of what made its labels true (attackers who see everything
-that is published, several releases of the same people, the ledger, a closed world to verify in, signatures)."""
+that is published, several releases of the same people, the ledger, a closed world to verify in, signatures), and
+of values dealt anew (their law, promises and words)."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""
@@ -33,6 +34,7 @@ MAY_NAME_METHODS = (
     PAPERS,
     "io/release/before_forms.py",
     "methods/mutual_cover/",  # partition = "mondrian" is a value of its own parameter
+    "methods/cross_bucket/",  # so is boxes = "mondrian"
     "methods/perturbed_generalization/",  # so are recoding = "mondrian" and "incognito"
 )
 """Files, and folders with all that is in them, in which a method's name may stand."""

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from undercover.errors import ParameterError
+from undercover.methods.cross_bucket.method import CrossBucket
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.studies.compare.bench import neighbours
@@ -34,7 +35,7 @@ def test_columns_alone_in_pairs_and_together() -> None:
 
 
 def test_methods_by_their_names_in_the_figures() -> None:
-    assert repr(method_of("cross-bucket", 3, 10)) == "CrossBucket(k=3, l=10, joined=False)"
+    assert method_of("cross-bucket", 3, 10) == CrossBucket(k=3, l=10, variant="paper")
     assert method_of("mondrian", 3, 10).cut == "median"
 
 

@@ -20,15 +20,20 @@ from undercover.studies.experiments.papers.cross_bucket import (
     CROSS,
     DM,
     ERROR,
+    ESTIMATE,
     HOLDS,
     IDENTITY,
     MEDIAN,
     METHODS,
     MONDRIAN,
+    NCP,
+    SAFE,
     WORST,
     Bench,
+    at_least,
     build,
     claims,
+    method_of,
 )
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
@@ -45,7 +50,10 @@ def test_what_is_measured_is_what_the_verbs_say() -> None:
     found = bench().measure(CROSS, 3, 6, seed=5)
     people = uc.datasets.census(600, seed=3)
     run = uc.publish(
-        people, uc.datasets.census_schema(NAMES, "salary", hierarchies=False), uc.CrossBucket(k=3, l=6), seed=5
+        people,
+        uc.datasets.census_schema(NAMES, "salary", hierarchies=False),
+        uc.CrossBucket(k=3, l=6, variant="paper"),
+        seed=5,
     )
     attacked = uc.attack(run, uc.BucketMatching())
     assert found[BREACH] == pytest.approx(attacked.breach["salary"].mean())
@@ -55,6 +63,12 @@ def test_what_is_measured_is_what_the_verbs_say() -> None:
     assert run.original is not None
     assert found[ERROR] == uc.SumError(queries=20, seed=5).of_release(run.original, run.release).mean
     assert found[HOLDS] == 1
+    assert found[at_least(0.05)] == pytest.approx((attacked.breach["salary"] >= 0.05 - 1e-12).mean())
+    assert found[NCP] == uc.measure(people, run).to_dict()["loss"]["ncp"]["arithmetic"]
+
+
+def test_the_papers_variant_and_ours_are_two_series() -> None:
+    assert [method_of(name, 3, 4).variant for name in (CROSS, SAFE)] == ["paper", "safe"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -127,11 +141,25 @@ def test_claims_on_errors() -> None:
     assert judge("error-grows-faster", by_k(ERROR, {3: 1, 5: 2})).verdict == "cannot be tested"
 
 
+def test_our_variant_is_judged_by_what_is_said_of_it_alone() -> None:
+    ours = by_l(WORST, {SAFE: {4: 0.25, 10: 0.1}}) + by_l(NCP, {SAFE: {4: 0.1, 10: 0.2}, CROSS: {4: 0.2, 10: 0.3}})
+    ours += by_l(ESTIMATE, {SAFE: {4: 0.1, 10: 0.2}, CROSS: {4: 0.2, 10: 0.3}})
+    for claim in ("safe-abides", "safe-loses-less", "safe-answers-better"):
+        assert judge(claim, ours).verdict == "held"
+    assert judge("safe-abides", by_l(WORST, {SAFE: {4: 0.25, 10: 0.11}})).verdict == "not held"
+    for measure, claim in ((NCP, "safe-loses-less"), (ESTIMATE, "safe-answers-better")):
+        assert judge(claim, by_l(measure, {SAFE: {4: 0.3}, CROSS: {4: 0.2}})).verdict == "not held"
+    rising = by_k(BREACH, {3: 0.2, 5: 0.1}) + by_k(BREACH, {3: 0.1, 5: 0.2}, f"{SAFE}, l = 4")
+    assert judge("k-protects", rising).verdict == "held"  # the paper's claim is about the paper's variant
+    found = by_k(IDENTITY, {3: 1 / 3}) + by_k(IDENTITY, {3: 0.5}, f"{SAFE}, l = 4") + by_l(IDENTITY, {SAFE: {4: 0.5}})
+    assert judge("identity-bound", found).verdict == "held"
+
+
 def test_claims_on_k() -> None:
-    falling = by_k(BREACH, {3: 0.2, 5: 0.1}) + by_k(ABOVE, {3: 1.0, 5: 0.9})
-    assert judge("k-protects", falling).verdict == "held"
-    rising = by_k(BREACH, {3: 0.2, 5: 0.1}) + by_k(ABOVE, {3: 0.9, 5: 0.9})
-    assert judge("k-protects", rising).verdict == "not held"
+    assert judge("k-protects", by_k(BREACH, {3: 0.2, 5: 0.1})).verdict == "held"
+    assert judge("k-protects", by_k(BREACH, {3: 0.2, 5: 0.2})).verdict == "not held"
+    assert judge("k-protects-above", by_k(ABOVE, {3: 1.0, 5: 0.9})).verdict == "held"
+    assert judge("k-protects-above", by_k(ABOVE, {3: 0.9, 5: 0.9})).verdict == "not held"
     kept = by_l(IDENTITY, {CROSS: {4: 1 / 3}}) + by_k(IDENTITY, {3: 1 / 3, 5: 0.2})
     assert judge("identity-bound", kept).verdict == "held"
     assert judge("identity-bound", [*kept, *by_k(IDENTITY, {10: 0.11})]).verdict == "not held"
@@ -152,6 +180,11 @@ def test_the_quick_experiment_runs_and_is_written(tmp_path: Path) -> None:
     assert {row["figure"] for row in found["rows"]} == {BY_L, BY_K}
     verdicts = {claim["id"]: claim["verdict"] for claim in found["claims"]}
     assert verdicts["promise-holds"] == verdicts["identity-bound"] == verdicts["anatomy-abides"] == "held"
+    (curve,) = (plot for plot in found["plots"] if plot["id"] == "breach-curve")
+    for panel, series in {(point["panel"], point["series"]) for point in curve["points"]}:
+        shares = [p["mean"] for p in curve["points"] if (p["panel"], p["series"]) == (panel, series)]
+        assert shares == sorted(shares, reverse=True)  # the more sure, the fewer
+        assert max(shares) > 0
     assert "Cross-bucket generalization" in (tmp_path / "out" / "experiment.html").read_text()
 
 

@@ -3,7 +3,9 @@ import re
 
 import pytest
 
+from undercover import plugins
 from undercover.pages.experiment import experiment_chart, experiment_html, figure_tables
+from undercover.pages.looks import COLORS, looks
 from undercover.pages.svg import svg
 
 
@@ -113,3 +115,39 @@ def test_text_is_escaped():
     page = experiment_html(json.loads(json.dumps(found)))
     assert "<script>" not in page
     assert page.count("&lt;script&gt;") >= 5
+
+
+def colors_of(chart):
+    """The colour of every series of a picture, read off its scale."""
+    found = {}
+    for layer in chart.spec["concat"][0]["layer"]:
+        scale = layer["encoding"].get("color", {}).get("scale", {})
+        found |= dict(zip(scale.get("domain", ()), scale.get("range", ()), strict=True))
+    return found
+
+
+def test_a_method_keeps_its_colour_from_plot_to_plot_and_page_to_page():
+    names = ["mondrian", "anatomy", "mutual cover", "mutual cover, layers"]
+    every, some = (experiment_chart(plot(points=points(kept, [1, 2]))) for kept in (names, names[:1:-1]))
+    assert colors_of(some).items() <= colors_of(every).items()
+    assert len(set(colors_of(every).values())) == 3
+    compared = looks(["Anatomy", "Mutual cover", "Mondrian, k=5"])
+    assert compared["Mondrian, k=5"].color == colors_of(every)["mondrian"]
+    assert compared["Mutual cover"].color == colors_of(every)["mutual cover, layers"]
+
+
+def test_a_series_keeps_its_colour_on_a_page(monkeypatch):
+    drawn = []
+    monkeypatch.setattr("undercover.pages.experiment.drawn", lambda picture: drawn.append(colors_of(picture)) or "")
+    first, second = points(["l = 4", "l = 8"], [1, 2]), points(["l = 8", "mondrian"], [1, 2])
+    experiment_html(results(plot(id="a", points=first), plot(id="b", points=second)))
+    assert drawn[0]["l = 8"] == drawn[1]["l = 8"] != drawn[1]["mondrian"] != drawn[0]["l = 4"]
+
+
+def test_variants_of_a_method_differ_by_mark_and_dash():
+    found = looks(["mutual cover", "mutual cover, layers", "mutual cover, blocks", "mutual cover, groups", "mondrian"])
+    assert len({(look.shape, *look.dash) for look in found.values()}) == 5
+    everybody = looks(plugins.names("methods"))
+    assert len({look.color for look in everybody.values()}) == min(len(everybody), len(COLORS))
+    many = looks([f"l = {l}" for l in range(30)])  # noqa: E741
+    assert len({(look.color, look.shape, *look.dash) for look in many.values()}) == 30

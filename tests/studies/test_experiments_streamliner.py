@@ -15,7 +15,7 @@ from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import part
 from undercover.studies.experiments.experiment import NotMeasuredError, Row, Rows
-from undercover.studies.experiments.papers.streamliner.bench import CONTROL, Bench, optimal_discernibility
+from undercover.studies.experiments.papers.streamliner.bench import CLASSES, CONTROL, Bench, optimal_discernibility
 from undercover.studies.experiments.papers.streamliner.experiment import build, claims
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import run_experiment
@@ -71,6 +71,16 @@ def test_what_is_timed_is_the_method():
     )
     draft = Streamliner(l=4).anonymize(table, engine=LocalEngine(), randomness=Randomness(5))
     assert bench.groups(table, "wrap", 4, seed=5).labels.tolist() == draft.groups.labels.tolist()
+
+
+def test_class_dealing_is_measured_beside_the_methods():
+    table = small_table(400)
+    groups = bench_of(table).groups(table, CLASSES, 4, seed=5)
+    assert groups.sizes.min() == 4
+    for group in range(groups.count):
+        values = table["income"].codes[groups.rows_of(group)]
+        assert len(set(values.tolist())) == len(values)
+    assert set(bench_of(table).query_error(CLASSES, 4, seed=1)) == set(bench_of(table).predicates)
 
 
 def test_replicated_table_has_every_row_so_often():

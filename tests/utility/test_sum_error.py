@@ -1,6 +1,7 @@
 """Random sums: the workload, and the error of releases that are known."""
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,16 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, ParameterError, SchemaError
+from undercover.forms import read
 from undercover.forms.answers.recipient import Sums
 from undercover.model.form import Drawn
 from undercover.model.queries import Between, NoneOf, OneOf
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.table import Table
-from undercover.utility.queries.sums import SumError, draw_predicate, numbers_of
+from undercover.model.view import FigureTable, View
+from undercover.utility.queries.sum_workload import draw_predicate, numbers_of
+from undercover.utility.queries.sums import SumError, SumErrorResult, _known_values, sums_of_each
+from undercover.utility.views import sum_error_chart
 
 NAMES = ["age", "sex", "education", "marital_status", "hours"]
 
@@ -69,7 +74,7 @@ def test_missing_values_satisfy_no_comparison() -> None:
 def test_predicates_are_uniform(uniform: Any) -> None:
     column = census(50, ["education", "sex", "hours"])["sex"]
     draw = np.random.default_rng(1)
-    sizes = Counter(int(draw_predicate(column, draw)[1].sum()) for _ in range(400))
+    sizes = Counter(int(draw_predicate(column, draw).inside.sum()) for _ in range(400))
     assert uniform([sizes[size] for size in range(1, column.domain.size + 1)])
 
 
@@ -138,20 +143,39 @@ def test_bad_input() -> None:
         SumError(queries=1).workload(nothing)
 
 
+def with_debts(people: pa.Table) -> pa.Table:
+    """Salaries of which many are below 0: fewer people may then have more together."""
+    salary = people["salary"].to_numpy().astype(np.int64) - 40_000
+    return people.set_column(people.column_names.index("salary"), "salary", pa.array(salary))
+
+
+COVERS = [uc.MutualCover(delta="1/3", l=4, variant=variant) for variant in ("layers", "paper")]
+BUCKETS = [uc.Anatomy(l=4), uc.CrossBucket(k=3, l=4)]
+
+
 @pytest.mark.parametrize("hierarchies", [False, True])
-@pytest.mark.parametrize("method", [uc.Mondrian(k=3, l=4), uc.Anatomy(l=4), uc.CrossBucket(k=3, l=4)], ids=repr)
+@pytest.mark.parametrize("method", [uc.Mondrian(k=3, l=4), *BUCKETS, *COVERS], ids=repr)
 def test_answers_by_codes_are_those_by_predicates(method: Any, hierarchies: bool) -> None:
-    people = uc.datasets.census(300, seed=7)
-    run = uc.publish(people, uc.datasets.census_schema(NAMES, "salary", hierarchies=hierarchies), method, seed=1)
+    """The plain twin: every question asked of the release as a recipient would, one by one."""
+    people = with_debts(uc.datasets.census(300, seed=7))
+    schema = uc.datasets.census_schema(NAMES, "salary", hierarchies=hierarchies)
+    schema = replace(schema, columns={name: column for name, column in schema.columns.items() if name != "salary"})
+    run = uc.publish(people, schema, method, seed=1)
     assert run.original is not None
     found = SumError(queries=40, seed=4).of_release(run.original, run.release)
     asked, exact = SumError(queries=40, seed=4).workload(run.original)
-    sums = Sums(run.release, "salary", run.original)
+    drawn = not found.bounded
+    names = run.original.schema.quasi_identifiers
+    known = _known_values(run.original, names, read(run.release)) if drawn else run.original
+    sums = Sums(run.release, "salary", known)
     answers = [sums.answer(where) for where in asked]
-    assert found.estimated == pytest.approx([answer.estimate for answer in answers])
-    assert found.lower == pytest.approx([answer.lower for answer in answers])
-    assert found.upper == pytest.approx([answer.upper for answer in answers])
     assert found.exact.tolist() == exact.tolist()
+    for mine, end in ((found.estimated, "estimate"), (found.lower, "lower"), (found.upper, "upper")):
+        if mine is not None:
+            assert mine == pytest.approx([getattr(answer, end) for answer in answers], rel=1e-12, abs=1e-6)
+    measure = SumError(queries=40, seed=4)
+    handed = measure.of_release(run.original, run.release, measure.drawn(run.original))
+    assert handed.estimated.tolist() == found.estimated.tolist()
 
 
 def test_a_drawn_value_that_nobody_has_is_understood() -> None:
@@ -163,3 +187,53 @@ def test_a_drawn_value_that_nobody_has_is_understood() -> None:
     found = SumError(queries=50).of_release(table, release)
     assert not found.bounded
     assert set(np.abs(found.estimated - found.exact).tolist()) <= {0.0, 1.0}
+
+
+def test_the_error_of_estimates_is_counted_as_that_of_counts_is() -> None:
+    exact, estimated = np.array([1.0, 100.0, -50.0]), np.array([2.0, 90.0, -40.0])
+    found = SumErrorResult("pay", exact, estimated, None, None, columns=2, whole=1000.0)
+    # 1 is divided by half a percent of the whole, the others by themselves.
+    assert found.estimate_errors.tolist() == [1 / 5, 10 / 100, 10 / 50]
+    told = found.to_dict()
+    assert told["estimate"] == {"mean": pytest.approx(0.5 / 3), "median": 0.2, "p90": 0.2}
+    assert [(entry["from"], entry["queries"]) for entry in told["by_answer"]] == [(0.001, 1), (0.05, 2)]
+    assert told["mean"] == pytest.approx((1 + 0.1 + 0.2) / 3)  # the papers' divides by the sum alone
+
+
+def test_sums_are_asked_of_numbers_that_are_published() -> None:
+    people = uc.datasets.census(300, seed=7)
+    nothing = pa.array(np.zeros(len(people), dtype=np.int64))
+    people = people.append_column("bonus", nothing)
+    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive=["salary", "work_class", "bonus"])
+    run = uc.publish(people, schema, uc.Mondrian(k=5), seed=1)
+    assert run.original is not None
+    (asked,) = sums_of_each(run.original, run.release, 10)
+    assert (asked.sensitive, asked.quasi_identifiers, asked.queries) == ("salary", ("age", "sex"), 10)
+    found = uc.measure(people, run, sum_error=asked).to_dict()["sum_errors"]
+    assert [(one["sensitive"], one["columns"], one["queries"]) for one in found] == [("salary", 2, 10)]
+    with pytest.raises(SchemaError, match="Quasi-identifier `sexx` is not known"):
+        SumError(quasi_identifiers=("sexx",), sensitive="salary").workload(run.original)
+
+
+def test_what_measure_shows_of_sums() -> None:
+    run = uc.publish(uc.datasets.census(300, seed=7), uc.Schema(quasi_identifiers=["age"], sensitive="salary"),
+                     uc.Mondrian(k=5), seed=1)  # fmt: skip
+    found = uc.measure(run.original, run, sum_error=SumError(queries=20))
+    (shown,) = [part for part in _views(found.view()) if part.kind == "sum-errors"]
+    (figures,) = [part for part in shown.parts if isinstance(part, FigureTable)]
+    estimate, bounds = found.sum_errors[0].to_dict()["estimate"], found.sum_errors[0].median
+    assert [cell.value for cell in figures.rows[0][2:]] == [
+        *(estimate[key] for key in ("median", "mean", "p90")),
+        bounds,
+    ]
+    drawn = sum_error_chart(found.to_dict()["sum_errors"])
+    assert {row["error"] for row in drawn.values} == {
+        entry[key] for entry in found.to_dict()["sum_errors"][0]["by_answer"] for key in ("median", "p90")
+    }
+
+
+def _views(view: View) -> Iterator[View]:
+    yield view
+    for part in view.parts:
+        if isinstance(part, View):
+            yield from _views(part)

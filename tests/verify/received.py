@@ -37,6 +37,7 @@ METHODS: dict[str, Any] = {
     "mutual-cover": uc.MutualCover(variant="paper", delta="1/3", l=3),
     "perturbed": uc.PerturbedGeneralization(k=6, p=0.3),
     "cross-bucket": uc.CrossBucket(k=2, l=3, joined=True),
+    "dealt": uc.MutualCover(delta="1/3", l=3),
     "streamliner": uc.Streamliner(l=3),
 }
 

@@ -17,13 +17,15 @@ from undercover.model.release import STATEMENTS
 from undercover.testing.forged import FORGERIES, Folder, check_forged, forged
 
 QUASI = ["age", "sex", "zip"]
-FORMS = ("mondrian", "anatomy", "mutual-cover", "perturbed", "cross-bucket")
+FORMS = ("mondrian", "anatomy", "mutual-cover", "perturbed", "cross-bucket", "dealt")
 NOT_THERE = {
-    "a guarantee that needs the private run": {"mutual-cover"},
-    "row numbers for values": {"mutual-cover", "perturbed", "cross-bucket"},
+    "a guarantee that needs the private run": {"mutual-cover", "dealt"},
+    "row numbers for values": {"mutual-cover", "perturbed", "cross-bucket", "dealt"},
     "another p claimed": set(FORMS) - {"perturbed"},
     "another p used": set(FORMS) - {"perturbed"},
     "another p in the form": set(FORMS) - {"perturbed"},
+    "dealt values called own": set(FORMS) - {"dealt"},
+    "values dealt among more": set(FORMS) - {"dealt"},
 }
 
 

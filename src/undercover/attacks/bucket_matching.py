@@ -8,26 +8,27 @@ which Num(t, B) lie in bucket B, the probability of the person's own sensitive v
 In a generalised table every class is its own bucket and this is Num_sen / Num_tuples; in Anatomy the rows that fit are
 those with equal quasi-identifiers. So the figure compares all three, as in the paper's Figure 5.
 
-Deviation: the paper shows the mean over all rows; the worst row and how the rows are spread are given beside it.
+Deviation: the paper shows the mean over all rows; beside it stand the worst row and the curve between them, the share
+of people of whom the attacker is at least so sure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.belief_curve import EDGES, belief_chart, belief_curve, shares_at_least, shares_table
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.boxes import match, merged_boxes
 from undercover.forms.case import Case
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
-
-EDGES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 STORY = (
     "The attacker knows that a person is in the table and knows the person's values in the columns {known}. He looks "
@@ -53,7 +54,7 @@ class BucketMatchingResult(Viewable):
         return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
 
     def to_dict(self) -> dict[str, Any]:
-        """Means, worst cases and how many rows are above which probability."""
+        """Means, worst cases, and the share of people of whom he is at least, or more than, so sure."""
         return {
             "attack": "bucket-matching",
             "story": self.story,
@@ -66,6 +67,8 @@ class BucketMatchingResult(Viewable):
                     "mean": float(found.mean()),
                     "max": float(found.max()),
                     "above": {f"{edge:g}": float((found > edge + 1e-12).mean()) for edge in EDGES},
+                    "at_least": shares_at_least(found),
+                    "curve": belief_curve(found),
                 }
                 for name, found in self.breach.items()
             },
@@ -86,6 +89,8 @@ class BucketMatchingResult(Viewable):
         parts = (
             facts(("people", found["targets"]), ("known of each", listed(found["known"])), *fits),
             table(("the attacker", "release", "guessing"), "plain risk baseline", rows),
+            shares_table({name: breach["at_least"] for name, breach in found["breach"].items()}),
+            partial(belief_chart, {name: breach["curve"] for name, breach in found["breach"].items()}, self.baseline),
         )
         highest = certainty(max(breach["max"] for breach in found["breach"].values()))
         return View("bucket-matching", "Bucket matching", parts, *highest, found["story"], NUMBERS, private=True)
@@ -123,7 +128,11 @@ class BucketMatching:
         """Something is sensitive, and its values are true."""
         if not case.original.schema.sensitive:
             return "Bucket matching needs a known column and a sensitive one."
-        return None if case.reading.true_values else "Bucket matching weighs true values; here they were drawn."
+        return (
+            None
+            if case.reading.true_values
+            else "Bucket matching weighs true values; here they were drawn or dealt anew."
+        )
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> BucketMatchingResult:
         """Attack every row of the original through the release."""

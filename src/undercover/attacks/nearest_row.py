@@ -51,6 +51,7 @@ class NearestRowResult(Viewable):
     identity: Mapping[str, Floats]  # of the nearest row, and of the nearest that differs: whether it is the own one
     attribute: Mapping[str, Mapping[str, Floats]]  # the same for every sensitive column: the share with the true value
     baseline: Mapping[str, Any]
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def best(self) -> str:
@@ -60,7 +61,7 @@ class NearestRowResult(Viewable):
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def to_dict(self) -> dict[str, Any]:
         """Means, with intervals where only some people were looked at."""
@@ -179,14 +180,16 @@ class NearestRow:
             for (between, cells), of in zip(far, codes, strict=True):
                 distance += between(int(of[place]))[cells]
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
-                identity[way][place] = mine(row)[nearest].sum() / max(len(nearest), 1)
+                possible, among = mine(row)
+                identity[way][place] = possible[nearest].sum() / max(len(nearest), 1) / among
                 for name, values in shown.items():
                     truth, seen = original[name].codes[row], values[nearest]
                     share = (seen == truth).mean() if len(nearest) else 0.0
                     if name in laws and len(nearest):
                         share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
                     attribute[name][way][place] = share
-        return NearestRowResult(known, original.n_rows, original.rows[chosen], identity, attribute, case.baseline())
+        rows, told = original.rows[chosen], case.reading.story if case.reading.permuted else ""
+        return NearestRowResult(known, original.n_rows, rows, identity, attribute, case.baseline(), told)
 
 
 def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
@@ -197,16 +200,16 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
     return np.sort(np.argsort(words, kind="stable")[:most])
 
 
-def _own(case: Case) -> Callable[[int], NDArray[Any]]:
-    """Of a person (n_published,) which row is the own one, or where rows were dealt how likely each is."""
+def _own(case: Case) -> Callable[[int], tuple[NDArray[np.bool_], int]]:
+    """Of a person (n_published,) which row is the own one, or may be where rows were dealt; and how many these are."""
     own, dealt = case.own, case.dealt
     assert own is not None
     places = np.arange(len(own))
     if dealt is None:
-        return lambda row: places == own[row]
+        return lambda row: (places == own[row], 1)
     of_row = np.empty(len(own), dtype=np.int64)
     of_row[own] = dealt.groups
-    return lambda row: (of_row == dealt.groups[row]) / (dealt.groups == dealt.groups[row]).sum()
+    return lambda row: (of_row == dealt.groups[row], int(dealt.sizes[dealt.groups[row]]))
 
 
 def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:

@@ -89,9 +89,9 @@ def partial_view(found: Mapping[str, Any]) -> View:
     if found.get("drawn", True):
         title, doing = "Matching on some of the values", "Matching on everything"
         story = (
-            "Where values were drawn, an attacker does better not to match on everything he knows: a single changed "
+            "Where values were moved, an attacker does better not to match on everything he knows: a single changed "
             f"value makes him miss the row. Here he matches on each of {len(known)} values with probability P; the "
-            "figures are exact means over all subsets."
+            f"figures are exact means over all subsets.{found.get('told', '')}"
         )
     else:
         title, doing = "Knowing some of the values", "Knowing everything"

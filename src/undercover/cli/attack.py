@@ -36,8 +36,11 @@ def command(
         bool, typer.Option("--knows-tables", help="Where the run keeps output tables: he knows groups and tables, too.")
     ] = False,
     knows_algorithm: Annotated[
-        bool, typer.Option("--knows-algorithm", help="He knows the method, too: one that cuts, or at most 8 people.")
+        bool, typer.Option("--knows-algorithm", help="He knows the method, too: exact on at most 8 people.")
     ] = False,
+    knows_values: Annotated[
+        int | None, typer.Option(help="With --knows-algorithm, and the values of so many others.", min=1)
+    ] = None,
     victim: Annotated[
         int | None, typer.Option(help="Where values went through a channel: one input row, attacked exactly.")
     ] = None,
@@ -52,6 +55,8 @@ def command(
     json: Json = False,
 ) -> None:
     """The options; those before ``attacker`` are the attacks most asked for, with their parameters."""
+    if knows_values is not None and not knows_algorithm:
+        raise ParameterError("--knows-values is about somebody who knows the method. Add --knows-algorithm.")
     if attacker is not None:
         if known or p_match is not None or knows_tables or knows_algorithm or victim is not None:
             raise ParameterError("--attacker names the attack. Give its parameters with --set, and nothing else of it.")
@@ -63,7 +68,7 @@ def command(
     elif knows_tables:
         _attacker(directory, make("attacks", "informed", {}), original, json)
     elif knows_algorithm:
-        _knows_algorithm(directory, original, json)
+        _knows_algorithm(directory, knows_values, original, json)
     else:
         _usual(directory, names(known), p_match, original, json)
 
@@ -100,18 +105,23 @@ def _found(case: Case, attacker: str, **parameters: Any) -> Any:
     return attack(case, plugins.load("attacks", attacker)(**parameters))
 
 
-def _knows_algorithm(directory: Path, original: str | None, as_json: bool) -> None:
+def _knows_algorithm(directory: Path, values: int | None, original: str | None, as_json: bool) -> None:
     """Attack the method itself on a table of a few people and print the worst it can give away.
 
-    A larger table is attacked through the cuts that were refused, where the method is one that cuts.
+    A larger table is attacked through the cuts that were refused, where the method is one that cuts and no values are
+    known; else by what values of some people tell of others, sampled.
     """
     from undercover.studies.algorithm_aware.attack import MOST_PEOPLE, AlgorithmAware
 
     made = load(directory)
-    large = len(made.rows) > MOST_PEOPLE and "minimality" in about_of(made.release.method).attacks
-    if large and not as_json:
-        console().print("Tables of more than 8 people are not gone through: what was refused is asked instead.")
-    _attacker(made, make("attacks", "minimality", {}) if large else AlgorithmAware(), original, as_json)
+    attacker: Attack[Any] = AlgorithmAware(known=values or 0)
+    if len(made.rows) > MOST_PEOPLE:
+        cuts = values is None and "minimality" in about_of(made.release.method).attacks
+        asked = "what was refused is asked" if cuts else "the method is run many times and what values tell is sampled"
+        if not as_json:
+            console().print(f"Tables of more than {MOST_PEOPLE} people are not gone through: {asked} instead.")
+        attacker = make("attacks", *(("minimality", {}) if cuts else ("known-values", {"known": values or 1})))
+    _attacker(made, attacker, original, as_json)
 
 
 def _victim(directory: Path, row: int, corrupted: str, original: str | None, as_json: bool) -> None:

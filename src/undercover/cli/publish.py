@@ -174,7 +174,7 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     if made.release.suppressed_rows:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
     findings: Sequence[Finding] = made.verification.findings
-    rows = [[finding.name, shown(finding.required, finding.sense), *found(finding)] for finding in findings]
+    rows = [[f"{finding.name} {finding.about}".strip(), shown(finding.required, finding.sense), *found(finding)] for finding in findings]
     whence = (
         "the private run" if any(finding.needs == "private" for finding in findings) else "the published tables alone"
     )

@@ -33,8 +33,10 @@ def compared(reading: Reading, original: Table, run: Run | None = None) -> tuple
     """A release of any form beside the table it was made from; a run may know whose row is whose."""
     tables = reading.release.tables if reading.one_each else ()
     own = reading.own_rows(run)
-    unchanged = [_unchanged(reading, table, original, own) for table in tables if table.names("insensitive")]
-    return (*reading.against(original), *unchanged)
+    found = [*reading.against(original), *(() if run is None else reading.against_run(original, run))]
+    if not reading.permuted:  # else they were moved with the quasi-identifiers
+        found += [_unchanged(reading, table, original, own) for table in tables if table.names("insensitive")]
+    return tuple(found)
 
 
 def verify_covering(reading: Reading, original: Table) -> tuple[Finding, ...]:

@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
+from undercover.forms.dealt.law import Law
 from undercover.forms.distribution import Distribution, distribution_of
-from undercover.forms.law import Law
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.written import Written, combine, first_rows
 from undercover.model.groups import number

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from undercover.engines.local import LocalEngine
 from undercover.errors import NotTold, ParameterError, unknown
 from undercover.forms import read
-from undercover.forms.dealt import Dealt, row_codes
+from undercover.forms.dealt.rows import Dealt, row_codes
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.reading import Reading, Rows
 from undercover.model.protocols import Engine, Method
@@ -79,7 +79,7 @@ class Case:
             people = np.stack([self.original[name].codes for name in known], axis=1).astype(np.int64)
             return self.dealt.chance(row_codes(self.reading, known, self.original), people)
         fits = self.reading.own_fits(known, self.original, self.own)
-        return None if fits is None else fits.all(axis=1).astype(np.float64)
+        return None if fits is None else np.asarray(fits.all(axis=1), dtype=np.float64)
 
     @cached_property
     def method(self) -> Method:

@@ -1,9 +1,9 @@
 """What somebody achieves on every person: from the boxes that fit, listed or counted.
 
 With m matching rows the person is any of them with probability 1/m; a sensitive value is as probable as it is frequent
-among them, or where values were dealt anew as their law says (:mod:`undercover.forms.law`). Where boxes are so wide
-that people and the boxes that fit them cannot be listed, they are counted: exactly, but for the best guess, which is
-then looked at for a part of the people.
+among them, or where values were dealt anew as their law says (:mod:`undercover.forms.dealt.law`). Where boxes are so
+wide that people and the boxes that fit them cannot be listed, they are counted: exactly, but for the best guess, which
+is then looked at for a part of the people.
 
 Groups that were drawn at random (the streamliner's wrap, for one) have cells that cover a large part of the table, and
 a person fits thousands of them. How many rows fit, and how many of these show the true value, is then counted over
@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.boxes import Boxes, match, value_codes
+from undercover.forms.dealt.law import posteriors
 from undercover.forms.distribution import Distribution
-from undercover.forms.law import posteriors
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.table import EncodedColumn, Table

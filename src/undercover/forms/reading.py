@@ -30,7 +30,7 @@ from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 if TYPE_CHECKING:
-    from undercover.forms.dealt import Dealt
+    from undercover.forms.dealt.rows import Dealt
     from undercover.forms.displacement import Displacement
     from undercover.forms.loss import Loss
     from undercover.forms.snippets import Snippet
@@ -73,7 +73,7 @@ class Reading:
     """Whether a row is one person."""
     unit: ClassVar[str] = "class"
     """What rows are called that nobody can tell apart."""
-    story: ClassVar[str] = ""
+    story: str = ""
     """What else there is to say of an attacker who meets this form."""
     channel: Channel | None = None
     """What sensitive values went through, where they are not true."""
@@ -214,6 +214,14 @@ class Reading:
 
         return verify_covering(self, original)
 
+    def against_run(self, original: Table, run: Run) -> tuple[Finding, ...]:
+        """What the private run says of who was dealt with whom, beside the original and the release."""
+        return ()
+
+    def misstated(self, run: Run) -> list[str]:
+        """Where the form says something else than the private run, one sentence each."""
+        return []
+
     def losses(self, original: Table, own: Rows | None) -> Mapping[str, Loss]:
         """How much detail was lost, by measure."""
         from undercover.forms.loss import losses
@@ -222,6 +230,10 @@ class Reading:
 
     def moved(self, original: Table, own: Rows | None) -> Displacement | None:
         """How far values were moved; ``None`` where they were not."""
+        return None
+
+    def moved_cells(self, original: Table, run: Run | None) -> Displacement | None:
+        """How far quasi-identifiers were moved alone; ``None`` where the person's own row says it, too."""
         return None
 
     def own_rows(self, run: Run | None) -> Rows | None:

@@ -106,7 +106,10 @@ def remarks(reading: Reading) -> list[str]:
             "How many people a row stands for is what the holder says; published tables cannot count them again."
         )
     unchanged = dict.fromkeys(name for table in reading.release.tables for name in table.names("insensitive"))
-    if unchanged:
+    if reading.permuted:
+        dealt = "" if reading.among is None else f", and sensitive values dealt among at least {reading.among} people"
+        found.append(f"That columns were permuted{dealt}, is what the holder says; published tables cannot show it.")
+    elif unchanged:
         found.append(f"Published unchanged, and no promise speaks of it: {listed(unchanged)}.")
     return found + [
         f"Column `{name}` is said to be published unchanged; most of its cells are ranges or sets, as "

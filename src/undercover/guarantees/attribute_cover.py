@@ -21,7 +21,7 @@ from typing import Annotated, ClassVar
 from undercover.errors import DataError
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.dealt import Dealt, smallest
+from undercover.forms.dealt.rows import Dealt, smallest
 from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
@@ -74,7 +74,7 @@ class AttributeCover(Promise):
         """Published tables can refute it, where a value is too frequent to differ in every group; not confirm it."""
         open_ = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense)
         for column in classes.sensitive.values():
-            most, rows = int(column.overall.max(initial=0)), int(column.overall.sum())
+            most, rows = int(column.as_read.overall.max(initial=0)), int(column.overall.sum())
             if most * self.l > rows:
                 note = f"A value of `{column.name}` is that of more than 1 in {self.l} rows."
                 return replace(open_, actual=most / rows, holds=False, needs=None, note=note)
@@ -84,13 +84,16 @@ class AttributeCover(Promise):
         """Recompute the groups inside which values were dealt."""
         reading = read(run.release)
         found = Finding(self.name, self.parameters(), 1 / self.l, needs="private", sense=self.sense)
+        unfit = self.unfit(run.release)
+        if unfit is not None:
+            return replace(found, holds=False, note=unfit)
         try:
             dealt = Dealt.of(run, reading)
         except DataError as error:
             return replace(found, holds=False, note=str(error))
         least, problems = smallest(dealt.groups), []
         names = reading.main.names("sensitive")
-        repeated = max((dealt.repeated(reading.column(name).codes) for name in names), default=0)
+        repeated = max((dealt.repeated(reading.column(name)) for name in names), default=0)
         if least < self.l:
             problems.append(f"Some group has {least} rows.")
         if repeated != 1:

@@ -95,12 +95,13 @@ class KLAnonymity(Promise):
         )
 
     def limits(self, about: Topic) -> list[str]:
-        """Buckets are small where rows cannot be told apart."""
+        """Buckets may be small where rows cannot be told apart."""
         if about != "unchanged":
             return []
         return [
-            "The buckets of a group are small, because its rows cannot be told apart. Whoever tells them apart by "
-            "an unchanged column knows the bucket, and with it the value with more than is promised."
+            "Whoever tells the rows of a group apart by an unchanged column knows the bucket, and gives a value that "
+            "occurs once in it 1 over the rows of the bucket: more than is promised where these are fewer than "
+            f"{plain(self.l)}."
         ]
 
     def check(self, classes: Classes) -> Finding:

@@ -23,7 +23,7 @@ from undercover.errors import DataError
 from undercover.exact import Number, exact, plain
 from undercover.forms import read
 from undercover.forms.classes import Classes
-from undercover.forms.dealt import BLOCKS, Dealt, smallest
+from undercover.forms.dealt.rows import BLOCKS, Dealt, smallest
 from undercover.guarantees.attribute_cover import order_told
 from undercover.guarantees.checking import Promise
 from undercover.model.finding import Finding, Sense
@@ -92,8 +92,10 @@ class OwnerCover(Promise):
     def check_run(self, run: Run) -> Finding:
         """Recompute the groups inside which columns were permuted."""
         found = Finding(self.name, self.parameters(), float(exact(self.delta)), needs="private", sense=self.sense)
-        if self.of == "cells" and BLOCKS not in run.frames:
-            return replace(found, holds=False, note=f"The private run has no `{BLOCKS}`.")
+        lacking = f"The private run has no `{BLOCKS}`." if self.of == "cells" and BLOCKS not in run.frames else None
+        unfit = self.unfit(run.release) or lacking
+        if unfit is not None:
+            return replace(found, holds=False, note=unfit)
         try:
             dealt = Dealt.of(run, read(run.release))
         except DataError as error:

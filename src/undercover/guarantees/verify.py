@@ -32,7 +32,6 @@ from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
 
 _SHOWN = 5
-_ABOUT = ("form", "column", "c")
 
 NOT_OFFERED = "a package that offers this guarantee"
 """What a claim needs that nobody here can check. It is not checked, so the verification as a whole fails."""
@@ -167,13 +166,12 @@ class Verification(Viewable):
 
 def _line(finding: Finding) -> tuple[Any, ...]:
     """A finding as a line of a table."""
-    about = ", ".join(f"{name}={value}" for name, value in finding.parameters.items() if name in _ABOUT)
     required = _number(finding.required, finding.sense)
     asked = None if finding.required is None else Said("{} {}", (finding.sense, required))
     open_ = "needs the private run" if finding.needs == "private" else f"not checked: it needs {finding.needs}"
     word = {True: "holds", False: "DOES NOT HOLD", None: open_}[finding.holds]
     against = (finding.violating_classes, finding.violating_rows) if finding.holds is False else (None, None)
-    return finding.name, about, asked, _number(finding.actual, finding.sense), word, *against
+    return finding.name, finding.about, asked, _number(finding.actual, finding.sense), word, *against
 
 
 def _cells(example: Mapping[str, Any]) -> str:
@@ -226,7 +224,7 @@ def _classes(release: Release, wrong: list[str]) -> Classes | None:
 def verify_private(verification: Verification, run: Run) -> Verification:
     """The same verification, with what published tables cannot show recomputed from the private run."""
     findings = list(verification.findings)
-    problems = list(verification.problems)
+    problems = [*verification.problems, *read(run.release).misstated(run)]
     for i, finding in enumerate(findings):
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})

@@ -16,6 +16,9 @@ Sense = Literal["at least", "at most"]
 _NONE = np.empty(0, dtype=np.int64)
 
 
+_ABOUT = ("form", "column", "c", "of")
+
+
 @dataclass(frozen=True)
 class Finding:
     """The outcome of one check.
@@ -53,6 +56,11 @@ class Finding:
     def shown(self) -> str:
         """The actual value for people, rounded so that it never promises more than there is."""
         return shown(self.actual, self.sense)
+
+    @property
+    def about(self) -> str:
+        """Which of several things of one name it speaks of, as ``of=cells``."""
+        return ", ".join(f"{name}={value}" for name, value in self.parameters.items() if name in _ABOUT)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, at full precision, ready for JSON."""

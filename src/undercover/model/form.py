@@ -117,8 +117,8 @@ class Drawn:
     were permuted among rows, each by itself, so that every value is there as often as it was; with ``"drawn"``
     quasi-identifiers came from private tables, and insensitive values stand beside their person's sensitive value.
 
-    >>> form_entry(Drawn(values="permuted", among=10))
-    {'name': 'drawn', 'values': 'permuted', 'among': 10}
+    >>> form_entry(Drawn(values="permuted", among=10, columns="permuted"))
+    {'name': 'drawn', 'values': 'permuted', 'among': 10, 'columns': 'permuted'}
     """
 
     name: ClassVar[str] = "drawn"
@@ -136,6 +136,8 @@ class Drawn:
         whole = isinstance(self.among, int) and not isinstance(self.among, bool)
         if self.values == "permuted" and not (whole and self.among is not None and self.among >= 2):
             found.append(f"The form says that values were permuted among {self.among!r} rows: it must say how many.")
+        if self.values == "permuted" and self.columns != "permuted":
+            found.append("The form says that values were dealt anew, and that other columns were not permuted.")
         if self.values == "own" and self.among is not None:
             found.append(f"The form says that values are their rows' own, and that they were dealt among {self.among}.")
         return found

@@ -103,7 +103,7 @@ class Release(Shown):
         """The same tables with something else said of them; what was read of the tables before is kept."""
         again = replace(self, **changes)
         reading = self.__dict__.get("_reading")
-        if reading is not None:
+        if reading is not None and again.form == self.form:
             again.__dict__["_reading"] = reading.of(again)
         return again
 

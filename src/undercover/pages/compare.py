@@ -16,8 +16,8 @@ from typing import Any
 
 from undercover.model.figures import risk
 from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
-from undercover.pages.experiment import SERIES, SHAPES
 from undercover.pages.jinja import drawn, render
+from undercover.pages.looks import looks
 
 ATTACKS = {
     "linkage": "linkage: the attacker knows every quasi-identifier of a person and looks for the rows that fit",
@@ -85,7 +85,7 @@ def compare_html(results: Mapping[str, Any]) -> str:
         results=results,
         charts=charts,
         sweeps=drawn(swept) if swept else None,
-        marks=[{"series": name, "color": color, "shape": shape} for name, (color, shape) in looks(series).items()],
+        marks=[{"series": name, "color": look.color, "shape": look.shape} for name, look in looks(series).items()],
         outlines=OUTLINES,
         measures=MEASURES,
         attacks=[text for name, text in ATTACKS.items() if name in used],
@@ -123,12 +123,6 @@ def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str
     return [_chart(picture, series) for picture in frontiers]
 
 
-def looks(series: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The colour and the mark of each series; beyond six, colours come again with another mark."""
-    n = len(SERIES)
-    return {name: (SERIES[i % n], SHAPES[(i + i // n) % n]) for i, name in enumerate(series)}
-
-
 def described(picture: Mapping[str, Any]) -> str:
     """A sentence that stands in for the picture: who is on the frontier."""
     best = [
@@ -149,8 +143,8 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
     ]
     drawn = looks(series)
     present = [name for name in series if name in {row["series"] for row in rows}]
-    colors = alt.Scale(domain=present, range=[drawn[name][0] for name in present])
-    shapes = alt.Scale(domain=present, range=[drawn[name][1] for name in present])
+    colors = alt.Scale(domain=present, range=[drawn[name].color for name in present])
+    shapes = alt.Scale(domain=present, range=[drawn[name].shape for name in present])
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
     greatest = max(row["shown"] for row in rows)

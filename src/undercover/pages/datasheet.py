@@ -26,12 +26,14 @@ from undercover.pages.words import (
     release_title,
     robustness_words,
     sense_of,
+    unspoken,
 )
 
 
 def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
     """Everything the datasheet says; ``file_format`` is that of the tables beside it, csv or parquet."""
     reading, about = read(release), about_of(release.method)
+    promises = [_guarantee(entry) for entry in release.guarantees]
     return {
         "private": False,
         "title": release_title(release),
@@ -43,7 +45,8 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
             "words": about.did(release),
         },
         **_suppressed(release),
-        "guarantees": [_guarantee(entry) for entry in release.guarantees],
+        "guarantees": promises,
+        "unspoken": unspoken(release, promises),
         "algorithm_safe": {
             "safe": release.algorithm_safe,
             "words": algorithm_words(release),
@@ -93,6 +96,7 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
         "shown": shown(actual, sense_of(name)),
         "holds": entry.get("holds"),
         "needs": entry.get("needs"),
+        "columns": list(entry.get("columns", ())),
     }
 
 

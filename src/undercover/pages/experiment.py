@@ -13,29 +13,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from undercover.model.figures import number, risk, seconds
-from undercover.model.view import AFTER, BEFORE, GUESS, Picture
+from undercover.model.view import GUESS, Picture
 from undercover.pages.jinja import drawn, render
+from undercover.pages.looks import Look, looks
 
 VERDICTS = {"held": "good", "not held": "bad", "cannot be tested": "care"}
-# Okabe & Ito 2008, in an order in which neighbours differ in lightness; marks and dashes tell them apart as well.
-SERIES = (
-    AFTER,
-    BEFORE,
-    "var(--series-3, #009e73)",
-    "var(--series-4, #b0569a)",
-    "var(--series-5, #b07800)",
-    "var(--series-6, #56a0d9)",
-)
-SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+Scales = tuple[Any, Any, Any]
 _WRITTEN = {"seconds": seconds, "share": risk, "number": number}
 _WIDTH, _PANEL_WIDTH, _PANELS_ABREAST = 800, 370, 2
+_LEGEND = 4  # entries abreast
 
 
 def experiment_html(results: Mapping[str, Any]) -> str:
     """One self-contained page; takes the content of ``results.json``."""
     plots = []
+    known = looks(point["series"] for plot in results["plots"] for point in plot["points"] if _measured(plot, point))
     for plot in results["plots"]:
-        chart = drawn(experiment_chart(plot)) if plot["points"] else None
+        chart = drawn(experiment_chart(plot, known)) if plot["points"] else None
         plots.append({**plot, "chart": chart, "tables": figure_tables(plot)})
     counts = Counter(claim["verdict"] for claim in results["claims"])
     return render(
@@ -79,8 +73,8 @@ def experiments_overview_html(overview: Mapping[str, Any]) -> str:
     )
 
 
-def experiment_chart(plot: Mapping[str, Any]) -> Picture:
-    """The picture of one plot; takes an entry of ``results["plots"]`` that has points."""
+def experiment_chart(plot: Mapping[str, Any], known: Mapping[str, Look] | None = None) -> Picture:
+    """The picture of one plot; takes an entry of ``results["plots"]`` that has points, and how series look."""
     import altair as alt
 
     points: list[dict[str, Any]] = [dict(point) for point in plot["points"]]
@@ -88,10 +82,11 @@ def experiment_chart(plot: Mapping[str, Any]) -> Picture:
     panels = list(dict.fromkeys(point["panel"] for point in points))
     width = _WIDTH if len(panels) == 1 else _PANEL_WIDTH
     draw = _bars if plot["mark"] == "bar" else _lines
+    known = known or looks(point["series"] for point in points if _measured(plot, point))
     drawn = []
     for panel in panels:
         base = alt.Chart(width=width, height=230, title=panel or alt.Undefined)
-        drawn.append(draw(base.transform_filter(alt.datum.panel == panel), plot, points, series))
+        drawn.append(draw(base.transform_filter(alt.datum.panel == panel), plot, points, _scales(plot, series, known)))
     chart = alt.concat(*drawn, columns=_PANELS_ABREAST, data=alt.NamedData("rows"), spacing=24)
     return Picture(f"plot-{plot['id']}", {**chart.to_dict(validate=False), "data": {"values": points}}, described(plot))
 
@@ -115,17 +110,17 @@ def described(plot: Mapping[str, Any]) -> str:
     return f"{plot['title']}: {'; '.join(sentences)}."
 
 
-def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], series: Sequence[str]) -> Any:
+def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], scales: Scales) -> Any:
     import altair as alt
 
     xs = sorted({point["x"] for point in points})
     whole = all(isinstance(x, int) for x in xs)
     ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
     shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
-    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False)
+    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True)
     x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
-    colors, shapes, dashes = _looks(plot, series)
+    colors, shapes, dashes = scales
     lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colors, strokeDash=dashes)
     drawn = [point["series"] for point in points if point["series"] not in plot["reference"]]
     marks = (
@@ -139,15 +134,15 @@ def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any
     return alt.layer(*layers)
 
 
-def _bars(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], series: Sequence[str]) -> Any:
+def _bars(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]], scales: Scales) -> Any:
     import altair as alt
 
     order = list(dict.fromkeys(str(point["x"]) for point in points))
     axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -30, grid=False)
     x = alt.X("x:N", title=plot["x_title"], sort=order, axis=axis)
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot))
-    offset = alt.XOffset("series:N", sort=list(series))
-    colors, _, _ = _looks(plot, series)
+    offset = alt.XOffset("series:N", sort=list(dict.fromkeys(point["series"] for point in points)))
+    colors, _, _ = scales
     bars = base.mark_bar().encode(x=x, y=y, xOffset=offset, color=colors)
     if all(point["count"] == 1 for point in points):
         return bars
@@ -164,21 +159,30 @@ def _spread(base: Any, x: Any, colors: Any) -> Any:
     return base.mark_rule(strokeWidth=1, opacity=0.6).encode(x=x, y=y, y2=y2, color=colors)
 
 
-def _looks(plot: Mapping[str, Any], series: Sequence[str]) -> tuple[Any, Any, Any]:
+def _measured(plot: Mapping[str, Any], point: Mapping[str, Any]) -> bool:
+    return point["series"] not in plot["reference"]
+
+
+def _scales(plot: Mapping[str, Any], series: Sequence[str], known: Mapping[str, Look]) -> Scales:
     """Colour, mark and dash of each series; a reference is a grey dashed line."""
     import altair as alt
 
-    measured = [name for name in series if name not in plot["reference"]]
-    place = {name: i for i, name in enumerate(measured)}
-    n = len(SERIES)  # beyond so many, colours come again with another mark
-    colors = [SERIES[place[name] % n] if name in place else GUESS for name in series]
-    shapes = [SHAPES[(place[name] + place[name] // n) % n] if name in place else "stroke" for name in series]
-    dashes = [[6, 4] if name in plot["reference"] else [1, 0] for name in series]
+    reference = Look(GUESS, "stroke", [6, 4])
+    seen = [reference if name in plot["reference"] else known[name] for name in series]
+    colors, shapes, dashes = ([getattr(look, key) for look in seen] for key in Look._fields)
     names = list(series)
-    legend = alt.Legend(title=None, columns=len(names), symbolSize=90, symbolOpacity=1, symbolStrokeWidth=2)
+    legend = alt.Legend(
+        title=None,
+        columns=_LEGEND,
+        columnPadding=30,
+        labelLimit=220,
+        symbolSize=90,
+        symbolOpacity=1,
+        symbolStrokeWidth=2 if plot["reference"] else 0,  # dashes would eat into marks
+    )
     return (
         alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),
-        alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=None),
+        alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=legend),
         alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes), sort=names, legend=None),
     )
 

@@ -18,7 +18,7 @@ from undercover.forms.classes import Classes
 from undercover.model.about import about_of
 from undercover.model.figures import number, rows, span
 from undercover.model.run import Run
-from undercover.model.view import AFTER, FigureTable, Part, Picture, View, say, table
+from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
 
 _ATTACKERS = {
     "linkage": "an attacker who links",
@@ -53,6 +53,41 @@ def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
     if not found:
         return View("riskiest", title, ("No attack named any.",), private=True)
     return View("riskiest", title, (*map(_table, found, range(len(found))), _NUMBERED), private=True)
+
+
+def earlier_view(noted: Mapping[str, Any]) -> View:
+    """Earlier releases of the same people, as the ledger names them, and what is learnt by having them as well."""
+    before = [
+        (f"{entry['number']}, {entry['method']}", entry["made"][:10], entry["shared"], listed(entry["known_by"]))
+        for entry in noted["releases"]
+    ]
+    parts: list[Part] = [
+        table(("release", "made", "rows of its people", "known by"), "plain plain count plain", before)
+    ]
+    learnt = [
+        (
+            f"{listed([str(number) for number in found['in']])}: `{found['sensitive']}`",
+            found["people"],
+            *(found["together"][key] for key in ("k", "l", "highest", "certain")),
+            found["newly_certain"],
+        )
+        for found in noted["together"]
+    ]
+    if learnt:
+        columns = (
+            "people in release", "so many", "who fit the same rows, fewest", "values left, fewest", "surest of a value",
+            "certain", "by no release alone",
+        )  # fmt: skip
+        title = "What is learnt of them by having all"
+        parts.append(table(columns, "plain count count count risk count count", learnt, title))
+    else:
+        parts.append("They were not attacked together: the promise counts them already, or they hold the same rows.")
+    parts += [Said("Does not hold: {}", (problem,)) for problem in noted["does_not_hold"]]
+    wrong = bool(noted["does_not_hold"])
+    said = "published although not everything holds together" if wrong else "what is promised holds together"
+    return View(
+        "earlier", "Earlier releases of the same people", tuple(parts), "bad" if wrong else "good", said, private=True
+    )
 
 
 def _table(found: Mapping[str, Any], place: int) -> FigureTable:
@@ -191,9 +226,12 @@ def _sizes(run: Run) -> str:
 def _measured(measures: Mapping[str, Any]) -> str:
     columns = len(measures.get("distributions", ()))
     pairs = len(measures.get("associations", ()))
-    queries = sum(int(result["queries"]) for result in measures.get("query_errors", ()))
-    asked = f", and {number(queries)} random COUNT queries" if queries else ""
-    return f"Against the original: loss of detail, {number(columns)} distributions, {number(pairs)} pairs{asked}."
+    found = [f"{number(columns)} distributions", f"{number(pairs)} pairs"]
+    for key, what in (("query_errors", "random COUNT queries"), ("sum_errors", "random sums")):
+        queries = sum(int(result["queries"]) for result in measures.get(key, ()))
+        found += [f"{number(queries)} {what}"] if queries else []
+    *first, last = ("loss of detail", *found)
+    return f"Against the original: {', '.join(first)}{', and' if len(found) > 2 else ' and'} {last}."
 
 
 def _were(count: int) -> str:

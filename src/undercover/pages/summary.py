@@ -22,7 +22,7 @@ from undercover.model.view import View, Viewable
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
-from undercover.pages.sections import class_sizes, riskiest, riskiest_view, sizes_of, sizes_view, stages
+from undercover.pages.sections import class_sizes, earlier_view, riskiest, riskiest_view, sizes_of, sizes_view, stages
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
@@ -33,6 +33,7 @@ from undercover.pages.words import (
     promise_words,
     release_title,
     robustness_words,
+    unspoken,
 )
 from undercover.utility.measures import Measures
 from undercover.utility.views import by_column
@@ -44,6 +45,8 @@ _FROM_ORIGINAL = (
     "rows-preserved",
     "sensitive-values-preserved",
     "quasi-identifiers-preserved",
+    "column-preserved",
+    "dealt-as-kept",
     "rows-covered",
 )
 
@@ -64,7 +67,11 @@ def summarize(
     found_measures = None if measures is None else measures.to_dict()
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
     at_risk = riskiest(run, found_attacks)
+    findings = [_finding(finding, classes) for finding in verification.findings]
     sections = [sizes_view(sizes), _attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    noted = run.diagnostics.get("earlier")
+    if noted:
+        sections.insert(2, earlier_view(noted))
     return {
         "private": True,
         "title": release_title(run.release),
@@ -76,9 +83,11 @@ def summarize(
         ),
         "holds": {
             "holds": verification.holds,
-            "findings": [_finding(finding, classes) for finding in verification.findings],
+            "findings": findings,
+            "unspoken": unspoken(run.release, findings),
             "problems": list(verification.problems),
         },
+        "earlier": plain(noted),
         "class_sizes": sizes,
         "beside": list(about_of(run.release.method).beside(run)),
         "attacks": found_attacks,
@@ -217,7 +226,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     unit = "classes" if classes.boxes is None else "buckets"
     if finding.needs == "private" and finding.holds is not None:
-        how = "Recomputed from the private output tables; published tables cannot show it."
+        how = "Recomputed from the private run; published tables cannot show it."
     elif finding.needs:
         how = f"Published tables cannot show it; it needs: {finding.needs}."
     elif finding.name in _FROM_ORIGINAL:
@@ -243,6 +252,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "needs": finding.needs,
         "note": finding.note,
         "how": how,
+        "columns": list(finding.columns),
         "violating_classes": finding.violating_classes,
         "violating_rows": finding.violating_rows,
         "examples": entry["examples"],

@@ -25,6 +25,8 @@ _COMPARED = {
     "sensitive-values-preserved": "No sensitive value was added, lost or changed.",
     "quasi-identifiers-preserved": "The quasi-identifiers are those of the input, as often.",
     "values-of-the-original": "Every published quasi-identifier is a value of its column in the input.",
+    "column-preserved": "Every value of the column is there as often as in the input.",
+    "dealt-as-kept": "Everybody's sensitive value is in the row the run says, and no other value left its group.",
     "rows-covered": "Every row of the input finds a published row that covers it.",
     "cell-sizes": "Column G is the number of original rows in every cell.",
     "values-declared": "Every published value is one of the declared domain.",
@@ -75,6 +77,18 @@ def _promise(name: str, parameters: Mapping[str, Any]) -> Checkable | None:
         return guarantee_from_mapping({"name": name, **said})
     except InputError:
         return None
+
+
+def unspoken(release: Release, promises: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Published columns that no promise speaks of; none where the promises do not say of what they speak.
+
+    >>> from undercover.model.release import Release
+    >>> unspoken(Release("mondrian", {}, (), True), [{"columns": ["age"]}])
+    []
+    """
+    spoken = {name for promise in promises for name in promise["columns"]}
+    held = [column for table in release.tables for column in table.columns if column.role != "structure"]
+    return [name for name in dict.fromkeys(column.name for column in held) if name not in spoken] if spoken else []
 
 
 def declared_by(method: str) -> str:

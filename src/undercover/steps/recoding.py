@@ -69,7 +69,7 @@ def region_cells(table: Table, partition: Partition) -> list[Cells]:
         if cut.kind == "set":
             pairs, codes = _distinct_pairs(low, high)  # by rank of frequency
             inside = (pairs[:, :1] <= cut.recode) & (cut.recode <= pairs[:, 1:])
-            cells.append(_cells(column.name, "set", codes, [_write_members(column, row) for row in inside]))
+            cells.append(_cells(column.name, "set", codes, [*map(_write_members(column), inside)]))
         else:
             cells.append(_span_cells(column, cut.kind, low, high, disjoint=True))
     return cells
@@ -119,20 +119,23 @@ def _span_cells(
 def _set_cells(column: EncodedColumn, words: NDArray[np.uint64]) -> Cells:
     """Cells given by the bits of the values present; (n_groups, n_words)."""
     distinct, codes = np.unique(words, axis=0, return_inverse=True) if words.shape[1] > 1 else _unique_words(words)
-    size = column.domain.size
-    texts = [
-        _write_members(column, np.unpackbits(row.view(np.uint8), bitorder="little")[:size].view(bool))
-        for row in distinct
-    ]
+    size, write = column.domain.size, _write_members(column)
+    texts = [write(np.unpackbits(row.view(np.uint8), bitorder="little")[:size].view(bool)) for row in distinct]
     return _cells(column.name, "set", codes, texts)
 
 
-def _write_members(column: EncodedColumn, inside: NDArray[np.bool_]) -> str:
-    """The set of the values marked; everything where all are."""
-    if len(inside) > 1 and inside.all():
-        return EVERYTHING
+def _write_members(column: EncodedColumn) -> Callable[[NDArray[np.bool_]], str]:
+    """What writes the set of the values marked; everything where all are."""
     labels = column.domain.labels
-    return write_set([labels[code] for code in np.flatnonzero(inside)])
+    quoted = [quote(label) for label in labels]
+
+    def write(inside: NDArray[np.bool_]) -> str:
+        members = inside.nonzero()[0].tolist()
+        if len(members) == 1:
+            return write_set([labels[members[0]]])
+        return EVERYTHING if len(members) == len(inside) else "{" + ", ".join([quoted[code] for code in members]) + "}"
+
+    return write
 
 
 def _distinct_pairs(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

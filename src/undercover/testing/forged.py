@@ -190,6 +190,20 @@ def _claimed_p(folder: Folder) -> None:
             claim["p"] = 0.01
 
 
+def _dealt(change: Callable[[dict[str, Any]], Any]) -> Callable[[Folder], bool]:
+    def forge(folder: Folder) -> bool:
+        if "among" not in folder.content["form"]:
+            return False
+        change(folder.content["form"])
+        return True
+
+    return forge
+
+
+def _called_own(form: dict[str, Any]) -> None:
+    del form["values"], form["among"]
+
+
 def _datasheet(folder: Folder) -> bool:
     folder.seal()
     path = folder.place / DATASHEET
@@ -247,6 +261,8 @@ FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
     "another p claimed": (_stated(_claimed_p), "says p = 0.01"),
     "another p used": (_stated(lambda folder: folder.asked["used"].update(p=0.01)), "says p = 0.01"),
     "another p in the form": (_stated(lambda folder: folder.content["form"].update(keep=0.01)), "the form 0.01"),
+    "dealt values called own": (_dealt(_called_own), "were not dealt anew"),
+    "values dealt among more": (_dealt(lambda form: form.update(among=50)), "the form 50"),
     "the datasheet edited": (_datasheet, "`datasheet.html` was changed"),
     "a table edited": (_table, "was changed"),
     "a hash removed": (_key(lambda content: content["tables"][0].pop("sha256")), "sha256"),

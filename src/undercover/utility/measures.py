@@ -21,6 +21,7 @@ from undercover.utility.discernibility import (
 )
 from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult
+from undercover.utility.queries.sums import SumError, SumErrorResult
 from undercover.utility.views import measures_view
 
 
@@ -31,9 +32,10 @@ class Measures(Viewable):
     ``discernibility`` counts rows that are written alike. Where groups of a run were published with the same cells,
     ``discernibility_by_groups`` counts the groups apart; else it is ``None``. ``discernibility_optimum`` is the least
     of any release that promises classes of the same size; ``None`` where the release states neither k nor l.
-    ``query_errors`` are there where they were asked for. Where quasi-identifiers were drawn at random there are no
-    classes to count: ``displacement`` says how far values were moved, or ``note`` why nobody can tell. ``tables`` has
-    the distributions of columns and pairs, before and after.
+    ``query_errors`` (COUNT) and ``sum_errors`` (SUM) are there where asked for. Where quasi-identifiers were drawn, no
+    classes are counted: ``displacement`` says how far values moved, or ``note`` why nobody can tell. Where sensitive
+    values were dealt anew it is against the owner of the value, and ``moved_cells`` how far quasi-identifiers alone
+    were moved from the person's place. ``tables`` has the distributions of columns and pairs, before and after.
 
     Examples
     --------
@@ -50,7 +52,9 @@ class Measures(Viewable):
     discernibility_optimum: int | None = None
     discernibility_by_groups: int | None = None
     query_errors: tuple[QueryErrorResult, ...] = ()
+    sum_errors: tuple[SumErrorResult, ...] = ()
     displacement: Displacement | None = None
+    moved_cells: Displacement | None = None
     note: str = ""
     tables: BinnedTables | None = field(default=None, repr=False, compare=False)
 
@@ -74,8 +78,13 @@ class Measures(Viewable):
             asked["discernibility_by_groups"] = self.discernibility_by_groups
         if self.query_errors:
             asked["query_errors"] = [result.to_dict() for result in self.query_errors]
+        if self.sum_errors:
+            asked["sum_errors"] = [result.to_dict() for result in self.sum_errors]
         if self.displacement is not None:
             asked["displacement"] = self.displacement.to_dict()
+        if self.moved_cells is not None:
+            means = {name: loss.arithmetic for name, loss in self.moved_cells.losses().items()}
+            asked["moved_quasi_identifiers"] = {**means, **self.moved_cells.to_dict()}
         if self.note:
             asked["note"] = self.note
         if self.tables is not None:
@@ -112,10 +121,15 @@ class Measures(Viewable):
         )
 
 
-def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) -> Measures:
+def measure(
+    case: Case,
+    *,
+    query_error: QueryError | Sequence[QueryError] = (),
+    sum_error: SumError | Sequence[SumError] = (),
+) -> Measures:
     """Measure a release against the table it was made from.
 
-    Beside it whatever queries are asked for: one workload or several.
+    Beside it whatever queries are asked for, counts and sums: one workload or several of each.
     """
     original, release, reading = case.original, case.release, case.reading
     classes, charged, least = reading.classes, reading.charged, smallest_class(release)
@@ -128,6 +142,7 @@ def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) 
     except NotTold as why:
         note = str(why)
     workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
+    sums = (sum_error,) if isinstance(sum_error, SumError) else sum_error
     return Measures(
         discernibility=discernibility(charged) if charged else None,
         average_class_size=average_class_size(charged) if charged else None,
@@ -138,7 +153,9 @@ def measure(case: Case, *, query_error: QueryError | Sequence[QueryError] = ()) 
         discernibility_optimum=best,
         discernibility_by_groups=by_groups(case),
         query_errors=tuple(found for asked in workloads for found in asked.of_release(original, release).values()),
+        sum_errors=tuple(asked.of_release(original, release) for asked in sums),
         tables=binned_tables(original, release),
         displacement=moved,
+        moved_cells=reading.moved_cells(original, case.run),
         note=note,
     )

@@ -67,6 +67,9 @@ def measures_view(found: Mapping[str, Any]) -> View:
         moved = found["displacement"]
         lines.append(("changed", say("{risk} of the cells", moved["changed_cells"])))
         lines.append(("ILoss, sum as in the paper", say("{cost}", moved["iloss_sum"])))
+    if "moved_quasi_identifiers" in found:
+        cells, text = found["moved_quasi_identifiers"], "by {cost}, {risk} of cells; loss is against the value's owner"
+        lines.append(("quasi-identifiers moved", say(text, cells["shift"], cells["changed_cells"])))
     parts: list[Part] = [facts(*lines)]
     if found.get("note"):
         parts += [_OLD_SHAPE, say("Not measured: {plain}", found["note"])]
@@ -75,8 +78,8 @@ def measures_view(found: Mapping[str, Any]) -> View:
         parts.append(_losses(found))
     if "distances" in found:
         parts.append(_kept(found))
-    elif "query_errors" in found:
-        parts.append(_errors(found["query_errors"]))
+    else:
+        parts += _answers(found)
     return View("cost", "What it cost", tuple(parts), following=_NUMBERS, private=True)
 
 
@@ -128,8 +131,7 @@ def _kept(found: Mapping[str, Any]) -> View:
     parts: list[Part] = [_KEPT, View("distributions", "Distributions", tuple(shares))]
     if found["associations"]:
         parts.append(_associations(found["associations"]))
-    if "query_errors" in found:
-        parts.append(_errors(found["query_errors"]))
+    parts += _answers(found)
     return View("kept", "What a recipient still sees", tuple(parts))
 
 
@@ -142,6 +144,12 @@ def _associations(pairs: Sequence[Mapping[str, Any]]) -> View:
     if any(pair["change"] is not None for pair in pairs):
         parts.insert(0, partial(association_chart, pairs))
     return View("associations", "How columns go together", tuple(parts))
+
+
+def _answers(found: Mapping[str, Any]) -> list[View]:
+    """How far counts and sums are off, where they were asked for."""
+    kinds = {"query_errors": _errors, "sum_errors": _sum_errors}
+    return [shown(found[key]) for key, shown in kinds.items() if key in found]
 
 
 def _errors(results: Sequence[Mapping[str, Any]]) -> View:
@@ -157,6 +165,32 @@ def _errors(results: Sequence[Mapping[str, Any]]) -> View:
     columns = ("asked about", "queries", "median error", "mean", "9 of 10 below")
     drawn = partial(query_error_chart, results)
     return View("query-errors", "Answers to queries", (text, drawn, table(columns, "plain count risk risk risk", rows)))
+
+
+def _sum_errors(results: Sequence[Mapping[str, Any]]) -> View:
+    about = results[0]["columns"]
+    text = (
+        f"Random questions of the kind “what does the {results[0]['sensitive']} of people of these values add up to”, "
+        f"about {about} quasi-identifier{'s' if about > 1 else ''} at a time, answered from the release and set "
+        "against the truth. Small answers are divided by half a percent of the sum over everybody instead of by "
+        "themselves."
+    )
+    columns = ["added up", "queries", "median error", "mean", "9 of 10 below"]
+    rows: list[list[Any]] = [
+        [f"`{one['sensitive']}`", one["queries"], *(one["estimate"][key] for key in _ERRORS[1:])] for one in results
+    ]
+    parts: list[Part] = [text, partial(sum_error_chart, results)]
+    bounded = results[0]["bounded"]
+    if bounded:
+        columns.append("bounds apart, median")
+        rows = [[*row, one["median"]] for row, one in zip(rows, results, strict=True)]
+    parts.append(table(columns, "plain count" + " risk" * (len(columns) - 2), rows))
+    parts.append(
+        "The bounds are what the sum surely lies between; their distance is divided by the sum itself."
+        if bounded
+        else "The release gives no bounds for these sums."
+    )
+    return View("sum-errors", "Sums", tuple(parts))
 
 
 def error_view(found: Mapping[str, Any]) -> View:
@@ -312,13 +346,35 @@ def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
 
     Only the workload about all columns together is drawn.
     """
+    result = max(results, key=lambda entry: len(entry["quasi_identifiers"]))
+    described = (
+        f"Relative error of COUNT answers by how many people they count; over all of them the median is "
+        f"{risk(result['median'])}."
+    )
+    caption = "Questions about all columns together, by how many people the true answer counts."
+    return _error_chart("query-error", result["by_answer"], "people counted, of all", described, caption)
+
+
+def sum_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
+    """Errors of SUM answers by how large they are; takes the entries of ``cost["sum_errors"]``, of which the first."""
+    result = results[0]
+    described = (
+        f"Relative error of sums of {result['sensitive']} by how large they are; over all of them the median is "
+        f"{risk(result['estimate']['median'])}."
+    )
+    caption = f"Sums of {result['sensitive']}, by which part of the sum over everybody the true answer is."
+    return _error_chart("sum-error", result["by_answer"], "true sum, of that over everybody", described, caption)
+
+
+def _error_chart(
+    name: str, by_answer: Sequence[Mapping[str, Any]], title: str, described: str, caption: str
+) -> Picture:
     import altair as alt
 
-    result = max(results, key=lambda entry: len(entry["quasi_identifiers"]))
     labels = {"median": "half of the answers are closer", "p90": "9 of 10 answers are closer"}
     rows = [
         {"answer": _share(entry), "error": entry[key], "which": label}
-        for entry in result["by_answer"]
+        for entry in by_answer
         for key, label in labels.items()
     ]
     order, which = list(dict.fromkeys(row["answer"] for row in rows)), list(labels.values())
@@ -326,18 +382,18 @@ def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
         alt.Chart(alt.NamedData("rows"), width=640, height=160)
         .mark_bar()
         .encode(
-            x=alt.X("answer:O", sort=order, title="people counted, of all", axis=alt.Axis(labelAngle=0)),
+            x=alt.X("answer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("which:N", sort=which),
             y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".2~%", tickCount=5)),
-            color=alt.Color("which:N", scale=alt.Scale(domain=which, range=[AFTER, GUESS]), sort=which),
+            color=alt.Color(
+                "which:N",
+                scale=alt.Scale(domain=which, range=[AFTER, GUESS]),
+                sort=which,
+                legend=alt.Legend(columnPadding=30),
+            ),
         )
     )
-    described = (
-        f"Relative error of COUNT answers by how many people they count; over all of them the median is "
-        f"{risk(result['median'])}."
-    )
-    caption = "Questions about all columns together, by how many people the true answer counts."
-    return Picture.of("query-error", chart, rows, described, caption)
+    return Picture.of(name, chart, rows, described, caption)
 
 
 def _share(entry: Mapping[str, Any]) -> str:

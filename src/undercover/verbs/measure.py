@@ -12,6 +12,7 @@ from undercover.model.schema import Schema
 from undercover.utility.measures import Measures
 from undercover.utility.measures import measure as measure_case
 from undercover.utility.queries.counts import QueryError
+from undercover.utility.queries.sums import SumError
 from undercover.verbs.store import original_of, table_of
 
 
@@ -21,6 +22,7 @@ def measure(
     *,
     schema: Schema | None = None,
     query_error: QueryError | Sequence[QueryError] = (),
+    sum_error: SumError | Sequence[SumError] = (),
 ) -> Measures:
     """What the release costs: discernibility, class sizes, loss per column, distributions before and after.
 
@@ -34,6 +36,8 @@ def measure(
         Kinds and hierarchies of the columns; taken from a run where one is given.
     query_error
         Also ask random COUNT queries, one workload or several, and measure how far off the answers are.
+    sum_error
+        The same of random sums of a sensitive column of numbers.
 
     Examples
     --------
@@ -44,6 +48,8 @@ def measure(
     True
     """
     if not isinstance(release, Run):
-        return measure_case(Case(table_of(original, schema, release), release), query_error=query_error)
-    table = original_of(release, original) if schema is None else table_of(original, schema, release.release)
-    return measure_case(Case(table, release.release, release), query_error=query_error)
+        case = Case(table_of(original, schema, release), release)
+    else:
+        table = original_of(release, original) if schema is None else table_of(original, schema, release.release)
+        case = Case(table, release.release, release)
+    return measure_case(case, query_error=query_error, sum_error=sum_error)

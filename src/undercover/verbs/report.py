@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from undercover.attacks.bucket_matching import BucketMatching
 from undercover.attacks.linkage import Linkage
 from undercover.attacks.partial.attack import PartialKnowledge
 from undercover.attacks.partial.profile import MOST_COLUMNS
@@ -19,9 +20,10 @@ from undercover.model.run import Run
 from undercover.model.view import Viewable
 from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
+from undercover.utility.queries.sums import sums_of_each
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
-QUERIES = 1000  # of each set of columns in the report; a quarter of them where there are more rows than that
+QUERIES = 1000  # of each set of columns, and sums of each column; a quarter of them where there are more rows than that
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
@@ -42,7 +44,8 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
         queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
         case = Case.of(run)
         with ThreadPoolExecutor(1) as beside:
-            measured = beside.submit(measure, case, query_error=about_each(run.release, queries))
+            counts, sums = about_each(run.release, queries), sums_of_each(case.original, run.release, queries)
+            measured = beside.submit(measure, case, query_error=counts, sum_error=sums)
             attacks = attacked(case)
             measures = measured.result()
     return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
@@ -52,7 +55,8 @@ def attacked(case: Case) -> list[Viewable]:
     """What every attack of a report found, in the order of the plug-ins.
 
     Where cells do not cover the truth, matching on everything is not the best choice, so the attacker who matches on a
-    part of the columns stands in for the one who knows a part of them.
+    part of the columns stands in for the one who knows a part of them. Where values are known by bucket only, whoever
+    weighs them shows how belief is spread over people.
     """
     from undercover.verbs.attack import attacks_of
 
@@ -66,6 +70,9 @@ def attacked(case: Case) -> list[Viewable]:
             found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
         else:
             found.append(attacker.run(case))
+    weighing = BucketMatching()
+    if few and case.reading.buckets is not None and weighing.applies(case) is None:
+        found.append(weighing.run(case))
     return found
 
 

@@ -10,9 +10,11 @@ w (hit - (1 - p) s) / p with s the share of its predicted class in the declared 
 of people who are hit as its mean (Tao, Xiao, Li & Zhang, equation 11, inverted). Both predict the same for most rows,
 and these cancel.
 
-The majority is a safe choice only where it is clear which class that is. There a tree must be ahead of it by the
-standard error of the difference: of what may be equally good the simplest is taken (Breiman et al. 1984). Where it is
-not clear, the majority may be the wrong class as easily as a tree may be a bad one, and the best estimate decides.
+The majority is a safe choice only where it is clear which class that is. There a tree must be ``ahead`` of it by two
+standard errors of the difference, so that one that is behind it is taken in at most about one release of twenty (of
+what may be equally good the simplest is taken: Breiman et al. 1984). Where it is not clear nothing can be promised: no
+release of so few rows tells which class the majority has, it may be the wrong one as easily as a tree may be a bad one,
+and the best estimate decides, at a tie the majority.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ Floats = NDArray[np.float64]
 Learnt = Literal["people", "alike", "majority"]
 
 CLEAR: Final = 2.0  # standard errors by which the majority leads
+AHEAD: Final = 2.0  # standard errors by which a tree must be ahead of it
 NO_SPLIT: Final = 1e300  # a gain that no split has
 
 
@@ -39,23 +42,24 @@ def candidates(weight: Floats) -> Mapping[Learnt, tuple[dict[str, Any], Floats]]
     return {"people": ({}, weight), "alike": ({}, alike), "majority": ({"tau": NO_SPLIT}, weight)}
 
 
-def best(gains: Mapping[Learnt, Floats], *, clear: bool) -> Learnt:
+def best(gains: Mapping[Learnt, Floats], *, clear: bool, ahead: float = AHEAD) -> Learnt:
     """The one to take, by what every held-out row adds to the people who are hit.
 
     >>> rows = np.array([1.0, -1.0, 1.0, -1.0])
-    >>> gains = {"people": rows, "alike": rows + 0.1, "majority": np.zeros(4)}
+    >>> gains = {"people": rows, "alike": rows + 1, "majority": np.zeros(4)}
     >>> best(gains, clear=True), best(gains, clear=False)
     ('majority', 'alike')
-    >>> best({"people": rows + 9, "alike": rows + 5, "majority": np.zeros(4)}, clear=True)
+    >>> many = np.tile(rows, 9)
+    >>> best({"people": many + 9, "alike": many + 5, "majority": 0 * many}, clear=True)
     'people'
     """
-    ahead: dict[Learnt, float] = {}
+    found: dict[Learnt, float] = {}
     trees: tuple[Learnt, ...] = ("people", "alike")
     for name in trees:
         difference = gains[name] - gains["majority"]
-        if difference.sum() > (np.sqrt((difference**2).sum()) if clear else 0.0):
-            ahead[name] = float(difference.sum())
-    return max(ahead, key=lambda name: ahead[name], default="majority")
+        if difference.sum() > (ahead * np.sqrt((difference**2).sum()) if clear else 0.0):
+            found[name] = float(difference.sum())
+    return max(found, key=lambda name: found[name], default="majority")
 
 
 def majority_is_clear(shares: Floats, weight: Floats, p: float) -> bool:

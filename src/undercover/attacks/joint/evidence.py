@@ -32,6 +32,10 @@ class Evidence(Protocol):
     """What a release says of distinct people, the targets."""
 
     @property
+    def fits(self) -> Fits:
+        """The boxes that cover each."""
+
+    @property
     def work(self) -> int:
         """About how many numbers are looked at for all targets."""
 
@@ -54,7 +58,7 @@ def evidence_of(
     """
     reading = read(release)
     if not reading.covers:
-        return None, (), "Its quasi-identifiers were drawn: the rows that fit a person need not be his."
+        return None, (), "Its quasi-identifiers were drawn or permuted: the rows that fit a person need not be his."
     if column.name not in reading.values_table.names("sensitive"):
         return None, (), f"It does not publish `{column.name}`."
     if not reading.true_values and reading.channel is None:
@@ -72,14 +76,14 @@ def evidence_of(
     if pairs_expected(boxes, rows) > MOST_PAIRS:
         return None, names, "Its cells are so wide that the rows that fit everybody cannot be listed."
     offsets, members = match(boxes, rows, threads)
-    fits = _Fits(of_target, offsets, members)
+    fits = Fits(of_target, offsets, members)
     if reading.channel is not None and not reading.true_values:
         return _through_channel(reading, column, names, fits), names, ""
     return TrueValues(fits, boxes.buckets(column), column.domain.size), names, ""
 
 
 @dataclass(frozen=True)
-class _Fits:
+class Fits:
     """The boxes that cover each target."""
 
     of_target: Whole  # (n_targets,) its number among those told apart by the columns of this release
@@ -108,7 +112,7 @@ def _shares(held: Floats) -> Floats:
 class TrueValues:
     """True values in the rows that fit; a value of a bucket by its share there."""
 
-    fits: _Fits
+    fits: Fits
     buckets: Buckets
     n_values: int  # of the original; what nobody in it has is left out
 
@@ -174,7 +178,7 @@ def _linked(offsets: Whole, bucket: Whole, count: int) -> Whole:
     return np.asarray(np.unique(labels, return_inverse=True)[1]).reshape(-1)
 
 
-def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[str], fits: _Fits) -> Evidence:
+def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[str], fits: Fits) -> Evidence:
     """Read the rows of every box, of which each is one of several people with a value that may have been drawn."""
     channel = reading.channel
     assert channel is not None
@@ -198,7 +202,7 @@ def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[st
 class ChannelValues:
     """Values through a channel: the row that fits is a person's own with one part in the people it stands for."""
 
-    fits: _Fits
+    fits: Fits
     prior: Floats
     alike: Floats  # (n_boxes,) weight that every value has
     starts: Whole  # box b has the entries starts[b]:starts[b + 1]

@@ -15,6 +15,8 @@ accounted for elsewhere leave none (:mod:`undercover.attacks.joint.subtraction`)
 every release. A value that went through a public channel is weighed by the channel and rules nothing out. Drawn
 quasi-identifiers do not say who fits; such a release is left out, and the result says so.
 
+Beside it stands k of all together: how few people fit the same rows (:mod:`undercover.attacks.joint.anonymity`).
+
 A belief is no upper bound: whoever assumes something else can believe more. What is ruled out is impossible.
 """
 
@@ -27,6 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.joint.anonymity import people_alike
 from undercover.attacks.joint.evidence import Evidence, evidence_of
 from undercover.attacks.joint.subtraction import possible_values
 from undercover.errors import ParameterError, unknown
@@ -81,6 +84,7 @@ class OverlapPart:
     alone: Exposure | None
     why_not: str = ""
     subtracted: bool = False  # whether its classes were subtracted from those of others
+    alike: Whole | None = field(default=None, repr=False)  # (n_rows,) people who fit the same rows, at worst
 
 
 @dataclass(frozen=True)
@@ -93,6 +97,7 @@ class OverlapResult(Viewable):
     joined: Whole  # (n_rows,) values that are possible before classes are subtracted
     baseline: float  # guessing the most frequent value
     rows: Whole = field(repr=False)  # (n_rows,) input row of each person
+    alike: Whole | None = field(default=None, repr=False)  # (n_rows,) people who fit the same rows of all, at worst
     story: str = field(default=STORY, repr=False)
 
     @property
@@ -133,11 +138,11 @@ class OverlapResult(Viewable):
                     "known": list(part.known),
                     "left_out": part.why_not or None,
                     "subtracted": part.subtracted,
-                    "alone": None if part.alone is None else part.alone.to_dict(),
+                    "alone": None if part.alone is None else {**part.alone.to_dict(), "k": _least(part.alike)},
                 }
                 for part in self.parts
             ],
-            "together": self.together.to_dict(),
+            "together": {**self.together.to_dict(), "k": _least(self.alike)},
             "newly_certain": int(self.newly_certain.sum()),
             "by_subtraction": int((self.together.left < self.joined).sum()),
             "contradicted": int((self.together.left == 0).sum()),
@@ -151,20 +156,21 @@ class OverlapResult(Viewable):
         rows: list[Any] = []
         for entry in found["releases"]:
             alone = entry["alone"] or {}
-            said = (alone.get(key) for key in ("l", "highest", "truth_max", "certain"))
+            said = (alone.get(key) for key in ("k", "l", "highest", "truth_max", "certain"))
             rows.append((f"`{entry['name']}`", listed(entry["known"]) if alone else "left out", *said))
         both = found["together"]
-        rows.append(("together", None, both["l"], both["highest"], both["truth_max"], both["certain"]))
+        rows.append(("together", None, both["k"], both["l"], both["highest"], both["truth_max"], both["certain"]))
         columns = (
             "release",
             "known",
+            "people alike",
             f"values of `{self.sensitive}` left",
             "surest",
             "of the true value",
             "certain of",
         )
         parts: list[Part] = [
-            table(columns, "plain plain count risk risk count", rows),
+            table(columns, "plain plain count count risk risk count", rows),
             say("Guessing the most frequent value is right for {baseline}.", found["baseline"]),
             say("{count} people become certain only by having several releases.", found["newly_certain"]),
         ]
@@ -248,11 +254,23 @@ def overlap(
     evidence = [entry for entry, _, _ in said if entry is not None]
     *alone, joined, together = beliefs.work_out(evidence, sure)
     each = iter(alone)
+
+    def alike(*entries: Evidence) -> Whole | None:
+        found = people_alike([entry.fits for entry in entries], people)
+        return None if found is None else found[target_of]
+
     parts = tuple(
-        OverlapPart(name, cols, None if entry is None else next(each), why, sure is not None and account is not None)
+        OverlapPart(name, cols, next(each), why, sure is not None and account is not None, alike(entry))
+        if entry is not None
+        else OverlapPart(name, cols, None, why)
         for name, (entry, cols, why), account in zip(called, said, accounts, strict=True)
     )
-    return OverlapResult(column.name, parts, together, joined.left, float(beliefs.prior.max()), original.rows)
+    guess = float(beliefs.prior.max())
+    return OverlapResult(column.name, parts, together, joined.left, guess, original.rows, alike(*evidence))
+
+
+def _least(alike: Whole | None) -> int | None:
+    return None if alike is None else int(alike.min())
 
 
 def _column(original: Table, sensitive: str | None) -> EncodedColumn:

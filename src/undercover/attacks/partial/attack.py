@@ -10,6 +10,7 @@ alone, that the work stays bounded; means then come with a 95% interval, and the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from undercover.attacks.views import partial_view
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, value_codes
 from undercover.forms.case import Case
-from undercover.forms.dealt import row_codes
+from undercover.forms.dealt.rows import row_codes
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
@@ -54,11 +55,12 @@ class PartialKnowledgeResult(Viewable):
     baseline: Mapping[str, Any]
     sweep: tuple[Mapping[str, Any], ...]
     sweep_before: tuple[Mapping[str, Any], ...]
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values."""
@@ -72,6 +74,7 @@ class PartialKnowledgeResult(Viewable):
             "baseline": dict(self.baseline),
             "sweep": [dict(entry) for entry in self.sweep],
             "sweep_before": [dict(entry) for entry in self.sweep_before],
+            **({"told": self.told} if self.told else {}),
         }
 
     def view(self) -> View:
@@ -138,7 +141,8 @@ class PartialKnowledge:
             tuple(_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES) for identity, attribute in sides
         )
         everybody, drawn = len(people) == original.n_rows, not case.reading.covers
-        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before)
+        told = case.reading.story if case.reading.permuted else ""
+        return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before, told)
 
 
 def attacked(n_rows: int, pairs: int = MOST_PAIRS) -> NDArray[np.int64]:
@@ -172,7 +176,9 @@ def _sums(
         if name in boxes.laws:
             law, (spread, scale) = boxes.laws[name], _spread(boxes, original, name)
             _, seen = _side(boxes, codes, own, np.zeros(len(people), np.int64), spread, threads)
-            attribute[name] = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
+            found = law.base[truth, None] * seen / scale + law.slope[truth, None] * attribute[name]
+            subsets = [math.comb(len(known), size) for size in range(len(known) + 1)]
+            attribute[name] = np.minimum(found, law.most * np.array(subsets))
     return identity, attribute
 
 

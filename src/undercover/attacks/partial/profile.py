@@ -6,8 +6,8 @@ a subset of the columns he knows, each column chosen independently with probabil
 
 For a subset, M is the set of published rows that fit the person's true values in it. He picks one of them
 and so finds the person's own row with probability 1/m, of m rows, if it is among them, else 0; where rows were dealt,
-times the probability that it is. He gives the true sensitive value its share in M, or what the law of dealt values makes
-of M. Where nothing fits, both are 0. The empty subset fits all rows.
+times the probability that it is. He gives the true sensitive value its share in M, or what the law of dealt values
+makes of M. Where nothing fits, both are 0. The empty subset fits all rows.
 
 Deviations: the paper draws subsets; here all 2^d are gone through, and as their weight depends on their size alone, one
 pass gives every P exactly. A generalised or bucketised row fits if its cells cover the values; there the person's own
@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, Buckets, boxes_of
-from undercover.forms.dealt import Dealt, row_codes
-from undercover.forms.law import Law, posteriors
+from undercover.forms.dealt.law import Law, posteriors
+from undercover.forms.dealt.rows import Dealt, row_codes
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
 from undercover.model.table import Table
@@ -119,9 +119,9 @@ def profile(
         for subset in combinations(range(len(known)), size):
             fitting, per_secret = how.fit(subset, secrets)
             columns = list(subset)
-            chance = (
-                mine[:, columns].all(axis=1) if dealt is None else dealt.chance(cells[:, columns], codes[:, columns])
-            )
+            chance: NDArray[Any] = np.asarray(mine[:, columns].all(axis=1))
+            if dealt is not None:
+                chance = dealt.chance(cells[:, columns], codes[:, columns])
             present = (chance > 0) & (fitting > 0)
             identity[present] += chance[present] / fitting[present]
             matches += fitting

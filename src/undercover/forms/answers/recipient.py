@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms import read
 from undercover.forms.answers.asking import Asking, Match
+from undercover.forms.answers.bucket_values import BucketValues, Floats
 from undercover.forms.answers.domains import Domains
 from undercover.forms.distribution import BucketTable
 from undercover.forms.reading import Reading
@@ -44,7 +45,7 @@ from undercover.model.queries import CountQuery, Predicate, Scalar, SumQuery
 from undercover.model.release import PublishedTable, Release
 from undercover.model.view import Figure, Said, View, Viewable, facts, say
 
-Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,9 @@ class Recipient:
     def __post_init__(self) -> None:
         reading = read(self.release)
         if not (reading.covers and reading.true_values):
+            did = "changed places" if reading.permuted else "are drawn"
             raise NotTold(
-                f"Values published by {self.release.method} are drawn at random; they cannot be counted as they stand."
+                f"Values published by {self.release.method} {did} at random; they cannot be counted as they stand."
                 + (" Ask undercover.PerturbedCounts." if reading.channel is not None else "")
             )
         if reading.classes.problems:
@@ -178,7 +180,7 @@ class SumAnswer(Viewable):
     def view(self) -> View:
         """What it shows; bounds are rounded outwards."""
         if self.lower is None or self.upper is None:
-            bounds: tuple[str, Said | str] = ("bounds", "without bounds: values were drawn at random")
+            bounds: tuple[str, Said | str] = ("bounds", "without bounds: values were drawn or dealt at random")
         else:
             ends = Figure(self.lower, text=outwards(self.lower)), Figure(self.upper, text=outwards(self.upper, up=True))
             bounds = ("surely", Said("from {} to {}", ends))
@@ -232,7 +234,7 @@ class Sums:
             raise ParameterError(f"Column `{self.column}` is a quasi-identifier; sums are of sensitive columns.")
         if self._reading.buckets is not None and self._home is self._reading.main:
             raise ParameterError(f"Sums of `{self.column}` in two tables are not answered; ask for a sensitive column.")
-        if not np.isfinite(self._numbers).all():
+        if not np.isfinite(self.numbers).all():
             raise ParameterError(f"Column `{self.column}` holds no numbers that could be added up.")
 
     def answer(self, where: Mapping[str, Predicate | Scalar] | None = None) -> SumAnswer:
@@ -258,28 +260,27 @@ class Sums:
 
     def of_rows(self, rows: Match) -> SumAnswer:
         """The sum over rows of one table that carry their own values."""
-        estimate = float(rows.share @ self._numbers.mean(axis=1))
+        estimate = float(rows.share @ self.numbers.mean(axis=1))
         if not self._reading.covers:
             return SumAnswer(estimate)
-        surely = self._numbers[rows.certain].sum(axis=0)
-        perhaps = self._numbers[rows.possible & ~rows.certain]
+        surely = self.numbers[rows.certain].sum(axis=0)
+        perhaps = self.numbers[rows.possible & ~rows.certain]
         return SumAnswer(
             estimate,
             float(surely[0] + np.minimum(perhaps[:, 0], 0).sum()),
             float(surely[1] + np.maximum(perhaps[:, 1], 0).sum()),
         )
 
-    def of_buckets(self, rows: Match, chosen: NDArray[np.bool_] | None = None) -> SumAnswer:
+    def of_buckets(self, rows: Match, chosen: Mask | None = None) -> SumAnswer:
         """The sum over rows of the QIT whose values are in the SAT, of which ``chosen`` lines may count."""
-        low, middle, high = (one if chosen is None else one.only(chosen) for one in self._buckets)
-        of_row, n = middle.of_qit, middle.count
-        size = np.bincount(of_row, minlength=n)
+        low, middle, high = (one if chosen is None else one.only(chosen) for one in self.values)
+        of_row, n = self.buckets.rows.codes, self.buckets.count
         surely, perhaps = (np.bincount(of_row[part], minlength=n) for part in (rows.certain, rows.possible))
         expected = np.bincount(of_row, weights=rows.share, minlength=n)
         left = np.diff(middle.starts)
-        least, most = np.maximum(surely + left - size, 0), np.minimum(perhaps, left)
+        least, most = np.maximum(surely + left - low.sizes, 0), np.minimum(perhaps, left)
         return SumAnswer(
-            float((expected * middle.totals / size).sum()),
+            float((expected * middle.totals / low.sizes).sum()),
             float(low.smallest(np.clip(low.negative, least, most)).sum()),
             float(high.largest(np.clip(high.positive, least, most)).sum()),
         )
@@ -289,76 +290,34 @@ class Sums:
         return self.asking.homes([self.column])[self.column]
 
     @cached_property
-    def _numbers(self) -> Floats:
+    def numbers(self) -> Floats:
         """(n_rows, 2) the ends of each published value; missing is 0, what is no number infinite."""
         cells = self._reading.cells(self._home, self.column, nan_is_missing=True)
         if self._home.form(self.column) == "interval":
             return bin_ends(cells.labels)[cells.codes]
         return np.repeat(np.array([_number(label) for label in cells.labels])[:, None], 2, axis=1)[cells.codes]
 
+    @property
+    def buckets(self) -> BucketTable:
+        """Which row is in which bucket, where values are in a table of their own."""
+        assert self._reading.buckets is not None
+        return self._reading.buckets
+
     @cached_property
-    def _buckets(self) -> tuple[_Buckets, _Buckets, _Buckets]:
+    def values(self) -> tuple[BucketValues, BucketValues, BucketValues]:
         """The values of every bucket: by their lower ends, their middles and their upper ends."""
-        found = self._reading.buckets
-        assert found is not None
+        found = self.buckets
+        sizes = np.bincount(found.rows.codes, minlength=found.count)
         lines = np.repeat(np.arange(len(found.people)), found.people)
 
-        def by(numbers: Floats) -> _Buckets:
+        def by(numbers: Floats) -> BucketValues:
             order = lines[np.lexsort((numbers[lines], found.of_line[lines]))]
-            return _Buckets(found.rows.codes, found.count, order, found.of_line[order], numbers[order])
+            return BucketValues(sizes, order, found.of_line[order], numbers[order])
 
-        low, high = self._numbers.T
+        low, high = self.numbers.T
         if (low == high).all():
             return (by(low),) * 3
-        return by(low), by(self._numbers.mean(axis=1)), by(high)
-
-
-@dataclass(frozen=True, eq=False)
-class _Buckets:
-    """The values of every bucket, one for each person, in ascending order."""
-
-    of_qit: NDArray[np.int64]  # (rows of the QIT,) bucket
-    count: int
-    lines: NDArray[np.int64]  # (n_values,) line of the SAT
-    bucket: NDArray[np.int64]  # (n_values,) ascending
-    values: Floats  # (n_values,) ascending within a bucket
-
-    def only(self, chosen: NDArray[np.bool_]) -> _Buckets:
-        """The values of some lines of the SAT."""
-        kept = chosen[self.lines]
-        return _Buckets(self.of_qit, self.count, self.lines[kept], self.bucket[kept], self.values[kept])
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """(count + 1,) where the values of each bucket begin."""
-        return np.searchsorted(self.bucket, np.arange(self.count + 1))
-
-    @cached_property
-    def _running(self) -> Floats:
-        return np.concatenate([[0.0], np.cumsum(self.values)])
-
-    @cached_property
-    def totals(self) -> Floats:
-        """(count,) sum of all values."""
-        return self.smallest(np.diff(self.starts))
-
-    @cached_property
-    def negative(self) -> NDArray[np.int64]:
-        """(count,) how many values are below 0."""
-        return np.bincount(self.bucket[self.values < 0], minlength=self.count)
-
-    @cached_property
-    def positive(self) -> NDArray[np.int64]:
-        """(count,) how many values are above 0."""
-        return np.bincount(self.bucket[self.values > 0], minlength=self.count)
-
-    def smallest(self, number: NDArray[np.int64]) -> Floats:
-        """(count,) sum of the smallest values of each bucket, ``number`` of them."""
-        return np.asarray(self._running[self.starts[:-1] + number] - self._running[self.starts[:-1]])
-
-    def largest(self, number: NDArray[np.int64]) -> Floats:
-        """(count,) sum of the largest values of each bucket, ``number`` of them."""
-        return np.asarray(self._running[self.starts[1:]] - self._running[self.starts[1:] - number])
+        return by(low), by(self.numbers.mean(axis=1)), by(high)
 
 
 def answer_sum(release: Release, query: SumQuery, *, domains: Domains | None = None) -> SumAnswer:

@@ -99,7 +99,7 @@ class PerturbedReading(Reading):
 
     true_values = False
     one_each: ClassVar[bool] = False
-    story: ClassVar[str] = (
+    story: str = (
         " Of every cell one row is published, and its sensitive value may have been drawn at random: he believes what "
         "is overall in the table, and takes the row to be the person's own with probability 1/G."
     )

@@ -3,22 +3,54 @@
 from __future__ import annotations
 
 from undercover.model.about import About, Example, Stop, Sweep
+from undercover.model.release import Release
 
 DONE = (
-    "Rows that lie close together and differ in their sensitive values were taken together and divided twice: into "
-    "equivalence groups, whose rows show the same quasi-identifier cells, and across these groups into buckets. One "
-    "table shows the cells of every row with the number of its bucket, the other how often each sensitive value occurs "
-    "in each bucket. Which value of a bucket belongs to which row is not published."
+    "One table shows the cells of every row with the number of its bucket, the other how often each sensitive value "
+    "occurs in each bucket. Which value of a bucket belongs to which row is not published."
 )
+_VARIANTS = {
+    "safe": "Rows that lie close together form equivalence groups, whose rows show the same quasi-identifier cells; "
+    "sensitive values had no part in that. Across the groups rows were dealt into buckets in which the sensitive "
+    "values differ, in a way that does not depend on which value is whose.",
+    "paper": "Rows that lie close together and differ in their sensitive values were taken together and divided twice: "
+    "into equivalence groups, whose rows show the same quasi-identifier cells, and across these groups into buckets.",
+}
+_ROBUST = "Who is with whom in a bucket was drawn at random."
+_CLASSES = (
+    "Rows of a bucket lie close together as far as that tells nothing; whoever knows the value of one person may learn "
+    "from it about people of other buckets."
+)
+
+
+def did(release: Release) -> str:
+    """What was done, in which variant; a release of which nobody says is of the paper's, as all were once.
+
+    >>> did(Release("cross-bucket", {"variant": "safe", "robust": True}, (), True)).split(". ")[2]
+    'Who is with whom in a bucket was drawn at random'
+    """
+    variant = str(release.parameters.get("variant", "paper"))
+    dealt = (_ROBUST if release.parameters.get("robust") else _CLASSES) if variant == "safe" else None
+    return " ".join(filter(None, [_VARIANTS.get(variant), dealt, DONE]))
+
 
 ABOUT = About(
     title="Cross-bucket generalization",
-    did=lambda release: DONE,
-    sweeps=(Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),),
+    did=did,
+    sweeps=(
+        Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),
+        Sweep("Cross-bucket of the paper, k=5", "l", (2, 4, 8), {"k": 5, "variant": "paper"}),
+    ),
     tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=2),),
     examples=(
-        Example({"k": 2, "l": 2}, "unsafe"),
-        Example({"k": 1, "l": 2}, "unsafe"),
+        *(
+            Example({"k": k, "l": l, "boxes": boxes, "robust": robust}, "safe")
+            for k, l, boxes in ((2, 2, "mondrian"), (1, 2, "exact"), (3, 2, "exact"), (2, 3, "mondrian"))
+            for robust in (False, True)
+        ),
+        Example({"k": 2, "l": 2, "variant": "paper"}, "unsafe"),
+        Example({"k": 1, "l": 2, "variant": "paper"}, "unsafe"),
         Example({"k": 2, "l": 100}, "unreachable"),
+        Example({"k": 2, "l": 100, "variant": "paper"}, "unreachable"),
     ),
 )

@@ -30,7 +30,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_whole_table
+from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_rows, require_whole_table
 from undercover.steps.lattice.choice import (
     Choice,
     Chooser,
@@ -177,21 +177,13 @@ class Incognito:
         return FullDomain(table, table.schema.quasi_identifiers, condition.sensitive), condition
 
     def _passing(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> NodeSet:
-        self._require_rows(domain)
+        require_rows(domain.table, self.k)
         if condition.monotone:
             require_whole_table(domain.table, condition.checks)
         found = search(domain, condition, progress=progress)
         if not found.any():
             raise _nothing_passes(domain, condition)
         return found
-
-    def _require_rows(self, domain: FullDomain) -> None:
-        n_rows = domain.table.n_rows
-        if self.k > n_rows:
-            raise UnreachableError(
-                f"k={self.k} cannot be reached: the table has only {n_rows:,} rows, which is the largest feasible k.",
-                best={"k": n_rows},
-            )
 
     def _search(
         self, domain: FullDomain, condition: CellCondition, progress: Progress
@@ -202,7 +194,7 @@ class Incognito:
             passing = self._passing(domain, condition, progress)
             progress("choosing a node", 0.0)
             return passing, chooser.best(passing, suppressing=condition.limit > 0)
-        self._require_rows(domain)
+        require_rows(domain.table, self.k)
         within = search(domain, condition.necessary, progress=progress)
         chosen = chooser.best_within(within, progress=progress)
         if chosen is None:

@@ -5,16 +5,7 @@ LeFevre, DeWitt & Ramakrishnan 2006, "Mondrian Multidimensional K-Anonymity" (st
 condition on every group.
 
 Deviations: see :mod:`undercover.steps.cutting.partition`; where columns have hierarchies, rows are moved between the
-groups afterwards, where that saves loss. A cut is never taken back, so a greedy partition leaves rows where a group
-beside it, cut off early, would suit them better. Rows with equal quasi-identifiers, which stay together, go over to the
-group where they cost least, and small groups are dissolved, as long as every group keeps k rows and the checks; see
-:mod:`undercover.methods.mondrian.regrouping_kernels`. Nothing is done that does not save loss, so no partition gets
-worse.
-
-Who may go where: the groups are taken in the order of cutting, in which neighbours were cut from one another late, and
-rows are moved within :data:`NEIGHBOURS` of them at a time, fewer in large tables, down to :data:`FEWEST`. So the time
-does not outgrow the rows. Neighbourhoods are looked at on every core; which thread did what does not show in the
-result.
+groups afterwards, where that saves loss (:mod:`undercover.steps.cutting.regrouping`).
 
 With k alone every cut and every move follows from the quasi-identifiers, so knowing the algorithm tells nothing beyond
 the release. An l- or t-check looks at sensitive values: that a cut or a move was *not* made then tells something about
@@ -23,38 +14,26 @@ them (Wong et al. 2007, minimality attack), and ``algorithm_safe`` is false.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Annotated, ClassVar
 
 from undercover.errors import ParameterError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.methods.mondrian.following import Node, follow
 from undercover.model.form import Generalized
-from undercover.model.groups import Groups, Seen, seen_groups
+from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity, kernel_checks
-from undercover.steps.cutting.columns import CutColumn, Recoding, kernel_columns
+from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
+from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
+from undercover.steps.cutting.regrouping import has_hierarchies, regrouped
 from undercover.steps.recoding import box_cells, generalized_table, region_cells
-
-if TYPE_CHECKING:
-    from undercover.methods.mondrian.regrouping_kernels import Layout
-
-NEIGHBOURS = 512  # groups between which rows are moved, at most
-FEWEST = 64  # and at least, however large the table is
-ROUNDS = 3  # how often every row is looked at, at most; what is left to save then is hardly anything
-_PAIRS = 1 << 26  # of equal quasi-identifiers and a group that are looked at in a round: a fraction of a second
-_LARGEST_KEY = 1 << 62
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,8 +140,7 @@ class Mondrian:
         """Whether rows of ``table`` are moved between groups after cutting."""
         if self.refine is not None:
             return self.refine
-        trees = any(table[name].settings.hierarchy is not None for name in table.schema.quasi_identifiers)
-        return trees and self.recoding == "boxes" and self.cut == "loss"
+        return has_hierarchies(table) and self.recoding == "boxes" and self.cut == "loss"
 
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Callable[[Table], Partition]:
         """What cuts ``table`` or a part of it."""
@@ -181,97 +159,3 @@ class Mondrian:
     @property
     def _asked(self) -> Asked:
         return Asked(method="Mondrian", l=self.l, diversity=self.diversity, c=self.c, t=self.t, distance=self.distance)
-
-
-def regrouped(
-    parts: Partition,
-    table: Table,
-    *,
-    k: int,
-    checks: Sequence[Check] = (),
-    threads: int = 1,
-    progress: Progress = no_progress,
-) -> Partition:
-    """The partition after rows were moved between its groups, which are published as boxes."""
-    from undercover.compiled.jit import needs_compiling
-    from undercover.methods.mondrian.regrouping_kernels import Tuples, regroup
-
-    if needs_compiling(regroup):
-        progress("compiling the moving kernel (once on this machine, some 20 seconds)", 0.0)
-    columns = parts.columns
-    codes = np.stack([column.recode[table[column.name].codes] for column in columns], axis=1)  # (n, d)
-    order, starts = _tuples(parts.groups, columns, codes)
-    of_tuple = codes[order[starts[:-1]]]  # (m, d)
-    group = parts.groups.labels[order[starts[:-1]]].astype(np.int64)
-    predicates = kernel_checks(table, checks)
-    sensitive = predicates.sensitive[order] if checks else predicates.sensitive
-    layout = _layout(table, columns)
-    neighbours = min(NEIGHBOURS, max(FEWEST, _PAIRS // len(group)))
-    edges = np.append(np.arange(0, parts.groups.count, neighbours), parts.groups.count)
-
-    def one(number: int) -> None:
-        first, last = edges[number], edges[number + 1]
-        here = slice(*np.searchsorted(group_before, [first, last]))
-        rows = slice(starts[here.start], starts[here.stop])
-        own = group[here] - first
-        tuples = Tuples(of_tuple[here], starts[here.start : here.stop + 1] - rows.start, own)
-        asked = predicates._replace(sensitive=sensitive[rows]) if checks else predicates
-        regroup(tuples, int(last - first), k, layout, asked, ROUNDS)
-        group[here] = own + first
-
-    group_before = group.copy()
-    with ThreadPoolExecutor(threads) as pool:
-        for number, _ in enumerate(pool.map(one, range(len(edges) - 1)), 1):
-            progress("moving rows between groups", number / (len(edges) - 1))
-    return _partition(columns, codes, order, np.repeat(group, np.diff(starts)))
-
-
-def _tuples(
-    groups: Groups, columns: Sequence[CutColumn], codes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows by group and then by quasi-identifiers, and where each combination begins and the last ends."""
-    key, span = groups.labels.astype(np.int64), groups.count
-    for j, column in enumerate(columns):
-        if span * column.size > _LARGEST_KEY:
-            distinct, key = np.unique(key, return_inverse=True)
-            key, span = key.reshape(-1), len(distinct)
-        key, span = key * column.size + codes[:, j], span * column.size
-    order = np.argsort(key, kind="stable")
-    ordered = key[order]
-    return order, np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1, [len(order)]])
-
-
-def _layout(table: Table, columns: Sequence[CutColumn]) -> Layout:
-    """The ``layout`` argument of ``regroup``, the kernel."""
-    from undercover.methods.mondrian.regrouping_kernels import Layout
-
-    asked = kernel_columns(table, columns)
-    node_starts, first, last = asked.node_starts, asked.first, asked.last
-    trees = [j for j, column in enumerate(columns) if column.kind == "tree"]
-    column_of_node = np.repeat(trees, np.diff(np.append(node_starts[trees], len(first)))).astype(np.int64)
-    column_of_leaf = np.repeat(trees, [columns[j].size for j in trees]).astype(np.int64)
-    words = [-(-column.size // 64) if column.kind == "set" else 0 for column in columns]
-    return Layout(
-        *asked[:6],
-        first,
-        last,
-        asked.parent + node_starts[column_of_node],  # nobody asks for the parent of a root
-        asked.leaf_node + node_starts[column_of_leaf],
-        asked.weights[column_of_node] * np.minimum(1.0, (last - first) * asked.units[column_of_node]),
-        np.concatenate([[0], np.cumsum(words)]).astype(np.int64),
-        np.argsort([column.size for column in columns], kind="stable"),
-    )
-
-
-def _partition(
-    columns: tuple[CutColumn, ...], codes: NDArray[np.int64], rows: NDArray[np.int64], labels: NDArray[np.int64]
-) -> Partition:
-    """The partition that puts ``rows`` into the groups ``labels``, numbered without gaps."""
-    kept, labels = np.unique(labels, return_inverse=True)
-    labels = labels.reshape(-1)
-    by_row = np.empty(len(rows), dtype=np.int32)
-    by_row[rows] = labels
-    groups = Groups(by_row, len(kept))
-    ordered, starts = codes[groups.order], groups.offsets[:-1]
-    bounds = np.stack([np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)], axis=2)
-    return Partition(groups, columns, bounds)

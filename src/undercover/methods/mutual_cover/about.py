@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.methods.mutual_cover.tables import USUAL_GAP
 from undercover.model.about import About, Drawing, Example, Stop, Sweep
-from undercover.model.figures import number, risk, rows
+from undercover.model.figures import baseline, number, risk, rows
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.view import AFTER, INK, Picture
@@ -36,6 +37,11 @@ _UNCHANGED = {
     "resample": "Rows all of whose values came through were drawn again.",
     "paper": "In rows all of whose values came through some values were replaced.",
     "off": "Rows all of whose values came through were left as they are.",
+}
+_AFTERWARDS = {
+    "resample": "they were drawn again",
+    "paper": "values of theirs were replaced",
+    "off": "they were left so",
 }
 
 
@@ -196,14 +202,38 @@ def stages(run: Run) -> list[tuple[str, str]]:
             "Output tables",
             f"{number(sum(made.values()))} random output tables, one for each group and quasi-identifier: "
             f"{number(made['kept'])} need not change anything, {number(made['shared'])} follow from a formula, "
-            f"{number(made['interior'] + made['highs'])} were optimised, {number(made['uniform'])} are uniform.",
+            f"{number(made['interior'] + made['highs'] + made.get('blocks', 0))} were optimised, "
+            f"{number(made['uniform'])} are uniform.{_gap(found)}",
         ),
         (
             "Drawn",
-            f"All values of {rows(found['rows_that_came_through'])} came through the first draw unchanged; they "
-            f"were drawn again, and {rows(found['rows_left_unchanged'])} still look as they did.",
+            f"All values of {rows(found['rows_that_came_through'])} came through the first draw unchanged; "
+            f"{_AFTERWARDS[str(run.release.parameters.get('unchanged', 'resample'))]}, and "
+            f"{rows(found['rows_left_unchanged'])} still look as they did.{_changed(found)}",
         ),
     ]
+
+
+def _gap(found: Mapping[str, Any]) -> str:
+    """How far from the best a table is at most, where that is worth a word."""
+    gap, large = found.get("largest_optimality_gap"), found["tables_by_origin"].get("blocks", 0)
+    if gap is None or gap <= USUAL_GAP:
+        return ""
+    return (
+        f" {number(large)} of these {'is' if large == 1 else 'are'} too large to be solved as a whole; no table moves "
+        f"values by more than {risk(gap)} above the best, which is certified."
+    )
+
+
+def _changed(found: Mapping[str, Any]) -> str:
+    """How much that is of the table."""
+    if "share_of_cells_changed" not in found:
+        return ""
+    return (
+        f" That is {risk(found['share_of_rows_that_came_through'])} of the rows. Of all quasi-identifier values "
+        f"{baseline(found['share_of_cells_changed'])} differ from the original; the largest group has "
+        f"{rows(found['largest_group'])}."
+    )
 
 
 def _permuted_stages(run: Run) -> list[tuple[str, str]]:

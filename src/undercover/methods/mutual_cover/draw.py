@@ -40,6 +40,7 @@ class Sampled:
     released: NDArray[np.int32]  # (n_rows, d) output codes
     came_through: int  # rows all of whose values were drawn unchanged
     left_unchanged: int  # rows of these that were published so
+    cells_changed: int  # values that differ from the original
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ def sample(
         resample = unchanged == "resample"
         arguments = (tables.arrays, weights, resample, perturb, again, released, changed)
         change_rows(rows, groups.labels, people, *arguments)
-    return Sampled(released, len(rows), int(len(rows) - changed.sum()))
+    own = people.as_output[people.codes + people.output_starts[:-1]]
+    return Sampled(released, len(rows), int(len(rows) - changed.sum()), int((released != own).sum()))
 
 
 def exposure(

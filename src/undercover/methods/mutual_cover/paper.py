@@ -34,6 +34,7 @@ import pyarrow as pa
 
 from undercover.exact import exact
 from undercover.methods.mutual_cover.draw import exposure, found_among_all, sample
+from undercover.methods.mutual_cover.effect import effect, require_change, warnings
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
 from undercover.model.form import Drawn
 from undercover.model.groups import Groups
@@ -60,6 +61,7 @@ def cover(method: MutualCover, table: Table, engine: Engine, randomness: Randomn
     found = output_tables(
         table, groups, delta=delta, columns=method.columns, tables=method.tables, threads=threads, progress=progress
     )
+    require_change(found)
     progress("drawing values", 0.0)
     drawn = sample(
         table, groups, found, randomness, unchanged=method.unchanged, perturb=method.perturb, threads=threads
@@ -82,6 +84,7 @@ def cover(method: MutualCover, table: Table, engine: Engine, randomness: Randomn
         "largest_optimality_gap": float(found.gaps.max()) if optimal else None,
         "rows_that_came_through": drawn.came_through,
         "rows_left_unchanged": drawn.left_unchanged,
+        **effect(groups, found, drawn),
         "effective_share": {
             "max": float(exposed.shares.max()),
             "mean": float(exposed.shares.mean()),
@@ -107,6 +110,7 @@ def cover(method: MutualCover, table: Table, engine: Engine, randomness: Randomn
             "certificates": certificates_frame(found),
         },
         used={"own_distances": own} if own else {},
+        warnings=tuple(warnings(diagnostics, method.unchanged)),
     )
 
 
@@ -132,7 +136,7 @@ def _deal(method: MutualCover, table: Table) -> Deal:
 def _cutter(method: MutualCover, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
     """Algorithm 2 as a function of a table or a part of it."""
     sensitive = sensitive_column(table, "MutualCover")
-    checks = [Check(column=sensitive, kind="frequency", limit=float(method.values))]
+    checks = [Check(column=sensitive, kind="frequency", limit=float(method.values), whole=True)]
     if method.t is not None:
         checks.append(Check(column=sensitive, kind="equal", limit=float(exact(method.t))))
 

@@ -38,6 +38,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.blocks import block_outcomes, exact_blocks
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import require_eligible, sensitive_column, wrap
 from undercover.steps.shuffling import shuffle_within
@@ -63,6 +64,7 @@ def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, 
     groups = _value_groups(how, table, engine, randomness, progress)
     blocks = groups
     if how.block is not None:
+        require_rows(table, how.block, delta=Fraction(1, how.block))
         blocks = exact_blocks(table, how.block, randomness=randomness, threads=engine.threads, progress=progress)
     groups = blocks if groups is None else groups
     assert blocks is not None

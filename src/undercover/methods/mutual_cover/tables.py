@@ -26,9 +26,10 @@ values are the observed ones by default, which costs nothing by the absolute dif
 every whole number (``columns="integer_range"``). ``tables="uniform"`` is the paper's footnote 2: every value of the
 group equally likely.
 
-The few programs the kernel gives up on go to HiGHS (an oracle in tests, too): its interior point method without
-crossover, which ends inside the optimal face as the kernel does; a vertex would leave some values without any chance of
-being released. Column sums are variables of their own, so that the matrix stays sparse.
+No program is solved without a limit. Tables of more than 256 values, and those of more than 128 the kernel gives up
+on, are solved in blocks (:mod:`undercover.methods.mutual_cover.blocks`); the few smaller ones it gives up on go to
+HiGHS (:mod:`undercover.methods.mutual_cover.highs`), whose iterations are limited. Whatever they find keeps delta, and
+``gaps`` says how much dearer than the best it is at most.
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.errors import InternalError, ParameterError, UnreachableError, unknown
+from undercover.errors import ParameterError, UnreachableError, unknown
 from undercover.methods.mutual_cover import kernels
+from undercover.methods.mutual_cover.blocks import MOST_VALUES, solve_in_blocks
+from undercover.methods.mutual_cover.highs import table_by_highs
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
@@ -52,13 +55,16 @@ from undercover.model.value_distance import Columns, ValueDistance
 
 Tables = Literal["optimal", "uniform"]
 
-ORIGINS = ("kept", "shared", "interior", "uniform", "highs")
+ORIGINS = ("kept", "shared", "interior", "uniform", "highs", "blocks")
 """How a table came about, by the number in ``origins``: everybody keeps his value; all rows share one distribution
-(delta m = 1); interior point; equally likely by request; the general solver."""
+(delta m = 1); interior point; equally likely by request; the general solver; blocks of neighbouring values."""
 
-_HIGHS = 4
+USUAL_GAP = 1e-5
+"""Relative certified gap up to which a table is as good as optimal."""
+
+_HIGHS, _BLOCKS = 4, 5
+_MOST_CELLS = 2**26  # of one table
 _CHUNKS_PER_THREAD = 16
-_TOLERANCE = 1e-10
 
 
 class OutputTable(NamedTuple):
@@ -182,12 +188,13 @@ def output_tables(
         column_starts, outputs = _joined([starts for starts, _ in parts]), np.concatenate([codes for _, codes in parts])
         n_tables = len(names) * groups.count
         sizes = np.diff(row_starts) * np.diff(column_starts)
+        _check_sizes(names, np.diff(row_starts), sizes)
         cell_starts = np.concatenate([[0], np.cumsum(sizes)])
         probabilities = np.empty(cell_starts[-1])
         kept, origins = np.zeros(n_tables, np.int32), np.zeros(n_tables, np.uint8)
         objectives, bounds, spreads = (np.zeros(n_tables) for _ in range(3))
         arrays = kernels.Tables(row_starts, originals, counts, column_starts, outputs, cell_starts, probabilities)
-        solved = Solved(kept, objectives, bounds, spreads, origins)
+        solved = Solved(kept, objectives, bounds, spreads, origins, np.zeros(len(originals)))
         least, whole = math.ceil(1 / delta), delta.numerator == 1
 
         def solve(attribute: int, chunk: NDArray[np.int64]) -> int:
@@ -206,11 +213,17 @@ def output_tables(
         rows = slice(row_starts[p], row_starts[p + 1])
         block = probabilities[cell_starts[p] : cell_starts[p + 1]]
         codes = _output_codes(distance, np.array([0, rows.stop - rows.start]), originals[rows])[1]
-        held = OutputTable(originals[rows], counts[rows], outputs[column_starts[p] :][: kept[p]], block)
-        codes, x, objectives[p], bounds[p] = _by_highs(distance, held, codes, objectives[p], bounds[p], delta)
-        kept[p] = len(codes)
-        outputs[column_starts[p] :][: len(codes)] = codes
-        block[: x.size] = x.ravel()
+        large = len(originals[rows]) > MOST_VALUES
+        progress("large output tables", 0.0)
+        another = solve_in_blocks if large else table_by_highs
+        x, value, bound = another(distance, originals[rows], counts[rows], codes, delta)
+        bounds[p], origins[p] = max(bounds[p], bound), _BLOCKS if large else _HIGHS
+        if value >= objectives[p] or not math.isfinite(value):
+            continue
+        mass = x.sum(axis=0) > 0
+        objectives[p], kept[p] = value, mass.sum()
+        outputs[column_starts[p] :][: kept[p]] = codes[mass]
+        block[: len(x) * kept[p]] = x[:, mass].ravel()
     column_starts, cell_starts = compact(arrays, kept)
     return OutputTables(
         delta, names, tuple(known), groups.count, row_starts, originals, counts,
@@ -234,6 +247,18 @@ def _check(delta: Fraction, columns: str, tables: str, groups: Groups) -> None:
             f"delta={delta} cannot be reached: a group has {smallest} rows, and among so few somebody has a share of "
             f"1/{smallest} at least; the smallest feasible delta is 1/{smallest}. Make larger groups or raise delta.",
             best={"delta": Fraction(1, smallest)},
+        )
+
+
+def _check_sizes(names: Sequence[str], rows: NDArray[np.int64], cells: NDArray[np.int64]) -> None:
+    """Refuse a table that would not fit into memory."""
+    largest = int(cells.argmax())
+    if cells[largest] > _MOST_CELLS:
+        raise UnreachableError(
+            f"The output table of `{names[largest // (len(cells) // len(names))]}` in one group would hold "
+            f"{cells[largest]:,} probabilities: the group has {rows[largest]:,} different values. Lower l (or k) so "
+            f"that groups become smaller, or put the values of the column into ranges first.",
+            best={},
         )
 
 
@@ -273,81 +298,3 @@ def _chunks(
         cuts = np.flatnonzero(np.diff(np.cumsum(work[by_size]) // portion)) + 1
         chunks += [(attribute, chunk) for chunk in np.split(by_size, cuts)]
     return sorted(chunks, key=lambda chunk: -int(work[chunk[1][0]]))
-
-
-def _by_highs(
-    distance: ValueDistance,
-    held: OutputTable,
-    codes: NDArray[np.int32],
-    objective: float,
-    bound: float,
-    delta: Fraction,
-) -> tuple[NDArray[np.int32], NDArray[np.float64], float, float]:
-    """What HiGHS finds for a table the kernel gave up on, or the kernel's table where that is cheaper."""
-    from undercover.methods.mutual_cover.kernels.programs import finish_table
-    from undercover.methods.mutual_cover.tables import solve_by_highs
-
-    cost = np.array([[distance.between(u, v) for v in codes] for u in held.originals])
-    x, prices = solve_by_highs(cost, held.counts, float(delta))
-    value, other_bound = finish_table(x, cost, prices, held.counts.astype(np.float64), float(delta))
-    bound = max(bound, other_bound)
-    if value >= objective:
-        return held.outputs, held.probabilities[: len(held.originals) * len(held.outputs)], objective, bound
-    mass = x.sum(axis=0) > 0
-    return codes[mass], x[:, mass], value, bound
-
-
-def solve_by_highs(
-    cost: NDArray[np.float64], counts: NDArray[np.integer], delta: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities (q, n) and the multipliers (q, n) of ``x <= delta S``, before any repair; of costs (q, n), counts
-    (q,).
-    """
-    import highspy
-
-    q, n = cost.shape
-    scale = float(cost.max()) or 1.0
-    solver = highspy.Highs()
-    solver.silent()
-    for option, value in (
-        ("solver", "ipm"),
-        ("run_crossover", "off"),
-        ("threads", 1),
-        ("ipm_optimality_tolerance", _TOLERANCE),
-        ("primal_feasibility_tolerance", _TOLERANCE),
-        ("dual_feasibility_tolerance", _TOLERANCE),
-    ):
-        solver.setOptionValue(option, value)
-    solver.passModel(_program(highspy, cost / scale, counts.astype(np.float64), delta))
-    solver.run()
-    status = solver.getModelStatus()
-    known = (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown)
-    if status not in known:
-        raise InternalError(f"HiGHS ends with {solver.modelStatusToString(status)} on a feasible output table.")
-    solution = solver.getSolution()
-    x = np.maximum(np.array(solution.col_value)[: q * n].reshape(q, n), 0.0)
-    prices = np.maximum(-np.array(solution.row_dual)[q + n :].reshape(q, n), 0.0)
-    return x, prices * scale / counts[:, None]
-
-
-def _program(highspy: Any, cost: NDArray[np.float64], counts: NDArray[np.float64], delta: float) -> Any:
-    """Variables x (row by row) and S; rows: sums of x, S = counts x, x - delta S <= 0."""
-    q, n = cost.shape
-    cells = np.arange(q * n)
-    row, column = cells // n, cells % n
-    program = highspy.HighsLp()
-    program.num_col_, program.num_row_ = q * n + n, q + n + q * n
-    program.col_cost_ = np.concatenate([(counts[:, None] * cost).ravel(), np.zeros(n)])
-    program.col_lower_ = np.zeros(q * n + n)
-    program.col_upper_ = np.full(q * n + n, np.inf)
-    program.row_lower_ = np.concatenate([np.ones(q), np.zeros(n), np.full(q * n, -np.inf)])
-    program.row_upper_ = np.concatenate([np.ones(q), np.zeros(n + q * n)])
-    # Column by column: x_aj stands in row a, in the sum of j and in its own cap; S_j in its sum and in q caps.
-    entries = np.stack([row, q + column, q + n + cells], axis=1).ravel()
-    factors = np.stack([np.ones(q * n), -counts[row], np.ones(q * n)], axis=1).ravel()
-    caps = q + n + np.arange(q)[None, :] * n + np.arange(n)[:, None]
-    sums = np.concatenate([(q + np.arange(n))[:, None], caps], axis=1)
-    program.a_matrix_.start_ = np.concatenate([np.arange(q * n) * 3, 3 * q * n + np.arange(n + 1) * (q + 1)])
-    program.a_matrix_.index_ = np.concatenate([entries, sums.ravel()])
-    program.a_matrix_.value_ = np.concatenate([factors, np.tile(np.append(1.0, np.full(q, -delta)), n)])
-    return program

@@ -225,7 +225,8 @@ class NonCentralized:
         passing = search(domain, condition, progress=progress)
         if not passing.any():
             raise UnreachableError(
-                f"l={self.l} cannot be reached: even a table that says nothing of {listed(names)} leaves fewer values."
+                f"l={self.l} cannot be reached: even a table that says nothing of {listed(names)} leaves fewer values. "
+                "Ask for a smaller l."
             )
         return domain, passing, beside, dropped
 

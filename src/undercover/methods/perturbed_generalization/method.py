@@ -55,6 +55,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.recoding import box_cells, region_cells
 
@@ -207,6 +208,7 @@ class PerturbedGeneralization:
     ) -> Draft:
         """Cut the cells, draw a row of each, perturb its value."""
         sensitive, noise_free = self._checked(table)
+        require_rows(table, self.least, sample=self.sample)
         own = domain_codes(table, sensitive, noise_free.domain)
         if self.labels == "driven":
             # Phases in the paper's order: the cells are cut by values that are already perturbed.

@@ -38,6 +38,7 @@ class Check:
     kind: CheckKind
     limit: float
     c: float = 0.0
+    whole: bool = False  # whether l is a whole number for whoever asks
 
 
 def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
@@ -69,9 +70,16 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     )
 
 
-def require_rows(table: Table, k: int) -> None:
-    """Raise where the table has fewer than k rows."""
+def require_rows(table: Table, k: int, **share: object) -> None:
+    """Raise where the table has fewer than k rows; ``share`` is what was asked for where k follows from it."""
     if k > table.n_rows:
+        for name, value in share.items():
+            if value is not None:
+                raise UnreachableError(
+                    f"{name}={value} cannot be reached: it takes {k} rows together, and the table has only "
+                    f"{table.n_rows:,} rows; the smallest feasible {name} is 1/{table.n_rows}.",
+                    best={name: Fraction(1, table.n_rows)},
+                )
         raise UnreachableError(
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
@@ -88,6 +96,7 @@ def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
             top = int(counts.argmax())
             share = counts[top] / counts.sum()
             form = f"{check.kind} l-diversity"
+            best = int(best) if check.whole else best
             raise UnreachableError(
                 f"l={check.limit:g} ({form}) cannot be reached on `{check.column}`: "
                 + (

@@ -64,8 +64,8 @@ def partition(
     progress: Progress = no_progress,
 ) -> Partition:
     """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``, as the whole table must."""
+    require_whole_table(table, checks)  # before k, which may follow from the l of a check
     require_rows(table, k)
-    require_whole_table(table, checks)
     from undercover.compiled.jit import needs_compiling
     from undercover.steps.cutting import median_regions, splits
 

@@ -243,7 +243,9 @@ def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fractio
             _partner_draws(order, pools, l, Fraction(1, len(orders)), (), draws)
         success = sum(draws.values())
         if not success:
-            raise UnreachableError(f"RIA finds no {l - 1} partners of different values for every row.")
+            raise UnreachableError(
+                f"RIA finds no {l - 1} partners of different values for every row. Use the algorithm `wrap`."
+            )
         merged: dict[tuple[int, ...], Fraction] = {}
         for labels, reached in states.items():
             for edges, share in draws.items():

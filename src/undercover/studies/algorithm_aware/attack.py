@@ -215,7 +215,7 @@ def _listed(table: Table, method: Any) -> Listed | None:
     for colours in distinct_orders(_sensitive_codes(table).tolist()):
         chances: dict[Any, Fraction] = defaultdict(Fraction)
         try:
-            for probability, release in method.outcomes(_with_values(table, np.array(colours))):
+            for probability, release in method.outcomes(with_values(table, np.array(colours))):
                 chances[release] += probability
                 count += 1
                 if count > MOST_OUTCOMES:
@@ -246,7 +246,7 @@ class _Drawn:
                 progress("running the method", trial / trials)
             colours = codes[np.argsort(order[trial], kind="stable")]
             seed = int(seeds[trial, 0]) << 32 | int(seeds[trial, 1])
-            self._once(tuple(colours.tolist()), _with_values(self.table, colours), Randomness(seed))
+            self._once(tuple(colours.tolist()), with_values(self.table, colours), Randomness(seed))
 
     def _once(self, assignment: Assignment, table: Table, randomness: Randomness) -> None:
         self.n_drawn += 1
@@ -371,7 +371,7 @@ def _sensitive_codes(table: Table) -> NDArray[np.unsignedinteger[Any]]:
     return table[table.schema.sensitive[0]].codes
 
 
-def _with_values(table: Table, codes: NDArray[Any]) -> Table:
+def with_values(table: Table, codes: NDArray[Any]) -> Table:
     """The same people with other sensitive values."""
     name = table.schema.sensitive[0]
     column = replace(table[name], codes=codes.astype(table[name].codes.dtype))

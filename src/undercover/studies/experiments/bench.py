@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from undercover.datasets import census
 from undercover.model.protocols import Progress
+from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.utility.queries.sum_workload import SumQueries
+from undercover.utility.queries.sums import SumError, SumErrorResult
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -20,6 +23,7 @@ class TableBench:
 
     load: Callable[[], Table]  # called once
     queries: int = 0  # of each kind, where a release is asked for sums or counts
+    _asked: dict[int, SumQueries] = field(default_factory=dict, init=False, repr=False)  # by seed
 
     @cached_property
     def table(self) -> Table:
@@ -30,6 +34,16 @@ class TableBench:
         """Encode the table before anything is measured."""
         progress("reading and encoding", 0.0)
         assert self.table is not None
+
+    def sum_error(self, release: Release, seed: int) -> SumErrorResult | None:
+        """How far sums are off, the same ones for every release of a seed; ``None`` where there are no numbers."""
+        (sensitive,) = self.table.schema.sensitive
+        if self.table[sensitive].domain.kind != "numeric":
+            return None
+        measure = SumError(queries=self.queries, seed=seed)
+        if seed not in self._asked:
+            self._asked[seed] = measure.drawn(self.table)
+        return measure.of_release(self.table, release, self._asked[seed])
 
 
 def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:

@@ -36,7 +36,7 @@ from undercover.utility.queries.workload import Evaluator, Workload, asks_for_ra
 from undercover.utility.views import error_view
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
-ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the rows are shown together
+ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the whole are shown together
 
 
 @dataclass(frozen=True)
@@ -78,19 +78,8 @@ class QueryErrorResult(Viewable):
             "mean": self.mean,
             "median": self.median,
             "p90": float(np.quantile(self.errors, 0.9)),
-            "by_answer": self.by_answer(),
+            "by_answer": by_answer(self.exact / self.rows, self.errors),
         }
-
-    def by_answer(self) -> list[dict[str, Any]]:
-        """The errors by how many people the true answer counts, as a share of all; where there are such answers."""
-        place = np.searchsorted(ANSWERS, self.exact / self.rows, side="right") - 1
-        found = []
-        for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
-            errors = self.errors[place == position]
-            if len(errors):
-                ends: dict[str, Any] = {"from": low, "to": high, "queries": len(errors)}
-                found.append({**ends, "median": float(np.median(errors)), "p90": float(np.quantile(errors, 0.9))})
-        return found
 
     def view(self) -> View:
         """What it shows."""
@@ -101,6 +90,18 @@ class QueryErrorResult(Viewable):
             f"<QueryErrorResult: mean {self.mean:.2%}, median {self.median:.2%} over {self.queries:,} queries "
             f"on {', '.join(self.quasi_identifiers)} and {self.sensitive}>"
         )
+
+
+def by_answer(shares: NDArray[np.float64], errors: NDArray[np.float64]) -> list[dict[str, Any]]:
+    """Errors by which share of the whole the true answer is; where there are such answers."""
+    place = np.searchsorted(ANSWERS, shares, side="right") - 1
+    found = []
+    for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
+        those = errors[place == position]
+        if len(those):
+            ends: dict[str, Any] = {"from": low, "to": high, "queries": len(those)}
+            found.append({**ends, "median": float(np.median(those)), "p90": float(np.quantile(those, 0.9))})
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,9 @@ walks through the boxes of the value for every query. The cube spreads every box
 each box is an outer product of sparse vectors, one per column, and a query is then a handful of look-ups.
 
 Cells are numbered through all columns. What cell c covers are the runs ``run_starts[c]:run_starts[c + 1]``.
+
+Sums over rows are answered one query at a time: the share of every cell that is asked for, then for every box (rows
+that are written alike) the product of its shares. It is 1 where its rows surely count, above 0 where they possibly do.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import kernel
+from undercover.compiled.jit import inlined, kernel
 
 
 @kernel
@@ -96,3 +99,77 @@ def sum_products(
             total += expected
         answers[query] = total
     return answers
+
+
+@kernel
+def shares_asked(asked: Any, starts: Any, low: Any, high: Any, sizes: Any, shares: Any) -> None:
+    """Write into ``shares`` (n_cells,) the part of what each cell covers that is ``asked`` for (n_positions,)."""
+    before = np.zeros(len(asked) + 1, np.int64)
+    for place in range(len(asked)):
+        before[place + 1] = before[place] + asked[place]
+    for cell in range(len(sizes)):
+        covered = 0
+        for run in range(starts[cell], starts[cell + 1]):
+            covered += before[high[run] + 1] - before[low[run]]
+        shares[cell] = covered / sizes[cell]
+
+
+@inlined
+def _matching(cells: Any, columns: Any, shares: Any) -> Any:
+    """The boxes that possibly satisfy every predicate, and by what share.
+
+    ``cells`` is (n_columns, n_boxes), of which ``columns`` are asked about; ``shares`` is (n_columns, most cells). A
+    column looks only at the boxes the ones before it have left, and no branch depends on what it finds.
+    """
+    left = cells.shape[1]
+    boxes, products = np.arange(left, dtype=np.int32), np.ones(left)
+    for j in columns:
+        kept = 0
+        for i in range(left):
+            box = boxes[i]
+            product = products[i] * shares[j, cells[j, box]]
+            boxes[kept], products[kept] = box, product
+            kept += product > 0.0
+        left = kept
+    return boxes[:left], products[:left]
+
+
+@kernel
+def sum_of_rows(cells: Any, columns: Any, shares: Any, starts: Any, ends: Any) -> Any:
+    """The sum over rows that carry their own values, at least ``ends[row, 0]`` and at most ``ends[row, 1]`` each.
+
+    The rows of box b of :func:`_matching` are ``starts[b]:starts[b + 1]``. Returns estimate, lower and upper bound.
+    """
+    estimate, lower, upper = 0.0, 0.0, 0.0
+    for box, share in zip(*_matching(cells, columns, shares)):  # noqa: B905
+        for row in range(starts[box], starts[box + 1]):
+            low, high = ends[row, 0], ends[row, 1]
+            estimate += share * ((low + high) / 2)
+            lower += low if share == 1.0 else min(low, 0.0)
+            upper += high if share == 1.0 else max(high, 0.0)
+    return estimate, lower, upper
+
+
+@kernel
+def sum_of_buckets(cells: Any, columns: Any, shares: Any, starts: Any, bucket: Any, values: Any) -> Any:
+    """The sum over rows whose values are known by ``bucket`` (n_rows,) only; boxes as in :func:`sum_of_rows`.
+
+    ``values`` are the sizes of buckets, where the values of each begin, sums of the values before each by their lower
+    ends, how many are negative, the same by upper ends and positive, and the total of each bucket by middles.
+    """
+    sizes, begins, below, negative, above, positive, totals = values
+    n = len(sizes)
+    surely, perhaps, expected = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n)
+    for box, share in zip(*_matching(cells, columns, shares)):  # noqa: B905
+        for row in range(starts[box], starts[box + 1]):
+            surely[bucket[row]] += share == 1.0
+            perhaps[bucket[row]] += 1
+            expected[bucket[row]] += share
+    estimate, lower, upper = 0.0, 0.0, 0.0
+    for b in range(n):
+        left = begins[b + 1] - begins[b]
+        least, most = max(surely[b] + left - sizes[b], 0), min(perhaps[b], left)
+        estimate += expected[b] * totals[b] / sizes[b]
+        lower += below[begins[b] + min(max(negative[b], least), most)] - below[begins[b]]
+        upper += above[begins[b + 1]] - above[begins[b + 1] - min(max(positive[b], least), most)]
+    return estimate, lower, upper

@@ -39,6 +39,7 @@ FLOOR = 1e-6  # objective per row, in largest distances, below which gaps are ta
 _CENTRE = 1e-12  # products x z at which the path ends,
 _GAP = 1e-9  # unless the relative gap is still above this
 _ITERATIONS = 60
+MOST_ROWS, MOST_CELLS = 256, 2**18  # of a table that is iterated; larger ones come in blocks
 _STALLED = 1e-6  # step length below which no progress is to be expected
 _SPOILT = 1e-8  # relative change of the objective that the last step cannot have
 _PIVOT = 1e-13  # share of its diagonal below which a pivot is rounding, and taken as this
@@ -75,6 +76,7 @@ class Solved(NamedTuple):
     bounds: Any  # what no table can undercut
     spreads: Any  # the largest distance between an original and an output value
     origins: Any  # KEPT, SHARED, INTERIOR, UNIFORM or UNCONVERGED
+    prices: Any  # y of every original, where a program was iterated
 
 
 @kernel
@@ -88,7 +90,8 @@ def cover_tables(
     outputs), row by row. ``distance`` is ``(kind, row_scale, column_scale, leaf_node, node_first, node_last, parent,
     matrix)``: numbers on the scales of rows and columns, the nodes of a hierarchy (the scale is the depth-first leaf),
     or a matrix. ``least`` is the smallest whole number that is at least 1/delta, ``whole`` whether it is 1/delta.
-    ``uniform`` makes every output value equally likely. ``lanes`` is ``LANES``: an argument, because the compiler takes
+    ``uniform`` makes every output value equally likely. A table too large to iterate is shared, for want of a better
+    one. ``lanes`` is ``LANES``: an argument, because the compiler takes
     loops of known length apart instead of computing in blocks.
     """
     starts, values, counts, column_starts, columns, cell_starts, probabilities = tables
@@ -99,10 +102,12 @@ def cover_tables(
     most_blocks = (most_columns + LANES - 1) // LANES
     cost = np.empty((most_rows, most_columns))
     x, w = np.empty_like(cost), np.empty_like(cost)
-    cells = np.empty((most_rows * most_blocks, CELL_FIELDS * LANES))
+    lines = min(most_rows * most_blocks, MOST_CELLS // LANES + MOST_ROWS)  # of the blocks of what is iterated
+    cells = np.empty((lines, CELL_FIELDS * LANES))
     column_work = np.empty((most_blocks, COLUMN_FIELDS * LANES))
     row_work = np.empty((ROW_FIELDS, most_rows))
-    room = Room(cost, x, w, cells, column_work, row_work, np.empty((most_rows, most_rows)))
+    iterated = min(most_rows, MOST_ROWS)
+    room = Room(cost, x, w, cells, column_work, row_work, np.empty((iterated, iterated)))
     total = np.empty(most_columns)
     c = row_work[COUNTS]
     for p in numbers:
@@ -127,10 +132,15 @@ def cover_tables(
         elif whole and m == least:
             origin = SHARED
             bound = _share(cost, x, total, c, q, n)
+        elif q > MOST_ROWS or q * n > MOST_CELLS:
+            origin, bound = UNCONVERGED, 0.0
+            _share(cost, x, total, c, q, n)
         else:
             interior_point(room, q, n, float(m), delta, lanes)
             repair(x, total, c, q, n, float(m), delta)
-            bound = dual_bound(cost, w, total, c, q, n, delta)
+            bound = dual_bound(cost, w, total, row_work[_DY], c, q, n, delta)
+            for a in range(q):
+                solved.prices[starts[p] + a] = scale * row_work[_DY, a]
         objective = 0.0
         for a in range(q):
             for j in range(n):
@@ -146,14 +156,13 @@ def cover_tables(
 def finish_table(x: Any, cost: Any, w: Any, counts: Any, delta: float) -> Any:
     """Repair a table another solver found, in place; returns its objective and the bound its multipliers give."""
     q, n = x.shape
-    work = np.empty((2, n))
-    m = counts.sum()
-    repair(x, work[0], counts, q, n, m, delta)
+    total = np.empty(n)
+    repair(x, total, counts, q, n, counts.sum(), delta)
     objective = 0.0
     for a in range(q):
         for j in range(n):
             objective += counts[a] * cost[a, j] * x[a, j]
-    return objective, dual_bound(cost, w, work[1], counts, q, n, delta)
+    return objective, dual_bound(cost, w, total, np.empty(q), counts, q, n, delta)
 
 
 @kernel
@@ -315,10 +324,10 @@ def _normalise(x: Any, q: int, n: int) -> None:
 
 
 @arithmetic
-def dual_bound(cost: Any, w: Any, v: Any, c: Any, q: int, n: int, delta: float) -> float:
+def dual_bound(cost: Any, w: Any, v: Any, prices: Any, c: Any, q: int, n: int, delta: float) -> float:
     """What no table can undercut: any w >= 0 gives y_a = min_j d_aj + w_aj - delta sum_b c_b w_bj and the bound c y.
 
-    Rounding is taken off, so that the bound holds for the numbers as they stand.
+    Rounding is taken off, so that the bound holds for the numbers as they stand. ``prices`` becomes y.
     """
     for j in range(n):
         v[j] = 0.0
@@ -330,6 +339,7 @@ def dual_bound(cost: Any, w: Any, v: Any, c: Any, q: int, n: int, delta: float) 
         for j in range(n):
             error = (q + 8) * _EPS * (cost[a, j] + w[a, j] + v[j])
             y = min(y, cost[a, j] + w[a, j] - v[j] - error)
+        prices[a] = y
         bound += c[a] * y
         size += c[a] * abs(y)
     return max(0.0, bound - (q + 2) * _EPS * size)
@@ -397,6 +407,8 @@ def interior_point(room: Room, q: int, n: int, m: float, delta: float, lanes: in
                     part += (e[_X + j] + alpha * e[_DX + j]) * (e[_Z + j] + beta * dz)
                     part += (e[_S + j] + alpha * e[_DS + j]) * (e[_W + j] + beta * dw)
             affine += c[a] * part
+        if not affine < np.inf:  # the Newton matrix has lost all its digits: what was found before it did stays
+            break
         target = mu * min(1.0, max(aim / mu, max(1e-6, (affine / gap) ** 3)))
 
         # Corrector: towards x z = s w = target, less what the predictor's products would add.

@@ -19,7 +19,8 @@ from undercover.randomness import Randomness
 from undercover.studies.experiments.bench import TableBench, part
 from undercover.utility.queries.counts import query_errors
 
-ALGORITHMS = ("rda", "gda", "wrap", "guided")
+CLASSES = "class dealing"
+ALGORITHMS = ("rda", "gda", "wrap", "guided", CLASSES)
 CONTROL = "random scatter"
 OPTIMUM = "optimum"
 
@@ -94,6 +95,8 @@ class Bench(TableBench):
         if algorithm == "guided":
             strata = tuple(name for name in self.strata if name in names)
             return Streamliner(l=l, algorithm="guided", strata=strata, weights=one_at_a_time(table, strata))
+        if algorithm == CLASSES:
+            return Streamliner(l=l, algorithm="classes")
         return Streamliner(l=l, algorithm="wrap" if algorithm == "wrap" else "rda")
 
     def _part(self, copies: int, quasi_identifiers: int) -> Table:

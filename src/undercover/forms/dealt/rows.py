@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
+from undercover.forms.alike import as_read
 from undercover.forms.meaning import domain_values
 from undercover.model.groups import Groups, number
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undercover.forms.reading import Reading
+    from undercover.forms.written import Written
     from undercover.model.run import Run
     from undercover.model.table import Table
 
@@ -87,14 +89,14 @@ class Dealt:
             both = np.concatenate([people[:, j], cells[:, j]]) + 1
             keys, _ = number(keys * (int(both.max()) + 1) + both)
         fitting = np.bincount(keys[len(people) :], minlength=int(keys.max()) + 1)[keys[: len(people)]]
-        return np.asarray(fitting / self._sizes[self.groups])
+        return np.asarray(fitting / self.sizes[self.groups])
 
     def columns_that_fit(self, cells: Rows, people: Rows, chosen: Rows) -> tuple[NDArray[np.uint16], Rows]:
         """The columns in which each row fits that may be a chosen person's own, as bits, and where those of each start.
 
         As in :meth:`chance`, with at most 16 columns.
         """
-        groups = Groups(self.groups.astype(np.int32), len(self._sizes))
+        groups = Groups(self.groups.astype(np.int32), len(self.sizes))
         times = groups.sizes[self.groups[chosen]]
         starts = np.concatenate([[0], np.cumsum(times)])
         inside = np.arange(starts[-1]) - np.repeat(starts[:-1] - groups.offsets[self.groups[chosen]], times)
@@ -104,20 +106,23 @@ class Dealt:
         return found, starts
 
     @cached_property
-    def _sizes(self) -> Rows:
+    def sizes(self) -> Rows:
+        """Rows of each group."""
         return np.bincount(self.groups)
 
-    def repeated(self, codes: NDArray[np.integer]) -> int:
-        """The most rows of one group with the same one of these published values, (n_published,) codes."""
-        keys = self.groups * (int(codes.max(initial=0)) + 1) + codes[self.published]
+    def repeated(self, column: Written) -> int:
+        """The most rows of one group that show one value of a column, or several that nobody can tell apart."""
+        place: dict[str, int] = {}
+        merged = np.array([place.setdefault(as_read(label), len(place)) for label in column.labels], dtype=np.int64)
+        keys = self.groups * max(len(place), 1) + merged[column.codes][self.published]
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 
-def row_codes(reading: Reading, known: Sequence[str], original: Table) -> Rows:
-    """(n_published, n_known) the cells as codes of the original; -1 where they stand for none or several of its values."""
+def row_codes(reading: Reading, known: Sequence[str], original: Table, *, nan_is_missing: bool = False) -> Rows:
+    """(n_published, n_known) the cells as codes of the original; -1 where they are none of its values."""
     found = np.empty((reading.main.rows, len(known)), dtype=np.int64)
     for j, name in enumerate(known):
-        column, values = reading.column(name), domain_values(original[name])
+        column, values = reading.column(name, nan_is_missing=nan_is_missing), domain_values(original[name])
         meanings = [values.read(label, "value") for label in column.labels]
         code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
         found[:, j] = code[column.codes]

@@ -48,6 +48,7 @@ class Law:
     base: Floats  # (n_values,) what W counts for
     slope: Floats  # (n_values,) what the share of the rows that show the value counts for
     spread: Floats  # (n_values,) 1 / (1 - f)
+    most: float = 1.0  # that can be believed of any value
 
     @classmethod
     def of(cls, among: int, counts: NDArray[Any]) -> Law:
@@ -60,11 +61,12 @@ class Law:
             np.where(alone, 0.0, (1 - kept) * share),
             np.where(alone, 1.0, (kept - share) / others),
             np.where(alone, 0.0, 1 / others),
+            kept if (share <= kept).all() else 1.0,
         )
 
     def believed(self, value: Any, shown: Any, spread: Any) -> Any:
         """The probability of a value that a share of the rows show, with the mean ``spread`` of all that fit."""
-        return self.base[value] * spread + self.slope[value] * shown
+        return np.minimum(self.base[value] * spread + self.slope[value] * shown, self.most)  # less what rounding adds
 
     def posteriors(
         self, offsets: Whole, members: Whole, buckets: Buckets, target_of: Whole, truth: Whole

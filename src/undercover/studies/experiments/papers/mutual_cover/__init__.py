@@ -1,0 +1,1 @@
+"""The experiment of "Mutual Cover": what is measured, what is claimed, what is shown."""
