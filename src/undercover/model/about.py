@@ -43,8 +43,8 @@ class Stop:
         None  # the release of another holder that this one is joined with, handed to a method that reads it
     )
     place: int = 0  # later ones are higher; of those with the same the order is that of the methods
-    # Not 0: made later, and compiled by a second process in the meantime; 2 after 1, for those whose kernels are in part
-    # those of releases that are not compiled ahead, which are on the disk by then.
+    # Not 0: made later, and compiled by a second process in the meantime; 2 after 1, for those that share kernels with
+    # releases that are not compiled ahead, which are on the disk by then.
     ahead: int = 0
 
 
