@@ -62,15 +62,16 @@ COUNTERS = """
 from undercover.compiled.jit import arithmetic, inlined, internal, kernel
 
 @DECORATOR
-def one_more(found, i):
-    return found + i
+def one_more(found, i, last):
+    return found + i if last else found + 1
 
 @kernel
 def counted(n):
-    found = 0
+    found, last = 0, False
     for i in range(n):
-        found = one_more(found, i)
-    return one_more(0, i=found)
+        found = one_more(found, i, last)
+        last = i == 2
+    return one_more(0, i=found, last=True)
 """
 
 
@@ -79,5 +80,5 @@ def test_a_counter_that_begins_with_a_constant_is_compiled_for_once(tmp_path: Pa
     place = tmp_path / "counting.py"
     place.write_text(COUNTERS.replace("DECORATOR", decorator))
     module = loaded(place)
-    assert module.counted(4) == 6
+    assert module.counted(4) == 1 + 1 + 1 + 3
     assert len(module.one_more.signatures) == 1

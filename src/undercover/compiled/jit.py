@@ -19,11 +19,11 @@ def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
     made = njit(nogil=True, cache=True)(function)
     _without_what_moved(made._cache._cache_file)
-    return cast(F, _once_for_whole_numbers(made))
+    return cast(F, _once_for_all_values(made))
 
 
-def _once_for_whole_numbers(made: Any) -> Any:
-    """Compile for whole numbers, never for one of them.
+def _once_for_all_values(made: Any) -> Any:
+    """Compile for whole numbers and truth values, never for one of them.
 
     A counter that begins with 0 is taken for the constant at first, and for a number when its loop has been seen: Numba
     then compiles all that it was handed to a second time.
@@ -31,14 +31,14 @@ def _once_for_whole_numbers(made: Any) -> Any:
     ask = made.get_call_template
 
     def get_call_template(given: Any, named: Any) -> Any:
-        return ask([_number(kind) for kind in given], {name: _number(kind) for name, kind in named.items()})
+        return ask([_kind(one) for one in given], {name: _kind(one) for name, one in named.items()})
 
     made.get_call_template = get_call_template
     return made
 
 
-def _number(kind: Any) -> Any:
-    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+def _kind(given: Any) -> Any:
+    return types.unliteral(given) if isinstance(given, types.IntegerLiteral | types.BooleanLiteral) else given
 
 
 def _without_what_moved(file: Any) -> None:
@@ -79,7 +79,7 @@ def arithmetic(function: F) -> F:
 def _part(function: F, **options: Any) -> F:
     """Compile a function that Python never calls."""
     made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
-    return cast(F, _once_for_whole_numbers(made))
+    return cast(F, _once_for_all_values(made))
 
 
 def needs_compiling(dispatcher: Any) -> bool:

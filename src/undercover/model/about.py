@@ -43,7 +43,9 @@ class Stop:
         None  # the release of another holder that this one is joined with, handed to a method that reads it
     )
     place: int = 0  # later ones are higher; of those with the same the order is that of the methods
-    ahead: bool = False  # has large kernels of its own: made last, compiled by a second process in the meantime
+    # Not 0: made later, and compiled by a second process in the meantime; 2 after 1, for those that share kernels with
+    # releases that are not compiled ahead, which are on the disk by then.
+    ahead: int = 0
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,8 @@ def _sort(line: Any, first: int, last: int, a: int, scales: Scales, spare: Any) 
         code = scales.bins[line[i], a]
         spare[heads[code]] = line[i]
         heads[code] += 1
-    line[first:last] = spare[: last - first]
+    for i in range(first, last):
+        line[i] = spare[i - first]
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Compiling ahead: a second process compiles what the tour needs last while this one begins with what it needs first.
+"""Compiling ahead: a second process compiles what the tour needs later while this one begins with what it needs first.
 
 Compiled kernels are cached on the disk, so what the other process compiled is only loaded here. It names every release
 it is done with; before this process makes that release, it waits for its name, lest both compile the same. If the other
@@ -10,7 +10,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 _ROWS = 600
 
@@ -63,15 +63,10 @@ def compile_for(folders: Sequence[str]) -> Iterator[str]:
 
     people = census(_ROWS)
     tour = {stop.folder: (name, stop) for name, stop in stops()}
-    made = {}
     for folder in folders:
         name, stop = tour[folder]
-        try:
-            made[folder] = publish(people, schema_of(stop), make("methods", name, stop.parameters))
-        except UndercoverError:
-            continue  # so few people cannot be protected by this one; what it got to is compiled
-    for folder, run in made.items():  # by now the other process has compiled the attacks that all releases share
-        summarize(run)
+        with suppress(UndercoverError):  # so few people cannot be protected by every method; what it got to is compiled
+            summarize(publish(people, schema_of(stop), make("methods", name, stop.parameters)))
         yield folder
 
 

@@ -14,6 +14,6 @@ ABOUT = About(
     title="Anatomy",
     did=lambda release: DONE,
     sweeps=(Sweep("Anatomy", "l", (2, 4, 8)),),
-    tour=(Stop("anatomy-l8", "Anatomy l=8", {"l": 8}),),
+    tour=(Stop("anatomy-l8", "Anatomy l=8", {"l": 8}, ahead=1),),
     examples=(Example({"l": 2}, "safe"), Example({"l": 3}, "safe"), Example({"l": 100}, "unreachable")),
 )

@@ -41,7 +41,7 @@ ABOUT = About(
         Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),
         Sweep("Cross-bucket of the paper, k=5", "l", (2, 4, 8), {"k": 5, "variant": "paper"}),
     ),
-    tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=True),),
+    tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=2),),
     examples=(
         Example({"k": 2, "l": 2}, "safe"),
         Example({"k": 3, "l": 2, "boxes": "exact", "robust": True}, "safe"),

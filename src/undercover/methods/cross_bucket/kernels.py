@@ -121,7 +121,8 @@ def _merge(ranked: Any, left: Any, start: int, n_values: int, values: Any, count
 @internal
 def _longer(array: Any) -> Any:
     larger = np.zeros(2 * len(array), array.dtype)
-    larger[: len(array)] = array
+    for i in range(len(array)):
+        larger[i] = array[i]
     return larger
 
 
@@ -177,7 +178,9 @@ def build_tree(codes: Any, values: Any, ids: Any, columns: Columns) -> Any:
         middle = _divide(rows, start, end, best, cut, spare)
         if count + 2 > len(nodes):
             larger = np.full((2 * len(nodes), 6), -1, np.int32)
-            larger[:count] = nodes[:count]
+            for i in range(count):
+                for c in range(6):
+                    larger[i, c] = nodes[i, c]
             nodes = larger
         nodes[node, 2], nodes[node, 3], nodes[node, 4], nodes[node, 5] = count, count + 1, best, cut
         nodes[count, 0], nodes[count, 1] = start, middle
@@ -283,7 +286,10 @@ def count_values(nodes: Any, values: Any, n_values: int) -> Any:
     for node in range(n_nodes - 1, -1, -1):  # children have greater numbers
         if total + nodes[node, 1] - nodes[node, 0] > len(names):
             longer_names, longer_entries = np.empty(2 * len(names), np.int32), np.empty((2 * len(names), 3), np.int32)
-            longer_names[:total], longer_entries[:total] = names[:total], entries[:total]
+            for i in range(total):
+                longer_names[i] = names[i]
+                for c in range(3):
+                    longer_entries[i, c] = entries[i, c]
             names, entries = longer_names, longer_entries
         starts[node] = total
         if nodes[node, 2] < 0:

@@ -184,7 +184,7 @@ ABOUT = About(
     pictures=(Drawing("lattice", lattice_facts, lambda facts: [lattice_chart(facts)]),),
     sweeps=(Sweep("Incognito", "k", (5, 10, 20)),),
     tour=(
-        Stop("incognito-k10", "Incognito k=10", {"k": 10}, hierarchies=True),
+        Stop("incognito-k10", "Incognito k=10", {"k": 10}, hierarchies=True, ahead=1),
         Stop(
             "office-revenue",
             "Revenue office",

@@ -17,7 +17,7 @@ ABOUT = About(
     sweeps=(Sweep("Mondrian", "k", (5, 10, 20)), Sweep("Mondrian, k=5", "l", (2, 4, 8), {"k": 5})),
     tour=(
         Stop("mondrian-k10", "Mondrian k=10", {"k": 10}),
-        Stop("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", {"k": 10}, hierarchies=True),
+        Stop("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", {"k": 10}, hierarchies=True, ahead=2),
         Stop("mondrian-k5-l5", "Mondrian k=5, l=5", {"k": 5, "l": 5}),
     ),
     examples=(

@@ -51,7 +51,7 @@ ABOUT = About(
     main=main,
     stages=stages,
     sweeps=(Sweep("Perturbed generalization", "p", (0.15, 0.3, 0.45), {"k": 6}),),
-    tour=(Stop("perturbed-k6-rho", "Perturbed, 0.2 to 0.45", {"k": 6, "rho": (0.2, 0.45), "skew": 0.1}),),
+    tour=(Stop("perturbed-k6-rho", "Perturbed, 0.2 to 0.45", {"k": 6, "rho": (0.2, 0.45), "skew": 0.1}, ahead=1),),
     examples=(
         Example({"k": 2, "p": "3/5"}, "safe"),
         Example({"k": 2, "p": "1/4", "recoding": "specialize"}, "safe"),

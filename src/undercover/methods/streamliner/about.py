@@ -41,8 +41,13 @@ ABOUT = About(
         Sweep("Streamliner classes", "l", (2, 4, 8), {"algorithm": "classes"}),
     ),
     tour=(
-        Stop("streamliner-l8", "Streamliner l=8", {"l": 8}),
-        Stop("streamliner-l8-guided", "Streamliner l=8, by sex", {"l": 8, "algorithm": "guided", "strata": ("sex",)}),
+        Stop("streamliner-l8", "Streamliner l=8", {"l": 8}, ahead=1),
+        Stop(
+            "streamliner-l8-guided",
+            "Streamliner l=8, by sex",
+            {"l": 8, "algorithm": "guided", "strata": ("sex",)},
+            ahead=1,
+        ),
     ),
     examples=(
         *(

@@ -16,7 +16,7 @@ import numpy as np
 
 from undercover.compiled.jit import inlined, internal, kernel
 from undercover.steps.cutting.arrays import SET, TREE, Checks
-from undercover.steps.cutting.nodes import all_hold
+from undercover.steps.cutting.nodes import all_hold, shell_sort
 
 SAVING = 1.0 - 1e-9  # a change must cost less than this share of what it saves or of the next best: no tie by rounding
 LARGE = 3  # a group of that many times k rows is not dissolved
@@ -256,8 +256,9 @@ def _dissolve_groups(k: int, tuples: Tuples, groups: _Groups, layout: Layout, ch
     codes, row_starts, group = tuples
     size, loss, changed, tried, clock = groups.size, groups.loss, groups.changed, groups.tried, groups.clock
     members, target = groups.members, np.empty(MANY, np.int64)
-    dissolved = 0
-    for a in np.argsort(-loss[: len(changed)], kind="mergesort"):
+    dissolved, order = 0, np.arange(len(changed))
+    shell_sort(order, 0, len(order), loss, True)
+    for a in order:
         if not 0 < size[a] < LARGE * k or loss[a] == 0.0 or changed[a] < tried[a]:
             continue
         n_members = _members(a, groups)

@@ -388,7 +388,8 @@ def gda_groups(order: Any, codes: Any, offsets: Any, weighted: Any, l: int) -> A
     for row in order:
         rows[heads[codes[row]]] = row
         heads[codes[row]] += 1
-    heads[:] = offsets[:-1]
+    for colour in range(n_colours):
+        heads[colour] = offsets[colour]
     ranked, place, left, last = ranked_colours(offsets)
     values = np.empty(n_colours, np.int64)  # weighted rank of the first row of each colour, ascending
     firsts = np.empty(n_colours, np.int64)  # the colour it belongs to

@@ -274,7 +274,8 @@ def _exactly(block: Any, most_sets: int) -> Any:
         needed = end + n_grown
         if needed > len(sets):
             longer, heavier = np.zeros(2 * needed, np.uint64), np.zeros(2 * needed)
-            longer[:end], heavier[:end] = sets[:end], weights[:end]
+            for i in range(end):
+                longer[i], heavier[i] = sets[i], weights[i]
             sets, weights = longer, heavier
         at = end - 1
         for g in by_set:
@@ -412,7 +413,8 @@ def _by_propagation(block: Any) -> Any:
             chances[row_starts[i] : row_starts[i + 1]] /= total
         if np.abs(chances - earlier).max() < _SETTLED:
             break
-        earlier[:] = chances
+        for e in range(len(chances)):
+            earlier[e] = chances[e]
     marginals = np.zeros((p, n))
     at = 0
     for i in range(p):
