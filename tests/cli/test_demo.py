@@ -28,9 +28,9 @@ FOLDERS = [
     "perturbed-k6-rho",
     "cross-bucket-k3-l8",
     "mutual-cover-5-l10",
-    "mutual-cover-blocks-5",
     "office-revenue",
     "office-census-alone",
+    "mutual-cover-blocks-5",
     "office-census",
 ]
 
