@@ -10,6 +10,7 @@ from undercover.attacks.joint.attack import JointRelease as JointRelease
 from undercover.attacks.linkage import Linkage as Linkage
 from undercover.attacks.nearest_row import NearestRow as NearestRow
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
+from undercover.attacks.told_groups import ToldGroups as ToldGroups
 from undercover.forms.answers.channel import PerturbedCounts as PerturbedCounts
 from undercover.forms.answers.recipient import Recipient as Recipient
 from undercover.forms.answers.recipient import Sums as Sums

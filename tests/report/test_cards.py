@@ -47,6 +47,7 @@ def results() -> dict[str, Any]:
         uc.MutualCover(variant="paper", delta="1/5", l=10),
         seed=1,
     )
+    permuted = uc.publish(people, plain, uc.MutualCover(delta="1/5", variant="blocks"), seed=1)
     where = {"age": uc.Between(30, 40), "sex": "Female"}
     held = [
         mondrian,
@@ -60,6 +61,7 @@ def results() -> dict[str, Any]:
         uc.attack(perturbed, uc.Corruption(shares=(0, 1))),
         uc.attack(drawn, uc.Informed()),
         uc.attack(drawn, uc.NearestRow(most=100)),
+        uc.attack(permuted, uc.ToldGroups()),
         uc.attack(_six(uc.Mondrian(k=2, l=2, cut="median")), uc.AlgorithmAware(trials=100)),
         uc.attack(_six(uc.Streamliner(l=2, algorithm="guided")), uc.KnownValues(trials=300, sets=4)),
         uc.attack(_six(uc.Mondrian(k=2, l=2)), uc.Minimality()),
