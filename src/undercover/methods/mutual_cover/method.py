@@ -16,9 +16,9 @@ permuted among rows, by a law that does not look at whose sensitive value is who
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, cast
 
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact
@@ -37,15 +37,12 @@ from undercover.parameters import EXACT, AtLeast, Within, check
 from undercover.randomness import Randomness
 
 Variant = Literal["layers", "blocks", "groups", "paper"]
-MedianRule = Literal["fallback", "paper"]
-Grouping = Literal["mondrian", "guided"]
 
 _NEEDED = {"layers": ("delta", "l"), "blocks": ("delta",), "groups": ("l",), "paper": ("delta", "l")}
 _WHAT = {
     "delta": "how surely the owner of a row may be known",
     "l": "how many values a sensitive value must be one of",
 }
-_PAPERS = ("k", "t", "columns", "tables", "unchanged", "perturb", "median_rule", "keep_order", "partition", "strata")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,18 +66,21 @@ class MutualCover:
     k, t
         ``paper``: what groups must satisfy beyond l: at least k rows, t-closeness by equal distance.
     columns
-        ``paper``: values that may be released: those ``observed`` in the group, or every whole number in its range.
+        ``paper``: values that may be released: those ``observed`` in the group (default), or every whole number in its
+        range (``integer_range``).
     tables
-        ``paper``: ``optimal`` moves values as little as possible; ``uniform`` makes all of the group equally likely.
+        ``paper``: ``optimal`` (default) moves values as little as possible; ``uniform`` makes all of the group equally
+        likely.
     unchanged, perturb
-        ``paper``: what becomes of rows all of whose values came through: drawn again given a change (``resample``),
-        ``perturb`` values replaced at random (``paper``), or nothing (``off``).
+        ``paper``: what becomes of rows all of whose values came through: drawn again given a change (``resample``,
+        default), ``perturb`` values (1) replaced at random (``paper``), or nothing (``off``).
     median_rule
-        ``paper``: ``fallback`` cuts off the largest value where the median is the largest; ``paper`` does not cut.
+        ``paper``: ``fallback`` (default) cuts off the largest value where the median is the largest; ``paper`` does
+        not cut there.
     keep_order
         ``paper``: publish rows in input order. Whoever knows that order knows whose row is whose.
     partition, strata
-        ``paper``: how groups are made: by cuts at medians (``mondrian``, Algorithm 2), or dealt in secret within
+        ``paper``: how groups are made: by cuts at medians (``mondrian``, default, Algorithm 2), or dealt within
         ``strata`` as the streamliner's ``guided`` does.
 
     Examples
@@ -103,16 +103,20 @@ class MutualCover:
     robust: bool = False
     k: Annotated[int, AtLeast(1)] | None = None
     t: Annotated[float | Fraction, Within(0, 1)] | None = None
-    columns: Columns = "observed"
-    tables: Tables = "optimal"
-    unchanged: Unchanged = "resample"
-    perturb: Annotated[int, AtLeast(1)] = 1
-    median_rule: MedianRule = "fallback"
-    keep_order: bool = False
-    partition: Grouping = "mondrian"
+    columns: Columns | None = None
+    tables: Tables | None = None
+    unchanged: Unchanged | None = None
+    perturb: Annotated[int, AtLeast(1)] | None = None
+    median_rule: paper.MedianRule | None = None
+    keep_order: bool | None = None
+    partition: paper.Grouping | None = None
     strata: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
+        if self.variant == "paper":
+            for name, usual in paper.USUAL.items():
+                if getattr(self, name) is None:
+                    object.__setattr__(self, name, usual)
         check(self, self._unfit())
         if self.variant == "paper":
             self._require_groups()
@@ -130,8 +134,7 @@ class MutualCover:
         if self.variant == "paper":
             yield from self._unfit_partition()
             return
-        given = {field.name for field in fields(self) if getattr(self, field.name) != field.default}
-        for name in (name for name in _PAPERS if name in given):
+        for name in (name for name in ("k", "t", *paper.USUAL, "strata") if getattr(self, name) is not None):
             yield f"The variant `{self.variant}` of MutualCover takes no {name}; `paper` does."
 
     def _unfit_partition(self) -> Iterator[str]:
@@ -176,7 +179,7 @@ class MutualCover:
     ) -> Draft:
         """Publish the table in its old shape."""
         if self.variant == "paper":
-            return paper.cover(self, table, engine, randomness, progress)
+            return paper.cover(cast(paper.Parameters, self), table, engine, randomness, progress)
         return safe.cover(self._permuting, table, engine, randomness, progress)
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]] | None:

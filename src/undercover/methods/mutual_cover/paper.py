@@ -27,15 +27,16 @@ whatever the partition: it is not algorithm-safe.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any, Final, Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from undercover.exact import exact
-from undercover.methods.mutual_cover.draw import exposure, found_among_all, sample
+from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
 from undercover.methods.mutual_cover.effect import effect, require_change, warnings
-from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
+from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.model.form import Drawn
 from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
@@ -43,6 +44,7 @@ from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.schema import Role
 from undercover.model.table import Table
+from undercover.model.value_distance import Columns
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
@@ -50,11 +52,39 @@ from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.shuffling import shuffle_within
 
-if TYPE_CHECKING:
-    from undercover.methods.mutual_cover.method import MutualCover
+MedianRule = Literal["fallback", "paper"]
+Grouping = Literal["mondrian", "guided"]
+
+USUAL: Final[dict[str, Any]] = {
+    "columns": "observed",
+    "tables": "optimal",
+    "unchanged": "resample",
+    "perturb": 1,
+    "median_rule": "fallback",
+    "keep_order": False,
+    "partition": "mondrian",
+}
+"""Parameters of this variant alone, as they are where nothing is said of them."""
 
 
-def cover(method: MutualCover, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Draft:
+class Parameters(Protocol):
+    """What the method is asked for, with nothing left open."""
+
+    share: Fraction  # delta
+    values: int  # l
+    k: int | None
+    t: float | Fraction | None
+    columns: Columns
+    tables: Tables
+    unchanged: Unchanged
+    perturb: int
+    median_rule: MedianRule
+    keep_order: bool
+    partition: Grouping
+    strata: tuple[str, ...] | None
+
+
+def cover(method: Parameters, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Draft:
     """Group the rows, solve the output tables, draw, and publish the table in its old shape."""
     delta, threads = method.share, engine.threads
     groups = _groups(method, table, engine, randomness, progress)
@@ -114,7 +144,7 @@ def cover(method: MutualCover, table: Table, engine: Engine, randomness: Randomn
     )
 
 
-def _groups(method: MutualCover, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:
+def _groups(method: Parameters, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Groups:
     """Which row goes where."""
     if method.partition == "guided":
         progress("grouping", 0.0)
@@ -123,7 +153,7 @@ def _groups(method: MutualCover, table: Table, engine: Engine, randomness: Rando
     return Partition.join(parts).groups
 
 
-def _deal(method: MutualCover, table: Table) -> Deal:
+def _deal(method: Parameters, table: Table) -> Deal:
     """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
     sensitive = sensitive_column(table, "MutualCover")
     column = table[sensitive]
@@ -133,7 +163,7 @@ def _deal(method: MutualCover, table: Table) -> Deal:
     return streamlining.guided(table, sensitive, method.values, strata, ranks, names)
 
 
-def _cutter(method: MutualCover, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
+def _cutter(method: Parameters, table: Table, threads: int = 1, progress: Progress = no_progress) -> Any:
     """Algorithm 2 as a function of a table or a part of it."""
     sensitive = sensitive_column(table, "MutualCover")
     checks = [Check(column=sensitive, kind="frequency", limit=float(method.values), whole=True)]
