@@ -269,7 +269,7 @@ def giving_up(spoil: Callable[[Any, Any, Any], None]) -> Callable[..., None]:
                 spoil(p, tables, solved)
 
     real = cover.cover_tables
-    for name in ("signatures", "stats", "py_func"):
+    for name in ("overloads", "stats", "py_func"):
         setattr(solve, name, getattr(real, name))
     return solve
 

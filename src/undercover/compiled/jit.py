@@ -87,7 +87,7 @@ def needs_compiling(dispatcher: Any) -> bool:
 
     What another Python compiled, or an earlier version of the file, is not loaded.
     """
-    if dispatcher.signatures:
+    if dispatcher.overloads:
         return False
     function = dispatcher.py_func
     module = function.__module__.rpartition(".")[2]

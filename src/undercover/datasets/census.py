@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -176,6 +177,11 @@ def census_hierarchies() -> dict[str, Hierarchy]:
     >>> trees["occupation"].rows[0]
     ('1000', 'Executives', 'Management', '*')
     """
+    return dict(_hierarchies())
+
+
+@cache
+def _hierarchies() -> dict[str, Hierarchy]:
     return {
         "age": from_intervals(AGES, [5, 10, 20, 40]),
         "sex": Hierarchy([(sex,) for sex in SEXES]),

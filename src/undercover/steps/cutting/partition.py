@@ -107,12 +107,21 @@ def _serve(
     tried = np.empty((0, 0), np.uint16)
     leaves = []
     done = 0
+
+    def cut(part: NDArray[np.int64]) -> Any:
+        return refine(rows, int(part[0]), int(part[1]), part[2:], task, big, tried)
+
+    whole = np.concatenate([[0, n_rows], everything])
+    if n_rows <= big:  # nothing is handed back, so nobody is needed to take it
+        found, _, _ = cut(whole)
+        progress("cutting", 1.0)
+        return np.asarray(found)
     with ThreadPoolExecutor(threads) as pool:
 
         def submit(part: NDArray[np.int64]) -> Future[Any]:
-            return pool.submit(lambda: refine(rows, int(part[0]), int(part[1]), part[2:], task, big, tried))
+            return pool.submit(cut, part)
 
-        running = {submit(np.concatenate([[0, n_rows], everything]))}
+        running = {submit(whole)}
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
