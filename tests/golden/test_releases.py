@@ -48,7 +48,7 @@ def test_every_recipe_is_stored_and_nothing_else() -> None:
 
 def test_every_method_has_at_least_two_recipes() -> None:
     methods = [stored(STORED / f"{name}.json")["release.json"]["method"]["name"] for name in RECIPES]
-    assert len(methods) == 24
+    assert len(methods) == 30
     assert len(set(methods)) == 8
     assert min(methods.count(method) for method in methods) >= 2
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.errors import listed, unknown
@@ -151,7 +150,7 @@ def _numbers_rows(table: PublishedTable, name: str) -> bool:
     Of many rows also whole numbers that are all different and fill half of their range: numbers of rows with gaps.
     """
     column = table.data.column(name)
-    if table.rows < _ENOUGH_ROWS or column.null_count:
+    if column.null_count or not _all_different(table, name):
         return False
     numbers = _whole_numbers(column)
     if numbers is None:
@@ -176,8 +175,8 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
 
 
 def _all_different(table: PublishedTable, name: str) -> bool:
-    column = table.data.column(name)
-    return table.rows >= _ENOUGH_ROWS and pc.count_distinct(column).as_py() == table.rows
+    column = table.data.column(name).unify_dictionaries()
+    return table.rows >= _ENOUGH_ROWS and len(column.unique()) == table.rows
 
 
 def _ascii(texts: tuple[str, ...]) -> str:
