@@ -174,10 +174,7 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     if made.release.suppressed_rows:
         screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
     findings: Sequence[Finding] = made.verification.findings
-    rows = [
-        [f"{finding.name} {finding.about}".strip(), shown(finding.required, finding.sense), *found(finding)]
-        for finding in findings
-    ]
+    rows = [[_named(finding), shown(finding.required, finding.sense), *found(finding)] for finding in findings]
     whence = (
         "the private run" if any(finding.needs == "private" for finding in findings) else "the published tables alone"
     )
@@ -186,6 +183,11 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     else:
         screen.print(NOTHING_PROMISED)
     print_places(made, out)
+
+
+def _named(finding: Finding) -> str:
+    """A promise by its name, and what it is about where its name leaves that open."""
+    return f"{finding.name} of={finding.parameters['of']}" if "of" in finding.parameters else finding.name
 
 
 def found(finding: Finding) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """Class dealing: near rows of l different sensitive values together, in groups that do not tell whose value is whose.
 
 Our own. From the counts of the sensitive values alone, which everybody sees, a *layout* gives every value places in l
-classes of n // l slots each (and a last class of the slots left over); classes are cut into *zones* of slots such that
+classes of n // l slots each (and further ones of what is left over); classes are cut into *zones* of slots such that
 a value that lies in two classes lies in different zones. Then, in secret, rows take the places of their values at
 random, in each zone the rows of all classes are halved alike, and in each small cell the rows of one class after the
 other are assigned to groups; a group is one row of each class. Then the groups themselves are parted into other cells,
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
+from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
 from undercover.steps.blocks import every_order, halved, in_order, in_threads
 from undercover.steps.dealing.groups import require_eligible
@@ -50,7 +51,7 @@ class Layout:
     """
 
     order: NDArray[np.int64]  # codes of the values that occur
-    slots: int  # of every class but the last, which has what is left over
+    slots: int  # of every class but perhaps the last, which has what is left over
     segments: NDArray[np.int64]  # places inside which rows are dealt at random: of one class, or of one value in two
     zones: tuple[tuple[int, int, int], ...]  # first and last slot, classes
 
@@ -58,7 +59,8 @@ class Layout:
     def of(cls, counts: NDArray[np.int64], l: int) -> Layout:
         """The layout for values that occur ``counts`` times each, none of them in more than 1/l of the rows."""
         n = int(counts.sum())
-        slots, left = divmod(n, l)
+        slots = n // l
+        classes, left = divmod(n, slots)  # l of them, or more where what is left over fills some
         order = _packed(counts, l)
         ends = np.cumsum(counts[order])
         starts = ends - counts[order]
@@ -70,8 +72,16 @@ class Layout:
                 points.add(head)
         cuts = {n, *range(0, n, slots)} - set(((starts[two] // slots + 1) * slots).tolist())
         segments = np.array(sorted(cuts | {*starts[two].tolist(), *ends[two].tolist()}), dtype=np.int64)
-        zones = tuple((first, last, l + (last <= left)) for first, last in pairwise(sorted(points)))
+        zones = tuple((first, last, classes + (last <= left)) for first, last in pairwise(sorted(points)))
         return cls(order, slots, segments, zones)
+
+    @property
+    def cells(self) -> NDArray[np.int64]:
+        """(n,) a number for the class and zone of every place, zone after zone."""
+        place = np.arange(self.segments[-1])
+        zone = np.searchsorted([last for _, last, _ in self.zones], place % self.slots, side="right")
+        before = np.cumsum([0, *(classes for _, _, classes in self.zones)])
+        return np.asarray(before[zone] + place // self.slots)
 
 
 def _packed(counts: NDArray[np.int64], l: int) -> NDArray[np.int64]:
@@ -102,7 +112,7 @@ def class_groups(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Groups:
-    """Groups of l or l + 1 rows of different sensitive values, as near to each other as class dealing makes them."""
+    """Groups of l rows (some of l + 1; of a tiny table more) of different sensitive values that lie near each other."""
     column = table[sensitive]
     counts = np.bincount(column.codes, minlength=column.domain.size)
     require_eligible(table, sensitive, counts, l)
@@ -128,24 +138,32 @@ def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fract
     counts = np.bincount(column.codes, minlength=column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout, near = Layout.of(counts, l), _Near(scales_of(table), places_of(table), 1)
-    by_value = _by_value(column.codes, layout)
-    segments = [list(permutations(by_value[start:end].tolist())) for start, end in pairwise(layout.segments)]
+    by_value, cells = _by_value(column.codes, layout), layout.cells
+    parts = [slice(start, end) for start, end in pairwise(layout.segments)]
+    deals = [list(distinct_orders(cells[part].tolist())) for part in parts]  # a cell for each row of the segment
     ranks = [np.argsort(rows) for rows in every_order(table)]
-    deals: dict[tuple[bytes, ...], int] = {}
-    for rank, *chosen in product(ranks, *segments):
-        dealt = np.array([row for segment in chosen for row in segment], dtype=np.int64)
-        key = tuple(_zone(dealt, layout, *zone, rank).tobytes() for zone in layout.zones)
-        deals[key] = deals.get(key, 0) + 1
     orders = [list(permutations(range(classes))) for _, _, classes in layout.zones]
-    share = Fraction(1, len(ranks) * prod(map(len, segments)) * prod(map(len, orders)))
+    share = Fraction(1, len(ranks) * prod(map(len, deals)) * prod(map(len, orders)))
     joined: dict[tuple[int, bytes], list[NDArray[np.int64]]] = {}
-    for key, times in deals.items():
-        for zone in enumerate(key):
-            if zone not in joined:
-                rows = np.frombuffer(zone[1], np.int64).reshape(layout.zones[zone[0]][2], -1)
-                joined[zone] = [near.groups(rows, np.array(turns)) for turns in orders[zone[0]]]
-        for made in product(*(joined[zone] for zone in enumerate(key))):
-            yield share * times, _labels(made, table.n_rows)
+    found: dict[tuple[int, ...], int] = {}
+    home = np.empty(table.n_rows, dtype=np.int64)
+    for chosen in product(*deals):
+        for part, dealt in zip(parts, chosen, strict=True):
+            home[by_value[part]] = dealt
+        for rank in ranks:
+            rows, end, key = np.lexsort((rank, home)), 0, []
+            for number, (first, last, classes) in enumerate(layout.zones):
+                start, end = end, end + (last - first) * classes
+                zone = (number, rows[start:end].tobytes())
+                key.append(zone)
+                if zone not in joined:
+                    lines = rows[start:end].reshape(classes, -1)
+                    joined[zone] = [near.groups(lines, np.array(turns)) for turns in orders[number]]
+            for made in product(*(joined[zone] for zone in key)):
+                labels = _labels(made, table.n_rows)
+                found[labels] = found.get(labels, 0) + 1
+    for labels, times in found.items():
+        yield share * times, np.array(labels, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -189,12 +207,14 @@ class _Near:
         return any(in_threads(lambda cells: join_cells(rows, cells, turns, anew, self.places), parts, self.threads))
 
 
-def _labels(groups: tuple[NDArray[np.int64], ...], n_rows: int) -> NDArray[np.int32]:
-    labels, count = np.empty(n_rows, dtype=np.int32), 0
-    for rows in groups:
+def _labels(made: tuple[NDArray[np.int64], ...], n_rows: int) -> tuple[int, ...]:
+    """The group of every row, groups numbered as they first occur."""
+    labels, count = np.empty(n_rows, dtype=np.int64), 0
+    for rows in made:
         labels[rows] = count + np.arange(rows.shape[1])
         count += rows.shape[1]
-    return labels
+    place: dict[int, int] = {}
+    return tuple(place.setdefault(label, len(place)) for label in labels.tolist())
 
 
 def _by_value(codes: NDArray[np.unsignedinteger], layout: Layout) -> NDArray[np.int64]:
