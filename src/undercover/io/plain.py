@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from undercover.errors import InternalError
+from undercover.model.view import View
 
 
 def plain(value: Any) -> Any:
@@ -31,6 +32,8 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, Fraction | date | PurePath):
         return str(value)
+    if isinstance(value, View):
+        return plain(value.to_dict(pictures=False))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {part.name: plain(getattr(value, part.name)) for part in dataclasses.fields(value)}
     raise InternalError(f"A value of type {type(value).__name__} cannot be written as JSON: {value!r}.")

@@ -153,10 +153,19 @@ class View:
     following: str = ""
     private: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values, with the pictures made; what has its default is left out."""
-        content: dict[str, Any] = _plain(self)
+    def to_dict(self, *, pictures: bool = True) -> dict[str, Any]:
+        """As plain values, with the pictures made, or without any; what has its default is left out."""
+        content: dict[str, Any] = _plain(self if pictures else self._without_pictures())
         return content
+
+    def made(self) -> View:
+        """The same with its pictures made."""
+        parts = (part() if callable(part) else part for part in self.parts)
+        return replace(self, parts=tuple(part.made() if isinstance(part, View) else part for part in parts))
+
+    def _without_pictures(self) -> View:
+        kept = (part for part in self.parts if not (isinstance(part, Picture) or callable(part)))
+        return replace(self, parts=tuple(part._without_pictures() if isinstance(part, View) else part for part in kept))
 
     @classmethod
     def of(cls, mapping: Mapping[str, Any]) -> View:

@@ -56,7 +56,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Everything the report says; without ``measures`` where the original is not at hand.
 
-    ``sections`` is what is shown of sizes, attacks, rows at risk and costs, each as the mapping of a view.
+    ``sections`` is what is shown of sizes, attacks, rows at risk and costs, each a view: its pictures are made by
+    whoever draws them, and ``report.json`` has none, since the figures they show stand in it elsewhere.
     """
     reading = read(run.release)
     classes, charged = reading.classes, reading.charged
@@ -99,7 +100,7 @@ def summarize(
         "not_published": _not_published(run),
         "again": again(run),
         "pictures": pictures(run),
-        "sections": [plain(section.to_dict()) for section in sections],
+        "sections": sections,
     }
 
 
