@@ -30,7 +30,6 @@ FOLDERS = [
     "mutual-cover-5-l10",
     "office-revenue",
     "office-census-alone",
-    "mutual-cover-blocks-5",
     "office-census",
 ]
 

@@ -301,16 +301,7 @@ ABOUT = About(
         Sweep("Mutual cover", "l", (2, 4, 8), {"delta": "1/5"}),
         Sweep("Mutual cover, the paper's", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10, "variant": "paper"}),
     ),
-    tour=(
-        Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=1),
-        Stop(
-            "mutual-cover-blocks-5",
-            "Mutual cover δ=1/5, blocks",
-            {"delta": "1/5", "variant": "blocks"},
-            place=2,
-            ahead=1,
-        ),
-    ),
+    tour=(Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=1),),
     examples=(
         Example({"delta": "1/2", "l": 2}, "safe"),
         Example({"delta": "1/2", "l": 2, "robust": True}, "safe"),
