@@ -1,6 +1,7 @@
 """Disclosure against what an attacker knows: the figures drawn are those of the attack."""
 
 import html
+import json
 import re
 from xml.etree import ElementTree
 
@@ -8,6 +9,7 @@ import pytest
 
 import undercover as uc
 from undercover.attacks.views import confidence_chart, growth_chart, ordinary_corruption_chart, p_match_chart
+from undercover.io.plain import as_json
 from undercover.pages.compare import sweep_chart
 from undercover.pages.render import report_html
 from undercover.pages.svg import svg
@@ -103,7 +105,8 @@ def test_the_report_shows_only_figures_of_its_summary_and_stays_small(people, he
     page = report_html(summary)
     assert heading in html.unescape(page)
     shown = set(re.findall(r'<data value="([^"]+)">', page)) - {"0.0"}
-    assert shown <= numbers(summary)
+    assert shown <= numbers(json.loads(as_json(summary)))
+    assert "np." not in page
     assert not shown <= numbers({**summary, "attacks": [], "sections": []})  # the check can fail
     assert len(page.encode()) < 2_000_000
 

@@ -158,11 +158,6 @@ class View:
         content: dict[str, Any] = _plain(self if pictures else self._without_pictures())
         return content
 
-    def made(self) -> View:
-        """The same with its pictures made."""
-        parts = (part() if callable(part) else part for part in self.parts)
-        return replace(self, parts=tuple(part.made() if isinstance(part, View) else part for part in parts))
-
     def _without_pictures(self) -> View:
         kept = (part for part in self.parts if not (isinstance(part, Picture) or callable(part)))
         return replace(self, parts=tuple(part._without_pictures() if isinstance(part, View) else part for part in kept))

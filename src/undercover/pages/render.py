@@ -9,8 +9,9 @@ from undercover.errors import InternalError
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import Bound
 from undercover.guarantees.breach.map import TITLES, guarantee_chart
+from undercover.io.plain import plain
 from undercover.model.figures import cost, risk
-from undercover.model.view import AFTER, BEFORE, GUESS, Picture, room
+from undercover.model.view import AFTER, BEFORE, GUESS, Picture, View, room
 from undercover.pages.jinja import drawn, render
 from undercover.pages.pictures import picture_charts
 from undercover.pages.views import section
@@ -26,7 +27,9 @@ def report_html(summary: Mapping[str, Any]) -> str:
     if not summary.get("private"):
         raise InternalError("The report takes the private summary of a run.")
     charts = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
-    sections = [section(view.made(), name=f"s{place}") for place, view in enumerate(summary["sections"])]
+    sections = [
+        section(View.of(plain(view.to_dict())), name=f"s{place}") for place, view in enumerate(summary["sections"])
+    ]
     return render(
         "report.html.j2",
         summary=summary,
