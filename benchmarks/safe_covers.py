@@ -1,7 +1,7 @@
 """Mutual cover by permuting beside the paper's: how far values move, what queries cost, how long it takes.
 
-Distances are the prototypes' (numbers by the distinct values of their column, categories 0 or 1, mean over columns),
-so that the figures can be held against theirs. Beside them what it costs to be near *and* robust: `wrap` inside blocks
+Numbers are apart by their difference over the distinct values of their column, categories by 0 or 1; loss is the mean
+over columns, as the figures of the guide are. Beside them what it costs to be near *and* robust: `wrap` inside blocks
 of quasi-identifiers, which is possible only where every block is l-eligible.
 """
 

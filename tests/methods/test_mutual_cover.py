@@ -276,7 +276,7 @@ def test_the_published_table_alone_gives_people_away_to_whoever_knows_the_algori
     assert found.leaks["rows"].alone <= Fraction(1, 2)
     # Where everybody of a group releases every value with the same probability, rows tell nothing of their owners.
     alike = replace(method, partition="guided", tables="uniform", unchanged="off")
-    assert uc.AlgorithmAware(trials=600).on(table, alike, randomness=Randomness(seed=2)).safe
+    assert uc.AlgorithmAware(trials=1_500).on(table, alike, randomness=Randomness(seed=2)).safe
     ordered = replace(alike, keep_order=True)
     assert "values in order" in uc.AlgorithmAware(trials=300).on(table, ordered, randomness=Randomness(seed=2)).leaks
 
