@@ -59,10 +59,6 @@ class ToldGroupsResult(Viewable):
                 }
                 for name, found in self.attribute.items()
             },
-            "strongest": {
-                "identity": _ends(self.identity),
-                "attribute": {name: _ends(found) for name, found in self.attribute.items()},
-            },
             "baseline": dict(self.baseline),
         }
 
