@@ -15,6 +15,7 @@ from undercover.cli.output import console, print_json, print_table, progress_on_
 from undercover.cli.publish import as_dict, check_output, print_places
 from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
+from undercover.io.release.contents import public_part
 from undercover.model.finding import shown
 from undercover.model.run import Run
 from undercover.verbs.apply import Changes, apply, changes, load_recipe
@@ -39,7 +40,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
-    written = format or ("parquet" if any((directory / "public").glob("*.parquet")) else "csv")
+    written = format or ("parquet" if any(public_part(directory).glob("*.parquet")) else "csv")
     check_output(out, written, force)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from undercover.model.form import Form
 from undercover.model.groups import Groups
+from undercover.model.policy import STANDARD, Policy
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.model.verdict import Verdict
 from undercover.model.view import Shown
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class Run(Shown):
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
     method: Method | None = field(default=None, compare=False, repr=False)
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
+    policy: Policy = STANDARD  # what may happen to the people of the table
+    judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
 
     def __repr__(self) -> str:
         return (

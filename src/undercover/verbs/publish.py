@@ -15,6 +15,7 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
+from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
@@ -133,6 +134,7 @@ def publish(
     )
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
+    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published])
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     release = run.release.changed(frame=given.frame)
