@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.policy import Policy, policy_of
+from undercover.model.policy import Policy
 from undercover.model.view import Part, Said, View, Viewable
 from undercover.model.view import Verdict as Colour
 
@@ -79,10 +79,10 @@ class Verdict(Viewable):
 
     Examples
     --------
-    >>> Verdict(policy_of("standard"), ()).title
+    >>> Verdict(Policy(), ()).title
     'Ready'
     >>> asked = Reason(kind="seed", weight="ask", text="The run was seeded.")
-    >>> Verdict(policy_of("standard"), (asked,)).status
+    >>> Verdict(Policy(), (asked,)).status
     'decide'
     """
 
