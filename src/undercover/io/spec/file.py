@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
-from undercover.model.schema import Kind, Missing
+from undercover.model.schema import Kind, Missing, OneRow
 
 
 class _Part(BaseModel):
@@ -35,6 +35,11 @@ class RolesPart(_Part):
     quasi_identifiers: Any = ()
     sensitive: Any = ()
     insensitive: Any = ()
+    drop: Any = ()
+    unit: str | None = None
+    one_row_per: OneRow | None = None
+    weight: str | None = None
+    population: float | int | str | None = None
 
 
 class RecipePart(_Part):
@@ -136,7 +141,7 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
 
 def _choices(finding: Any) -> list[str]:
     expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), ".", ","]
+    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), ".", ","]
     return [choice for choice in known if f"'{choice}'" in expected]
 
 

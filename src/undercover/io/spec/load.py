@@ -25,7 +25,8 @@ from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Kind, Schema
 
-_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
+ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
+WHO = ("unit", "one_row_per", "weight", "population")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if not problems:
         try:
-            schema = Schema(**roles, columns=columns, missing=parts.data.missing)
+            schema = Schema(**roles, **_who(parts, folder or Path()), columns=columns, missing=parts.data.missing)
         except SchemaError as error:
             problems += error.problems
     if problems:
@@ -155,7 +156,11 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
-    return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
+    who = {"unit": schema.unit, "one_row_per": schema.one_row_per, "weight": schema.weight}
+    who |= {"population": schema.population_named}
+    roles = {role: list(getattr(schema, role)) for role in ROLES if role != "drop" or schema.drop}
+    said = {name: value for name, value in who.items() if value is not None}
+    return {**roles, **said, "missing": schema.missing, "columns": columns}
 
 
 def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
@@ -172,12 +177,13 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             bins=None if column.get("bins") is None else tuple(column["bins"]),
             distance=None if own is None else Distances(own["values"], own["rows"]),
         )
-    return Schema(**{role: content[role] for role in _ROLES}, columns=columns, missing=content["missing"])
+    said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
+    return Schema(**said, columns=columns, missing=content["missing"])
 
 
 def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
     roles: dict[str, Sequence[str]] = {}
-    for role in _ROLES:
+    for role in ROLES:
         value = getattr(parts.roles, role)
         names = [value] if isinstance(value, str) else value
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
@@ -185,6 +191,14 @@ def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
             continue
         roles[role] = names
     return roles
+
+
+def _who(parts: SpecFile, folder: Path) -> dict[str, Any]:
+    """What is said of people and of the population; a table of it is relative to ``folder``."""
+    said = {name: getattr(parts.roles, name) for name in WHO}
+    if isinstance(said["population"], str) and "://" not in said["population"]:
+        said["population"] = str(folder / said["population"])
+    return said
 
 
 def _hierarchy(
