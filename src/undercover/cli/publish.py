@@ -13,6 +13,7 @@ from undercover import plugins
 from undercover.cli.options import (
     Data,
     DespiteEarlier,
+    Drop,
     Engine,
     Force,
     Identifiers,
@@ -21,14 +22,19 @@ from undercover.cli.options import (
     LedgerFile,
     Missing,
     NewRelease,
+    OneRowPer,
+    Population,
     Qi,
     Require,
     Seed,
     Sensitive,
     SpecFile,
+    Unit,
+    Weight,
     read_with_spec,
     roles,
     settings_from_text,
+    who,
 )
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
@@ -55,6 +61,11 @@ def command(
     sensitive: Sensitive = None,
     identifiers: Identifiers = None,
     insensitive: Insensitive = None,
+    drop: Drop = None,
+    unit: Unit = None,
+    one_row_per: OneRowPer = None,
+    weight: Weight = None,
+    population: Population = None,
     missing: Missing = None,
     method: Annotated[str | None, typer.Option(help=f"By name, such as {_FIRST}; an unknown one lists all.")] = None,
     set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
@@ -70,13 +81,14 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish and say what was done."""
-    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
+    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
+    people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     check_output(out, format, force)
     if sign is not None:
         private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing)
+        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)

@@ -57,8 +57,8 @@ class Policy:
     Fraction(1, 10)
     >>> Policy(belief=0.2, gain=0.5)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: The policy contradicts itself: `gain` (0.5) is more than `belief` (0.2), so \
-nobody could be exposed by the belief alone. Lower the gain, or raise the belief.
+    undercover.errors.ParameterError: The policy contradicts itself: `gain` (0.5) is more than `belief` (0.2), which \
+then limits nothing. Lower the gain, or raise the belief.
     """
 
     name: str = "own"
@@ -80,18 +80,17 @@ nobody could be exposed by the belief alone. Lower the gain, or raise the belief
 
     def _contradictions(self) -> Iterator[str]:
         if not isinstance(self.harmful, Mapping):
-            yield f'The harmful values are given by column, such as {{disease = ["HIV"]}}. Got {self.harmful!r} instead.'
+            yield f'Harmful values are given by column, such as {{disease = ["HIV"]}}. Got {self.harmful!r} instead.'
             return
         if self.belief is not None and self.gain > self.belief:
             yield (
                 f"The policy contradicts itself: `gain` ({plain(self.gain)}) is more than `belief` "
-                f"({plain(self.belief)}), so nobody could be exposed by the belief alone. Lower the gain, or raise the "
-                "belief."
+                f"({plain(self.belief)}), which then limits nothing. Lower the gain, or raise the belief."
             )
         if self.belief is None and (self.harmful or self.known_values or self.exposed):
             yield (
-                "The policy contradicts itself: without `belief` nobody counts as exposed, and `harmful`, `exposed` and "
-                "`known_values` limit who may be. Give a `belief`, or leave them out."
+                "The policy contradicts itself: without `belief` nobody counts as exposed, and `harmful`, `exposed` "
+                "and `known_values` limit who may be. Give a `belief`, or leave them out."
             )
         empty = [name for name, values in self.harmful.items() if not values]
         if empty:

@@ -18,6 +18,7 @@ from undercover.model.about import about_of
 from undercover.model.figures import number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
+from undercover.model.schema import ALL_OTHERS
 from undercover.model.view import View, Viewable
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
@@ -305,6 +306,8 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    return [{"name": name, "reason": "identifier"} for name in run.schema.identifiers] + [
-        {"name": name, "reason": "no role"} for name in rest
+    said = {run.schema.unit: "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
+    return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
+        {"name": name, "reason": said.get(name, otherwise)} for name in rest
     ]

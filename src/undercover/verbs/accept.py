@@ -77,7 +77,7 @@ def decider(because: str, by: str | None = None) -> str:
 
 def decided(place: Path, because: str, by: str) -> Decision:
     """Make a withheld release public, whose tables are known to be what was made."""
-    judged = read_json(place / PRIVATE / "run.json").get("verdict") or {}
+    judged = read_json(place / PRIVATE / "run.json").get("judged", {})
     decision = Decision(
         because=because.strip(),
         by=by,

@@ -18,6 +18,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.randomness import Randomness
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 
@@ -57,8 +58,8 @@ def save(
     from undercover.verbs.report import summarize
 
     by = by if accept is None else decider(accept, by)
-    withheld = run.judged is not None and run.judged.withheld
     facts = summarize(run, progress=progress) if summary is None else summary
+    withheld = run.verdict.withheld
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}
     progress("writing", 0.0)
     with nullcontext() if withheld else entered(run, directory):
@@ -71,7 +72,7 @@ def save(
             summary=facts,
             datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
             sign=sign,
-            withheld=withheld,
+            verdict=run.verdict,
             kept=kept_entry(run) if withheld else None,
         )
     if withheld and accept is not None and by is not None:
@@ -90,10 +91,13 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     ``schema`` is that of the run, unless another is given.
     """
     options = ReadOptions(**run.source.get("options", {}))
+    drawn = Randomness(run.source.get("one_row"))
     if original is not None:
         given = original if isinstance(original, Table) else read(original, options=options)
         check_same_table(run, given)
-        return given if isinstance(given, Table) else Table.from_arrow(given.data, schema or _as_it_was(run))
+        if isinstance(given, Table):
+            return given
+        return Table.from_arrow(given.data, schema or _as_it_was(run), one_row=drawn)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -105,7 +109,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
     check_same_table(run, given)
-    return Table.from_arrow(given.data, run.schema)
+    return Table.from_arrow(given.data, run.schema, one_row=drawn)
 
 
 def _as_it_was(run: Run) -> Schema:
@@ -132,8 +136,16 @@ def schema_of(release: Release) -> Schema:
     )
 
 
-def table_of(original: Any, schema: Schema | None, release: Release, options: ReadOptions | None = None) -> Table:
+def table_of(
+    original: Any,
+    schema: Schema | None,
+    release: Release,
+    options: ReadOptions | None = None,
+    *,
+    one_row: Randomness | None = None,
+) -> Table:
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    return Table.from_arrow(read(original, options=options).data, schema or schema_of(release))
+    data = read(original, options=options).data
+    return Table.from_arrow(data, schema or schema_of(release), one_row=one_row)

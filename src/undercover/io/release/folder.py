@@ -36,6 +36,7 @@ from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
 from undercover.model.groups import Groups
+from undercover.model.policy import STANDARD
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -56,22 +57,22 @@ def save(
     summary: Mapping[str, Any] | None = None,
     datasheet: str | None = None,
     sign: str | os.PathLike[str] | None = None,
-    withheld: bool = False,
+    verdict: Verdict | None = None,
     kept: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
-    every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key. The manifest hashes
-    every public file, and the private run keeps what the manifest says: the two parts are bound to each other. With
-    ``withheld`` the tables are kept back: they lie in ``withheld``, for the holder alone. ``kept`` are further private
-    files, by their names.
+    every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
+    kept with the run, and where it says not to publish, the tables are withheld: they lie in ``withheld``, for the
+    holder alone. ``kept`` are further private files, by their names. The manifest hashes every public file, and the
+    private run keeps what the manifest says: the two parts are bound to each other.
     """
     if format not in ("csv", "parquet"):
         raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
     _check_public(run, datasheet)
     key = None if sign is None else private_key(sign)
-    part = WITHHELD if withheld else PUBLIC
+    part = WITHHELD if verdict is not None and verdict.withheld else PUBLIC
     with _whole_folder(Path(directory), part, force=force) as folder:
         public = folder / part
         release = run.release if run.release.version else replace(run.release, version=VERSION)
@@ -80,7 +81,7 @@ def save(
         manifest = write_tables(release, public, format=format)
         if key is not None:
             write_signature(public, key)
-        _write_private(run, folder / PRIVATE, report, manifest)
+        _write_private(run, folder / PRIVATE, report, manifest, verdict)
         if summary is not None:
             (folder / PRIVATE / "report.json").write_text(as_json(summary), encoding="utf-8")
         for name, content in (kept or {}).items():
@@ -116,7 +117,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])
         method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
-        judged = Verdict.of(content["verdict"]) if content.get("verdict") else None
+        judged = Verdict.of(content["judged"]) if "judged" in content else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
     public = read_public(public_part(place))
@@ -145,7 +146,8 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
         recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
-        **({"policy": judged.policy, "judged": judged} if judged else {}),
+        policy=STANDARD if judged is None else judged.policy,
+        judged=judged,
     )
     return run, replace(public, recorded=content.get("release"))
 
@@ -185,7 +187,9 @@ def _check_public(run: Run, datasheet: str | None) -> None:
         raise InternalError("The seed is about to be published.")
 
 
-def _write_private(run: Run, folder: Path, report: str | None, manifest: Mapping[str, Any]) -> None:
+def _write_private(
+    run: Run, folder: Path, report: str | None, manifest: Mapping[str, Any], verdict: Verdict | None
+) -> None:
     bad = [name for name in run.frames if not _FRAME.fullmatch(name) or name in _RESERVED]
     if bad:
         raise InternalError(f"Names that cannot be files of a run: {bad}.")
@@ -203,7 +207,7 @@ def _write_private(run: Run, folder: Path, report: str | None, manifest: Mapping
         "diagnostics": run.diagnostics,
         "frames": list(run.frames),
         "warnings": list(run.warnings),
-        "verdict": None if run.judged is None else run.judged.to_dict(),
+        **({} if verdict is None else {"judged": verdict.to_dict()}),
     }
     (folder / "run.json").write_text(as_json(content), encoding="utf-8")
     write_parquet(_group_table(run), folder / "groups.parquet")
