@@ -144,7 +144,7 @@ def publish(
     run = publish_table(table, method, require=requirements, engine=engine_of(engine), randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published])
+    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

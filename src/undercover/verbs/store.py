@@ -19,6 +19,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.beside import judged_beside
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 
@@ -58,6 +59,7 @@ def save(
     from undercover.verbs.report import summarize
 
     by = by if accept is None else decider(accept, by)
+    run = judged_beside(run, directory)
     facts = summarize(run, progress=progress) if summary is None else summary
     withheld = run.verdict.withheld
     facts = {**facts, "again": again(run, folder=directory, file_format=format)}

@@ -65,6 +65,8 @@ def make_public(place: Path, decision: Decision) -> None:
     """Write the decision, show it in the report, and make the withheld tables public."""
     private, tables = place / PRIVATE, place / WITHHELD
     try:
+        for begun in private.glob(".*.tmp-*"):  # by somebody who was killed
+            begun.unlink()
         _replace(private / DECISION, as_json(decision.to_dict()))
         _in_report(private, decision)
         sync(private)
