@@ -31,6 +31,8 @@ from undercover.model.run import Draft
 from undercover.verbs.report import summarize
 from undercover.verbs.store import original_of, schema_of
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
 METHODS = [uc.Mondrian(k=4), uc.Mondrian(k=4, l=2, recoding="regions"), uc.Anatomy(l=4)]
 

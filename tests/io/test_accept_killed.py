@@ -165,7 +165,7 @@ def test_a_ledger_that_is_gone_stops_it(home: Path, tmp_path: Path) -> None:
     run = uc.publish(home / "people.csv", SCHEMA, uc.Mondrian(k=2), ledger=ledger)
     kept = uc.save(run, tmp_path / "out")
     Path(f"{ledger.path}.key").unlink()
-    with pytest.raises(DataError, match="is not there. Bring it back"):
+    with pytest.raises(DataError, match=r"is not there. Bring it back"):
         uc.accept(kept, because="Because.")
     assert not (kept / "public").exists()
 

@@ -39,9 +39,18 @@ def same(*tables: Any) -> bool:
 def test_the_same_from_any_file_or_frame(tmp_path: Path) -> None:
     write_csv(TABLE, tmp_path / "table.csv")
     pq.write_table(TABLE, tmp_path / "table.parquet")
-    coded = pa.table({n: c.dictionary_encode() if n in ("name", "code") else c for n, c in zip(CONTENT, TABLE.columns)})
+    coded = TABLE
+    for place, name in ((0, "name"), (5, "code")):
+        coded = coded.set_column(place, name, TABLE[name].dictionary_encode())
     chunked = pa.concat_tables([coded.slice(0, 5), coded.slice(5)])
-    frames = [TABLE, coded, chunked, polars.DataFrame(CONTENT), TABLE.to_pandas(), TABLE.select(TABLE.column_names[::-1])]
+    frames = [
+        TABLE,
+        coded,
+        chunked,
+        polars.DataFrame(CONTENT),
+        TABLE.to_pandas(),
+        TABLE.select(TABLE.column_names[::-1]),
+    ]
     assert same(tmp_path / "table.csv", tmp_path / "table.parquet", *frames)
 
 

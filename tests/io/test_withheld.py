@@ -46,7 +46,10 @@ def test_a_release_is_withheld_or_public(runs: dict[str, uc.Run], withheld: Path
 
 def test_nobody_else_may_look_until_it_is_accepted(withheld: Path) -> None:
     assert (mode(withheld / "withheld"), mode(withheld / "private")) == (0o700, 0o700)
-    usual, inside = mode(withheld), {name: mode(withheld / "withheld" / name) for name in os.listdir(withheld / "withheld")}
+    usual, inside = (
+        mode(withheld),
+        {name: mode(withheld / "withheld" / name) for name in os.listdir(withheld / "withheld")},
+    )
     uc.accept(withheld, because=BECAUSE)
     assert mode(withheld / "public") == usual != 0o700
     assert {name: mode(withheld / "public" / name) for name in inside} == inside
@@ -108,7 +111,7 @@ def test_what_cannot_be_accepted(runs: dict[str, uc.Run], withheld: Path, tmp_pa
         uc.accept(public, because=BECAUSE)
     assert not (public / "private" / "decision.json").exists()
     uc.accept(withheld, because=BECAUSE, by="first")
-    with pytest.raises(DataError, match="is not withheld.* Accepted by first"):
+    with pytest.raises(DataError, match=r"is not withheld.* Accepted by first"):
         uc.accept(withheld, because=BECAUSE, by="second")
 
 

@@ -1,4 +1,4 @@
-"""A digest of what is in the columns of a table, whatever file or frame they are in: is this the table it was made from?
+"""A digest of what is in the columns of a table, in whatever file or frame: is it the table a run was made from?
 
 Two columns have the same digest if they hold the same values, as they are written, in the same order of rows. Numbers,
 dates and truth values are written alike from CSV, Parquet, a database or a frame.

@@ -1,7 +1,7 @@
 """Earlier releases of the same table that lie beside a new one, where no ledger remembers them.
 
-A heuristic for the commonest oversight: several releases of one table, each fine by itself, in one folder. Only a ledger
-knows of the others.
+Only a heuristic for the commonest oversight: several releases of one table, each fine by itself, in one folder. A
+ledger knows of the others, too.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def earlier_beside(directory: str | os.PathLike[str], run: Run) -> Reason | None
         weight="ask",
         text=f"{text[0].upper()}{text[1:]}. Together they may tell more than each alone, and nobody looked.",
         regulator=LINKABILITY,
-        change="Keep a ledger: publish with --ledger FILE, and enter earlier ones with `undercover ledger add FILE DIR`.",
+        change="Keep a ledger: publish with --ledger FILE, and enter these with `undercover ledger add FILE DIR`.",
     )
 
 

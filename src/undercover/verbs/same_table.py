@@ -8,7 +8,9 @@ from undercover.io.source import Input
 from undercover.model.run import Run
 from undercover.model.table import Table
 
-_NOT_IT = "This is not the table the release was made from: it has {}. Rows are matched by their place; give that table."
+_NOT_IT = (
+    "This is not the table the release was made from: it has {}. Rows are matched by their place; give that table."
+)
 _NO_DIGEST = (
     "The run was written by an earlier version, which kept the hash of its file and no other: nothing tells whether "
     "another file holds the same table. Give that very file, or publish once more."

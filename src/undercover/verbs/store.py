@@ -61,8 +61,9 @@ def save(
     by = by if accept is None else decider(accept, by)
     run = judged_beside(run, directory)
     facts = summarize(run, progress=progress) if summary is None else summary
-    withheld = run.verdict.withheld
-    facts = {**facts, "again": again(run, folder=directory, file_format=format)}
+    verdict, withheld = run.verdict, run.verdict.withheld
+    facts = {**facts, **verdict.to_dict(), "meaning": verdict.meaning}
+    facts["again"] = again(run, folder=directory, file_format=format)
     progress("writing", 0.0)
     with nullcontext() if withheld else entered(run, directory):
         place = folder.save(

@@ -40,7 +40,7 @@ KEYS = {
 
 
 def public_part(place: str | os.PathLike[str]) -> Path:
-    """Where the tables of a release lie: in ``public``, in ``withheld`` until they are accepted, or in ``place`` itself.
+    """Where the tables of a release lie: in ``public``, in ``withheld`` until accepted, or in ``place`` itself.
 
     >>> public_part("nowhere")
     PosixPath('nowhere')
