@@ -221,7 +221,9 @@ def test_a_release_of_another_table_does_not_cover_this_one(people: Path) -> Non
     other = as_kind(people, "pandas")
     other["age"] = other["age"] + 3
     assert uc.verify(run, original=people).holds
-    assert not uc.verify(run, original=other).holds
+    assert not uc.verify(run.release, original=other).holds
+    with pytest.raises(DataError, match="is not the table the release was made from"):
+        uc.verify(run, original=other)
 
 
 def test_the_original_of_a_run(people: Path, tmp_path: Path) -> None:

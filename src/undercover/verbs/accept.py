@@ -42,7 +42,7 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
     Examples
     --------
     >>> import tempfile, undercover as uc
-    >>> people = uc.datasets.hospital("mondrian")
+    >>> people = uc.datasets.hospital("cross-bucket")
     >>> run = uc.publish(people.table, people.schema, uc.Mondrian(k=2))
     >>> with tempfile.TemporaryDirectory() as place:
     ...     out = uc.save(run, Path(place, "out"))
