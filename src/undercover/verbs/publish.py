@@ -137,7 +137,7 @@ def publish(
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
-    check_policy(limits, table)
+    check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
