@@ -21,7 +21,7 @@ from undercover.errors import DataError, ParameterError, listed
 from undercover.model.figures import number, span
 from undercover.model.schema import Schema
 from undercover.model.view import Part, View, Viewable, table
-from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
+from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
@@ -139,7 +139,7 @@ def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction
     _check(data, schema, population_fraction)
     coded = {name: code(data.column(name)) for name in data.column_names}
     kinds = {name: schema.column(name).kind if schema else None for name in coded}
-    guesses = {name: guess_role(name, column, data.num_rows, kinds[name]) for name, column in coded.items()}
+    guesses = suggest_roles(coded, data.num_rows, kinds)
     if schema is not None:
         guesses = {name: _declared(name, guess, schema) for name, guess in guesses.items()}
     columns = tuple(report_column(name, coded[name], guesses[name], data.num_rows, kinds[name]) for name in coded)
