@@ -85,7 +85,7 @@ def _alike(name: str, guesses: Mapping[str, Suggestion], evidence: Mapping[str, 
 
 def _values(known: Evidence) -> frozenset[object] | None:
     """A handful of values that are not just the first numbers, which many columns have."""
-    values = frozenset(known.sample) or frozenset(known.numbers)
+    values: frozenset[object] = frozenset(known.sample or known.numbers)
     if len(values) != known.distinct or known.distinct not in _SIBLING_VALUES:
         return None
     if known.numbers and max(known.numbers) - min(known.numbers) < 2 * known.distinct:

@@ -71,8 +71,8 @@ def suggest(evidence: Evidence) -> Suggestion:
 def _by_name(evidence: Evidence, present: int) -> Suggestion | None:
     if is_rank(evidence.sample):
         return Suggestion("quasi-identifier", f"The values look like ranks: {TAILS['quasi-identifier']}.")
-    rules = list(_meanings(evidence, present))
-    rule, role = rules[0] if rules else (None, "none")
+    nothing: tuple[None, SuggestedRole] = (None, "none")
+    rule, role = next(_meanings(evidence, present), nothing)
     event = evidence.kind == "date" or is_moment(evidence.sample) or _are_days(evidence)
     if event and role in ("none", "sensitive"):
         return Suggestion("quasi-identifier", "A date or time: when something happened is often known.")
