@@ -3,8 +3,8 @@
 A rule is a meaning, the role that follows from it, and words. A word stands for itself and its plural; with a star
 (``geburt*``) for every word that contains it, as German puts words together; with the star in front (``*inc``) for
 every word that ends so; with ``=`` for the whole name; joined by ``+`` for several words that must all occur in the
-name. The names of survey codebooks (AGEP, SCHL, …) are words like any other. The first rule that fits wins, so the
-special ones stand before the general ones.
+name, and by ``|`` for one of several. The names of survey codebooks (AGEP, SCHL, …) are words like any other. The
+first rule that fits wins, so the special ones stand before the general ones.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from undercover.model.schema import Role
 SuggestedRole = Role | Literal["none"]
 
 # Words that turn a column into a number of things: number_of_diagnoses is no diagnosis.
-COUNT_WORDS = frozenset({"num", "number", "count", "n", "nb", "anzahl", "nombre", "amount", "days", "years"})
+_COUNTED = "num number count n nb anzahl nombre amount days years time duration length minutes hours distance"
+COUNT_WORDS = frozenset(_COUNTED.split())
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class Rule:
 
     @cached_property
     def _patterns(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(pattern.split("+")) for pattern in self.words.split())
+        return _split(self.words)
 
     @cached_property
     def _exceptions(self) -> tuple[tuple[str, ...], ...]:
-        return tuple(tuple(pattern.split("+")) for pattern in self.unless.split())
+        return _split(self.unless)
 
     @staticmethod
     def _any(patterns: tuple[tuple[str, ...], ...], words: frozenset[str]) -> bool:
@@ -71,7 +72,13 @@ def meanings_of(name: str) -> Iterator[Rule]:
     return (rule for rule in RULES if rule.fits(words))
 
 
+def _split(patterns: str) -> tuple[tuple[str, ...], ...]:
+    return tuple(tuple(pattern.split("+")) for pattern in patterns.split())
+
+
 def _occurs(pattern: str, words: frozenset[str]) -> bool:
+    if "|" in pattern:
+        return any(_occurs(one, words) for one in pattern.split("|"))
     if pattern.startswith("*"):
         return any(word.endswith(pattern[1:]) for word in words)
     if pattern.endswith("*"):
@@ -85,10 +92,10 @@ _PEOPLE = (
     "patient* person* user client* kunde* customer* member* mitglied* employee* mitarbeiter* personal* student* "
     "pupil schueler* schuler* citizen* participant* teilnehmer* subject proband* applicant* respondent* resident* "
     "household* haushalt* hh versicherte* paciente* cliente* assure* insured* case fall* record* encounter* officer* "
-    "worker* teacher* doctor* visitor* serial* medical+record"
+    "worker* teacher* doctor* visitor* serial*"
 )
 _NUMBERS = "id nr no num nbr number nummer* key schlussel hash pseudonym* numero token"
-_NUMBERED_PEOPLE = " ".join(f"{who}+{what}" for who in _PEOPLE.split() for what in _NUMBERS.split())
+_NUMBERED_PEOPLE = "+".join("|".join(words.split()) for words in (_NUMBERS, _PEOPLE))
 _GLUED = " ".join(
     f"{who}{what}"
     for who in ("patient", "person", "user", "client", "customer", "member", "employee", "student", "case", "hh")
