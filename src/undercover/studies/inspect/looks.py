@@ -125,8 +125,8 @@ _WORDS: tuple[tuple[str, SuggestedRole, str], ...] = (
     (
         "offences and what followed",
         "sensitive",
-        "robbery assault theft burglary arrest citation warning violation murder fraud dui "
-        "felony misdemeanor homicide guilty acquitted convicted diebstahl betrug",
+        "robbery assault theft burglary larceny battery possession cocaine arrest citation warning violation "
+        "murder fraud dui felony misdemeanor homicide guilty acquitted convicted diebstahl betrug",
     ),
     (
         "judgements on people",

@@ -62,8 +62,15 @@ def words_of(name: str) -> frozenset[str]:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\D)(?=\d)|(?<=\d)(?=\D)", " ", plain)
     parts = re.findall(r"[^\W_]+", spaced.lower())
     whole = "".join(parts)
-    relatives = (_RELATIVE.fullmatch(part) for part in parts)
-    return frozenset([*parts, whole, f"={whole}", *(found[1] for found in relatives if found)]) - {"", "="}
+    relatives = (found[1] for part in parts if (found := _RELATIVE.fullmatch(part)))
+    spelled_out = (
+        word for skeleton, word in _SKELETONS.items() for part in parts if _abbreviates(skeleton, part) and word != part
+    )
+    return frozenset([*parts, whole, f"={whole}", *relatives, *spelled_out]) - {"", "="}
+
+
+def _abbreviates(skeleton: str, part: str) -> bool:
+    return skeleton in part if len(skeleton) > 3 else part.startswith(skeleton)
 
 
 def meanings_of(name: str) -> Iterator[Rule]:
@@ -85,6 +92,13 @@ def _occurs(pattern: str, words: frozenset[str]) -> bool:
         return any(pattern[:-1] in word for word in words)
     return pattern in words or f"{pattern}s" in words
 
+
+# Words without their vowels: wrkstat, hrs1, pymnt.
+_SPELLED = (
+    "gender country county health work hours years payment amount citizen marital religion household birth child "
+    "salary treatment patient district income diagnosis"
+)
+_SKELETONS = {re.sub(r"(?<=.)[aeiou]", "", word): word for word in _SPELLED.split()}
 
 # The mother's, father's or respondent's own: maeduc, frace, Mjob.
 _RELATIVE = re.compile(r"(?:m|f|r|ma|pa|mo|fa|sp|hh)(age|race|edu|educ|job|hisp|occ|inc|income|relig|born)")
@@ -161,7 +175,7 @@ RULES: tuple[Rule, ...] = (
         "identifier",
         "firstname lastname surname* forename* givenname* maiden+name first+name last+name middle+name given+name "
         "fname lname family+name vorname* nachname* familienname* geburtsname* zuname* prenom* apellido* initials "
-        "initialen",
+        "initialen =first =last =maiden",
     ),
     Rule(
         "a person's name",
@@ -204,7 +218,9 @@ RULES: tuple[Rule, ...] = (
         "steuer* benefit* welfare* bonus rent+amount miete* saving* savings checking* installment* instalment* "
         "instal* default* delinq* arrear* overdue* bankrupt* bankruptcy interest+rate hourly+rate daily+rate "
         "monthly+rate pay+rate charges charge+amount stock+option* property wealth asset* compensation* scholarship* "
-        "stipend* allowance* pension* rente indhhin indfmin indfmpir wic pay+rec cost expense* turnover umsatz*",
+        "stipend* allowance* pension* rente indhhin indfmin indfmpir wic pay+rec cost expense* turnover umsatz* amnt "
+        "amt bal pmt int+rate comp+total|yearly|annual|monthly revolving* revol dti fico* inquir* inq "
+        "open+acc|account|accounts total+acc|account|accounts",
         unless="method life verification zinc",
         topic="money",
     ),
@@ -236,14 +252,14 @@ RULES: tuple[Rule, ...] = (
         "blut* *bps *bp systol* diastol* ecg ekg pulse heart* lab lipid* hemoglob* fbs serum* procedure* surgery* "
         "operation readmi* outcome death* dead deces* todesf* gestorben* verstorben* genesen* recovered mortality* "
         "genetic* gene genom* vaccin* impf* test+result result resultado* resultat* ergebnis* intub* uci icu nicu "
-        "apgar* gestat* combgest dbwt birth+weight dmeth* wtgain precare* infant*",
+        "apgar* gestat* combgest dbwt birth+weight dmeth* wtgain precare* infant* surviv* hospital+expire*",
         topic="health",
     ),
     Rule(
         "belief, politics or sexual life",
         "sensitive",
         "religio* konfession* faith kirche* church* politic* politisch* party partei* vote voting union "
-        "gewerkschaft* sexual* orientation romantic* caste*",
+        "gewerkschaft* sexual* orientation romantic* caste* party* attend* sexfreq",
         codes=True,
     ),
     Rule(
@@ -251,7 +267,8 @@ RULES: tuple[Rule, ...] = (
         "sensitive",
         "crime* criminal* offence* offense* arrest* convict* straf* delikt* sentence* prison* jail* felon* "
         "misdemean* recidiv* probation parole citation* warning* summons* contraband* frisk* search searched weapon* "
-        "violation* suspected reason+stop",
+        "violation* suspected reason+stop recid* prior priors juv juvenile* misd fel charge+desc*|degree gun guns "
+        "armed",
         codes=True,
         unless="engine research",
         topic="offences",
@@ -261,7 +278,7 @@ RULES: tuple[Rule, ...] = (
         "sensitive",
         "score gpa grade schulnote* noten* zensur* rating bewertung* exam examination* prufung* performance* "
         "satisfaction* zufrieden* involvement* attrition* failure* absence* fehlzeit* work+life+balance evaluation* "
-        "happiness* complaint* misconduct* disciplin*",
+        "happiness* complaint* misconduct* disciplin* happy demeanor* demeanour* behavio*",
         unless="education school schooling salary pay age",
         topic="judgements",
     ),
@@ -279,7 +296,7 @@ RULES: tuple[Rule, ...] = (
         "puma* location place residence* resident* neighbourhood* neighborhood* census+tract block land bundesland* "
         "kreis* landkreis* gemeinde* stadt* wohnort* ort staat* kanton* bezirk* pays ville departement commune pais "
         "ciudad provincia msa migration* sunbelt area+code =st statefip zone precinct borough beat station* "
-        "distance+home home+town hometown lieu* comm+naiss destination",
+        "distance+home home+town hometown lieu* comm+naiss destination house lived moved cabin* embark*",
         codes=True,
     ),
     Rule(
@@ -296,7 +313,8 @@ RULES: tuple[Rule, ...] = (
         "marital* martl* mar dmar msp married marriage* familienstand* personal+status relationship* relp relshipp* "
         "gq spouse* partner* dependent* dependant* guardian* household* haushalt* famil* famsize famrel fmsiz* "
         "hhsiz* children kinder* noc npf estado+civil etat+civil parent* pstatus sibling* own+rent housing* "
-        "home+owner* homeowner* tenure wohn* dwelling* fer priorlive* dplural twin*",
+        "home+owner* homeowner* tenure wohn* dwelling* fer priorlive* dplural twin* sib sibs sibsp parch child* "
+        "childs nchild hompop",
         codes=True,
         unless="size num number anzahl customer",
     ),
@@ -318,7 +336,8 @@ RULES: tuple[Rule, ...] = (
         "occup* occp* occ job* profession* beruf* tatigkeit* industr* indp* branche* branch sector employ* "
         "arbeitgeber* unemploy* workclass* work+class class+worker cow esr business* title position metier empleo "
         "profesion department* abteilung* own+self military mil miliz* veteran* militar* rank full+time part+time "
-        "work worked working worker company companies firm role promotion manager supervisor salaried",
+        "work worked working worker company companies firm role promotion manager supervisor salaried emp "
+        "organisation+size organization+size org+size company+size devtype",
         codes=True,
         unless="travel remote",
     ),
@@ -330,8 +349,9 @@ RULES: tuple[Rule, ...] = (
         "a body measure",
         "quasi-identifier",
         "height weight grosse gewicht* korper* eye+color eye+colour hair* augenfarbe taille peso estatura pwgt* "
-        "ht+in shoe*",
+        "ht+in shoe* body+build body+type",
     ),
+    Rule("how long something has lasted", "quasi-identifier", "years seniority experience* workexp*"),
     Rule("a vehicle", "quasi-identifier", "vehicle* car auto fahrzeug* vin"),
     Rule(
         "when something happened",
