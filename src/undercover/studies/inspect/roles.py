@@ -89,7 +89,7 @@ def _meanings(evidence: Evidence, present: int) -> Iterator[tuple[Rule, Suggeste
     few, story = _is_code_list(evidence, present), _is_free_text(evidence, present)
     numbered = evidence.whole_numbers and evidence.distinct == present and evidence.rows >= FEW_ROWS
     for rule in meanings_of(evidence.name):
-        if not evidence.sample and rule.meaning in ("a part of a person's name", "a person's name"):
+        if rule.meaning.startswith("a part") and not evidence.sample:
             continue
         if few and rule.role == "identifier" and not rule.meaning.startswith("a part"):
             # A handful of values shared by everybody is no key, whatever the column is called.

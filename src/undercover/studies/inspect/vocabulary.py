@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "a key of persons, households or cases",
         "identifier",
-        f"{_NUMBERED_PEOPLE} {_GLUED} uuid guid serialno =seqn",
+        f"{_NUMBERED_PEOPLE} {_GLUED} uuid guid serialno =seqn =serial",
         person=True,
         unless="class type group typ",
     ),
@@ -219,8 +219,8 @@ RULES: tuple[Rule, ...] = (
         "instal* default* delinq* arrear* overdue* bankrupt* bankruptcy interest+rate hourly+rate daily+rate "
         "monthly+rate pay+rate charges charge+amount stock+option* property wealth asset* compensation* scholarship* "
         "stipend* allowance* pension* rente indhhin indfmin indfmpir wic pay+rec cost expense* turnover umsatz* amnt "
-        "amt bal pmt int+rate comp+total|yearly|annual|monthly revolving* revol dti fico* inquir* inq "
-        "open+acc|account|accounts total+acc|account|accounts",
+        "amt bal pmt int+rate comp+total|yearly|annual|monthly revolving* revol dti fico* inquir* inq inctot "
+        "hinctnta open+acc|account|accounts total+acc|account|accounts",
         unless="method life verification zinc",
         topic="money",
     ),
@@ -252,14 +252,15 @@ RULES: tuple[Rule, ...] = (
         "blut* *bps *bp systol* diastol* ecg ekg pulse heart* lab lipid* hemoglob* fbs serum* procedure* surgery* "
         "operation readmi* outcome death* dead deces* todesf* gestorben* verstorben* genesen* recovered mortality* "
         "genetic* gene genom* vaccin* impf* test+result result resultado* resultat* ergebnis* intub* uci icu nicu "
-        "apgar* gestat* combgest dbwt birth+weight dmeth* wtgain precare* infant* surviv* hospital+expire*",
+        "apgar* gestat* combgest dbwt birth+weight dmeth* wtgain precare* infant* diffrem diffphys hcov* alcday "
+        "surviv* hospital+expire*",
         topic="health",
     ),
     Rule(
         "belief, politics or sexual life",
         "sensitive",
         "religio* konfession* faith kirche* church* politic* politisch* party partei* vote voting union "
-        "gewerkschaft* sexual* orientation romantic* caste* party* attend* sexfreq",
+        "gewerkschaft* sexual* orientation romantic* caste* party* attend* sexfreq rlg* lrscale",
         codes=True,
     ),
     Rule(
@@ -268,7 +269,7 @@ RULES: tuple[Rule, ...] = (
         "crime* criminal* offence* offense* arrest* convict* straf* delikt* sentence* prison* jail* felon* "
         "misdemean* recidiv* probation parole citation* warning* summons* contraband* frisk* search searched weapon* "
         "violation* suspected reason+stop recid* prior priors juv juvenile* misd fel charge+desc*|degree gun guns "
-        "armed",
+        "armed threat* flee fled",
         codes=True,
         unless="engine research",
         topic="offences",
@@ -278,33 +279,35 @@ RULES: tuple[Rule, ...] = (
         "sensitive",
         "score gpa grade schulnote* noten* zensur* rating bewertung* exam examination* prufung* performance* "
         "satisfaction* zufrieden* involvement* attrition* failure* absence* fehlzeit* work+life+balance evaluation* "
-        "happiness* complaint* misconduct* disciplin* happy demeanor* demeanour* behavio*",
+        "happiness* complaint* misconduct* disciplin* happy stflife demeanor* demeanour* behavio*",
         unless="education school schooling salary pay age",
         topic="judgements",
     ),
     Rule(
         "a sex or gender",
         "quasi-identifier",
-        "sex gender* gendr* geschlecht* sexe sexo genre dmdhrgnd",
+        "sex gender* gendr* geschlecht* sexe sexo genre dmdhrgnd sexvar",
         codes=True,
     ),
     Rule("a postcode", "quasi-identifier", "zip* postcode* postal* plz postleitzahl* codigo+postal code+postal cp"),
     Rule(
         "a place",
         "quasi-identifier",
-        "city town village county country countries state province region district municipality municip* entidad* "
-        "puma* location place residence* resident* neighbourhood* neighborhood* census+tract block land bundesland* "
-        "kreis* landkreis* gemeinde* stadt* wohnort* ort staat* kanton* bezirk* pays ville departement commune pais "
-        "ciudad provincia msa migration* sunbelt area+code =st statefip zone precinct borough beat station* "
-        "distance+home home+town hometown lieu* comm+naiss destination house lived moved cabin* embark*",
+        "city town village county county* country countries state province region district municipality municip* "
+        "entidad* puma* location place residence* resident* neighbourhood* neighborhood* census+tract block land "
+        "bundesland* kreis* landkreis* gemeinde* stadt* wohnort* ort staat* kanton* bezirk* pays ville departement "
+        "commune pais ciudad provincia msa migration* sunbelt area+code =st statefip zone precinct borough beat "
+        "station* distance+home home+town hometown lieu* comm+naiss destination house lived moved cabin* embark* "
+        "domicil* migrate*",
         codes=True,
     ),
     Rule(
         "origin",
         "quasi-identifier",
         "race rac rac1p ridreth* ethnic* ethnie hisp hispanic* mhisp* fhisp* mrace* frace* nationalit* nacionalid* "
-        "citizen* cit dmdcitzn staatsangehorig* immigra* migrant* migrante* foreign* auslander* ancestry anc1p anc2p "
-        "herkunft* rasse raza origin native natives language* sprache* langue lengua* idioma eng lang lanx sialang",
+        "citizen* cit dmdcitzn staatsangehorig* immig* migrant* migrante* foreign* auslander* ancestry anc1p anc2p "
+        "herkunft* rasse raza origin native natives language* sprache* langue lengua* idioma eng lang lanx sialang "
+        "ctzcntr brncntr lnghom* hispan* speakeng",
         codes=True,
     ),
     Rule(
@@ -314,7 +317,7 @@ RULES: tuple[Rule, ...] = (
         "gq spouse* partner* dependent* dependant* guardian* household* haushalt* famil* famsize famrel fmsiz* "
         "hhsiz* children kinder* noc npf estado+civil etat+civil parent* pstatus sibling* own+rent housing* "
         "home+owner* homeowner* tenure wohn* dwelling* fer priorlive* dplural twin* sib sibs sibsp parch child* "
-        "childs nchild hompop",
+        "childs nchild hompop hhmmb ownershp relate marst renthom*",
         codes=True,
         unless="size num number anzahl customer",
     ),
@@ -327,7 +330,7 @@ RULES: tuple[Rule, ...] = (
         "schooling",
         "quasi-identifier",
         "educ* schl sch schul* school* edu degree* abschluss* bildung* diploma* etude* estudio* estudios "
-        "qualification* enroll* university* college* grad",
+        "qualification* enroll* university* college* grad edulvl* eisced",
         unless="support sup",
     ),
     Rule(
@@ -337,13 +340,16 @@ RULES: tuple[Rule, ...] = (
         "arbeitgeber* unemploy* workclass* work+class class+worker cow esr business* title position metier empleo "
         "profesion department* abteilung* own+self military mil miliz* veteran* militar* rank full+time part+time "
         "work worked working worker company companies firm role promotion manager supervisor salaried emp "
-        "organisation+size organization+size org+size company+size devtype",
+        "organisation+size organization+size org+size company+size devtype mnactic isco* empstat vetstat =ind "
+        "uhrswork classwkr labforce",
         codes=True,
         unless="travel remote",
     ),
     Rule("working time", "quasi-identifier", "hour* wkhp week weekly wochenstunde* arbeitszeit* heures horas stunden"),
     Rule(
-        "a way of travelling", "quasi-identifier", "jwtrns jwtr commut* means+transport* transport+mode verkehrsmittel*"
+        "a way of travelling",
+        "quasi-identifier",
+        "jwtrns jwtr tranwork commut* means+transport* transport+mode verkehrsmittel*",
     ),
     Rule(
         "a body measure",
