@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 
-ROWS = 2000
+ROWS = 1000
 RISKY = {"I": "identifier", "Q": "quasi-identifier", "S": "sensitive"}
 
 
@@ -39,6 +39,7 @@ class Score:
     missed: tuple[tuple[str, str], ...]
     wrong: tuple[tuple[str, str], ...]
     right_role: int
+    harmless: int  # columns
 
     @property
     def recall(self) -> float:
@@ -48,12 +49,17 @@ class Score:
     @property
     def precision(self) -> float:
         """Share of the columns with a risky role that are risky."""
-        return len(self.caught) / (len(self.caught) + len(self.wrong))
+        return len(self.caught) / max(1, len(self.caught) + len(self.wrong))
+
+    @property
+    def false_alarms(self) -> float:
+        """Share of the harmless columns that got a risky role."""
+        return len(self.wrong) / self.harmless
 
     @property
     def roles(self) -> float:
         """Share of what was caught that got the very role it has by hand."""
-        return self.right_role / len(self.caught)
+        return self.right_role / max(1, len(self.caught))
 
 
 def frozen(file: str) -> list[Judged]:
@@ -82,14 +88,17 @@ def score(tables: Sequence[Judged], suggested: Sequence[dict[str, str]]) -> Scor
             if judgement != "?" and (risky or called):
                 sorted_out["caught" if risky and called else "missed" if risky else "wrong"].append((table.name, name))
                 right += risky and RISKY[judgement] == roles[name]
-    return Score(**{key: tuple(listed) for key, listed in sorted_out.items()}, right_role=right)
+    harmless = sum(judgement == "-" for table in tables for judgement in table.judgements.values())
+    return Score(**{key: tuple(listed) for key, listed in sorted_out.items()}, right_role=right, harmless=harmless)
 
 
 def _column(name: str, words: str) -> list[object]:
     random = np.random.default_rng(crc32(name.encode()))
     words, _, share = words.partition("; missing ")
     values = _values(words, random)
-    return [None if random.random() < float(share or 0) else value for value in values]
+    if not share:
+        return values
+    return [None if none else value for none, value in zip(random.random(ROWS) < float(share), values, strict=True)]
 
 
 def _values(words: str, random: np.random.Generator) -> list[object]:
@@ -99,21 +108,24 @@ def _values(words: str, random: np.random.Generator) -> list[object]:
         return [keys[row // 2] for row in range(ROWS)]
     if first == "often":
         usual, other = rest.split(" else ")
-        return [int(usual) if random.random() < 0.9 else value for value in _values(other, random)]
+        usually = random.random(ROWS) < 0.9
+        return [int(usual) if so else value for so, value in zip(usually, _values(other, random), strict=True)]
     if first == "always":
         return [int(rest) if rest.isdigit() else rest] * ROWS
     if first == "serial":
         return [int(rest) + row for row in range(ROWS)]
     if first == "like":
-        return [_like(rest, random) for _ in range(ROWS)]
+        signs = [_signs(sign, random) for sign in rest]
+        return ["".join(letters) for letters in zip(*signs, strict=True)]
     if first == "dates":
         begin, end, _, form = rest.split(" ", 3)
         start = datetime.fromisoformat(begin)
         seconds = (datetime.fromisoformat(end) - start).total_seconds()
-        return [(start + timedelta(seconds=int(seconds * random.random()))).strftime(form) for _ in range(ROWS)]
+        return [(start + timedelta(seconds=int(seconds * share))).strftime(form) for share in random.random(ROWS)]
     if first == "mix":
         parts = [part.split("; ") for part in rest.split(" x ")]
-        return [" ".join(part[random.integers(len(part))] for part in parts) for _ in range(ROWS)]
+        chosen = [[part[place] for place in random.integers(len(part), size=ROWS)] for part in parts]
+        return [" ".join(words) for words in zip(*chosen, strict=True)]
     if first == "texts":
         phrases = rest.split(" | ")
         places = random.integers(len(phrases), size=(ROWS, 3))
@@ -130,6 +142,6 @@ def _values(words: str, random: np.random.Generator) -> list[object]:
     return [choices[int(place)] for place in random.choice(len(choices), size=ROWS, p=shares / shares.sum())]
 
 
-def _like(pattern: str, random: np.random.Generator) -> str:
-    drawn = {"#": "0123456789", "@": "ABCDEFGHJKLMNPQRSTUVWXYZ"}
-    return "".join(drawn[sign][random.integers(len(drawn[sign]))] if sign in drawn else sign for sign in pattern)
+def _signs(sign: str, random: np.random.Generator) -> list[str]:
+    drawn = {"#": "0123456789", "@": "ABCDEFGHJKLMNPQRSTUVWXYZ"}.get(sign, sign)
+    return [drawn[place] for place in random.integers(len(drawn), size=ROWS)]
