@@ -218,8 +218,8 @@ def _declared(name: str, guess: Suggestion, schema: Schema) -> Suggestion:
     if role is None and (name in schema.drop or ALL_OTHERS in schema.drop):
         return Suggestion("none", "The schema drops it: it is not published.", guess.categories)
     if role is None:
-        said = "" if guess.role == "none" else f" {guess.reason}"
-        return Suggestion("none", f"The schema gives it no role: it is not published.{said}", guess.categories)
+        hint = ": it is not published." if guess.role == "none" else f". {guess.reason}"
+        return Suggestion("none", f"The schema gives it no role{hint}", guess.categories)
     return Suggestion(role, "Declared in the schema.", guess.categories, guess.person)
 
 

@@ -97,7 +97,7 @@ def _meanings(evidence: Evidence, present: int) -> Iterator[tuple[Rule, Suggeste
                 yield rule, "identifier"
             elif rule.if_few != "none":
                 yield rule, rule.if_few
-        elif not (story and rule.role != "identifier") and not (numbered and rule.role == "none"):
+        elif not (story and rule.role != "identifier") and not (numbered and rule.meaning.startswith("bookkeeping")):
             yield rule, rule.role
 
 
