@@ -74,7 +74,7 @@ def _roles(inspection: Inspection) -> list[str]:
         lines.append(
             '# sensitive = "…"  # which column should nobody learn? Without one only identities are protected.'
         )
-    others = [column for column in inspection.columns if column.role == "sensitive" and column not in protected]
+    others = [inspection.column(name) for name in _unprotected(inspection)]
     if others:
         lines.append("# Sensitive as well; sensitive = [...] with several columns protects each of them, at a price:")
         lines += [f"#   {quoted(column.name)}: {_eligibility(column, inspection)}" for column in others]
@@ -89,17 +89,26 @@ def _roles(inspection: Inspection) -> list[str]:
 
 def _asked(inspection: Inspection) -> list[str]:
     """The columns nobody has decided on, each with the question, as comments: until then they are not published."""
-    if not inspection.questions:
-        return []
-    lines = [
-        "# Nobody has decided on these, so they are not published. Publish (insensitive), drop (drop), or may somebody",
-        "# know it (quasi_identifiers)? A sampling weight is named by weight.",
-    ]
+    lines: list[str] = []
+    if inspection.questions:
+        lines += [
+            "# Nobody has decided on these, so they are not published. Publish (insensitive), drop (drop), or may",
+            "# somebody know it (quasi_identifiers)? A sampling weight is named by weight.",
+        ]
     for question in inspection.questions:
         lines.append(f"#   {quoted(question.column)}: {QUESTION}")
         lines.append(f"#       {_comment(question.why)} {question.effect}")
-    lines.append(f"# drop = [{', '.join(quoted(question.column) for question in inspection.questions)}]")
+    open_ones = [*(question.column for question in inspection.questions), *_unprotected(inspection)]
+    if open_ones:
+        lines.append('# What you have decided not to publish, or ["*"] for all others:')
+        lines.append(f"# drop = [{', '.join(map(quoted, open_ones))}]")
     return lines
+
+
+def _unprotected(inspection: Inspection) -> list[str]:
+    """Columns that look sensitive and are not among those the spec protects."""
+    protected = _protected(inspection)
+    return [column.name for column in inspection.columns if column.role == "sensitive" and column not in protected]
 
 
 def _columns(inspection: Inspection) -> list[str]:
