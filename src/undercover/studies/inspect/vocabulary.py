@@ -62,11 +62,11 @@ def words_of(name: str) -> frozenset[str]:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})|(?<=\D)(?=\d)|(?<=\d)(?=\D)", " ", plain)
     parts = re.findall(r"[^\W_]+", spaced.lower())
     whole = "".join(parts)
-    relatives = (found[1] for part in parts if (found := _RELATIVE.fullmatch(part)))
+    glued = (found[1] for part in parts if (found := _STEM.fullmatch(part)))
     spelled_out = (
         word for skeleton, word in _SKELETONS.items() for part in parts if _abbreviates(skeleton, part) and word != part
     )
-    return frozenset([*parts, whole, f"={whole}", *relatives, *spelled_out]) - {"", "="}
+    return frozenset([*parts, whole, f"={whole}", *glued, *spelled_out]) - {"", "="}
 
 
 def _abbreviates(skeleton: str, part: str) -> bool:
@@ -100,8 +100,14 @@ _SPELLED = (
 )
 _SKELETONS = {re.sub(r"(?<=.)[aeiou]", "", word): word for word in _SPELLED.split()}
 
-# The mother's, father's or respondent's own: maeduc, frace, Mjob.
-_RELATIVE = re.compile(r"(?:m|f|r|ma|pa|mo|fa|sp|hh)(age|race|edu|educ|job|hisp|occ|inc|income|relig|born)")
+# The mother's, father's or respondent's own (maeduc, frace, Mjob), the total or latest one, in groups, as a code
+# (empstat, agegrp, incwage): nothing but a stem between such parts.
+_STEM = re.compile(
+    "(?:m|f|r|ma|pa|mo|fa|sp|hh|tot|cur|prev|max)?"
+    "(age|sex|race|hisp|eth|educ|edu|emp|job|occ|inc|income|wage|pay|mar|relig|lang|fam|hh|born|birth|diag|dis|vet|zip)"
+    "(?:stat|status|st|size|siz|num|no|nr|cnt|tot|total|typ|type|cat|grp|group|cd|code|lvl|level|yr|yrs|year|amt|rate"
+    "|wage|r)*"
+)
 _PEOPLE = (
     "patient* person* user client* kunde* customer* member* mitglied* employee* mitarbeiter* personal* student* "
     "pupil schueler* schuler* citizen* participant* teilnehmer* subject proband* applicant* respondent* resident* "
@@ -212,7 +218,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "pay, wealth or debt",
         "sensitive",
-        "salar* income* inc *inc wage* wagp earning* pay+amount pay+total payment* gehalt* lohn* einkommen* "
+        "salar* income* inc *inc wage* wagp earning* pay pay+amount pay+total payment* gehalt* lohn* einkommen* "
         "vermogen* revenu* salaire* ingreso* pincp* pernp* hincp ssp ssip retp intp semp capital+gain* capital+loss* "
         "dividend* credit* kredit* debt* schulden* loan loans mortgage* balance povpip* poverty armut* tax taxes "
         "steuer* benefit* welfare* bonus rent+amount miete* saving* savings checking* installment* instalment* "
@@ -304,18 +310,18 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "origin",
         "quasi-identifier",
-        "race rac rac1p ridreth* ethnic* ethnie hisp hispanic* mhisp* fhisp* mrace* frace* nationalit* nacionalid* "
-        "citizen* cit dmdcitzn staatsangehorig* immig* migrant* migrante* foreign* auslander* ancestry anc1p anc2p "
-        "herkunft* rasse raza origin native natives language* sprache* langue lengua* idioma eng lang lanx sialang "
-        "ctzcntr brncntr lnghom* hispan* speakeng",
+        "race eth rac rac1p ridreth* ethnic* ethnie hisp hispanic* mhisp* fhisp* mrace* frace* nationalit* "
+        "nacionalid* citizen* cit dmdcitzn staatsangehorig* immig* migrant* migrante* foreign* auslander* ancestry "
+        "anc1p anc2p herkunft* rasse raza origin native natives language* sprache* langue lengua* idioma eng lang "
+        "lanx sialang ctzcntr brncntr lnghom* hispan* speakeng",
         codes=True,
     ),
     Rule(
         "family and household",
         "quasi-identifier",
-        "marital* martl* mar dmar msp married marriage* familienstand* personal+status relationship* relp relshipp* "
-        "gq spouse* partner* dependent* dependant* guardian* household* haushalt* famil* famsize famrel fmsiz* "
-        "hhsiz* children kinder* noc npf estado+civil etat+civil parent* pstatus sibling* own+rent housing* "
+        "marital* martl* mar fam hh dmar msp married marriage* familienstand* personal+status relationship* relp "
+        "relshipp* gq spouse* partner* dependent* dependant* guardian* household* haushalt* famil* famsize famrel "
+        "fmsiz* hhsiz* children kinder* noc npf estado+civil etat+civil parent* pstatus sibling* own+rent housing* "
         "home+owner* homeowner* tenure wohn* dwelling* fer priorlive* dplural twin* sib sibs sibsp parch child* "
         "childs nchild hompop hhmmb ownershp relate marst renthom*",
         codes=True,
@@ -329,7 +335,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "schooling",
         "quasi-identifier",
-        "educ* schl sch schul* school* edu degree* abschluss* bildung* diploma* etude* estudio* estudios "
+        "educ* edu schl sch schul* school* edu degree* abschluss* bildung* diploma* etude* estudio* estudios "
         "qualification* enroll* university* college* grad edulvl* eisced",
         unless="support sup",
     ),
@@ -338,8 +344,8 @@ RULES: tuple[Rule, ...] = (
         "quasi-identifier",
         "occup* occp* occ job* profession* beruf* tatigkeit* industr* indp* branche* branch sector employ* "
         "arbeitgeber* unemploy* workclass* work+class class+worker cow esr business* title position metier empleo "
-        "profesion department* abteilung* own+self military mil miliz* veteran* militar* rank full+time part+time "
-        "work worked working worker company companies firm role promotion manager supervisor salaried emp "
+        "profesion department* abteilung* own+self military mil miliz* vet veteran* militar* rank full+time "
+        "part+time work worked working worker company companies firm role promotion manager supervisor salaried emp "
         "organisation+size organization+size org+size company+size devtype mnactic isco* empstat vetstat =ind "
         "uhrswork classwkr labforce",
         codes=True,
