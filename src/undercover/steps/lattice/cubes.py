@@ -4,8 +4,8 @@ Samarati 2001 and LeFevre, DeWitt & Ramakrishnan 2005 for the model. The cells o
 and rolled up from there: dense arrays where the product of the levels' sizes allows it, otherwise only the cells that
 occur.
 
-Deviations: a column without a hierarchy has two levels, its values and ``*``. A missing value lies under no node but
-the root, and the root is then written ``*``, since it stands for more than the leaves.
+Deviations: a column without a hierarchy has its values, ranges of them where they have an order, and ``*``. A missing
+value lies under no node but the root, and the root is then written ``*``, since it stands for more than the leaves.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.hierarchies.automatic import automatic_levels
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
 from undercover.model.hierarchy import Hierarchy
@@ -74,8 +75,9 @@ def column_levels(column: EncodedColumn) -> ColumnLevels:
     if hierarchy is None:
         size = column.domain.size
         values = Level(np.arange(size), column.domain.labels, np.zeros(size), "value")
+        between = [_ranges(labels, column.domain.has_missing) for labels in automatic_levels(column)]
         everything = Level(np.zeros(size, dtype=np.int64), (EVERYTHING,), np.array([float(size > 1)]), "set")
-        return ColumnLevels(column.name, (values, everything), has_hierarchy=False)
+        return ColumnLevels(column.name, (values, *between, everything), has_hierarchy=bool(between))
     places = [hierarchy.leaf_index[label] for label in write_values(column.domain.values)]
     written = _node_labels(hierarchy)
     levels = []
@@ -84,6 +86,15 @@ def column_levels(column: EncodedColumn) -> ColumnLevels:
         top = height == hierarchy.n_levels - 1
         levels.append(_level(hierarchy, leaves, height, written[height], column.domain.has_missing, top))
     return ColumnLevels(column.name, tuple(levels), has_hierarchy=True)
+
+
+def _ranges(labels: Sequence[str], has_missing: bool) -> Level:
+    """A level of a column without a hierarchy, given by the range each value lies in; missing lies in none."""
+    texts = [*labels, *[""] * has_missing]
+    nodes: dict[str, int] = {}
+    node_of = np.array([nodes.setdefault(text, len(nodes)) for text in texts], dtype=np.int64)
+    loss = (np.bincount(node_of) - 1.0) / max(len(texts) - 1, 1)
+    return Level(node_of, tuple(nodes), loss, "interval")
 
 
 def _level(
