@@ -42,6 +42,7 @@ from undercover.methods.perturbed_generalization.method import PerturbedGenerali
 from undercover.methods.streamliner.method import Streamliner as Streamliner
 from undercover.model.distances import Distances as Distances
 from undercover.model.hierarchy import Hierarchy as Hierarchy
+from undercover.model.policy import Policy as Policy
 from undercover.model.queries import Between as Between
 from undercover.model.queries import CountQuery as CountQuery
 from undercover.model.queries import NoneOf as NoneOf
@@ -52,6 +53,7 @@ from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema
 from undercover.model.table import Table as Table
+from undercover.model.verdict import Verdict as Verdict
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
 from undercover.utility.queries.counts import QueryError as QueryError

@@ -11,7 +11,7 @@ import typer
 
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
-from undercover.io.spec.load import Spec, load_spec, resolve
+from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
 from undercover.model.schema import Schema
 
 Data = Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")]
@@ -20,11 +20,19 @@ Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by comm
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]
 Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: never published.")]
 Insensitive = Annotated[str | None, typer.Option(help="Columns to publish unchanged, by commas.")]
+Unit = Annotated[str | None, typer.Option(help="The column that says whose row it is, where people have several.")]
+OneRowPer = Annotated[str | None, typer.Option(help="Keep one row of every unit: its first, last or a random one.")]
+Weight = Annotated[str | None, typer.Option(help="The column of sampling weights: people a row stands for.")]
+Population = Annotated[str | None, typer.Option(help="The share of the population in the table, or a table of it.")]
+Drop = Annotated[str | None, typer.Option(help="Columns not to publish, by commas; '*' is all others.")]
 Missing = Annotated[str | None, typer.Option(help="What a missing value means: error, drop or category.")]
 SpecFile = Annotated[Path | None, typer.Option("--spec", help="A spec in TOML; `inspect --write-spec` writes one.")]
 Require = Annotated[
     list[str] | None,
     typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3, t=0.2, growth=0.25 or rho1=0.2,rho2=0.5."),
+]
+PolicyName = Annotated[
+    str | None, typer.Option("--policy", help="What may happen to people: standard, open, research, none, or a file.")
 ]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="A private record of who was published before.")]
 DespiteEarlier = Annotated[bool, typer.Option(help="Publish although earlier releases of the same people break it.")]
@@ -48,16 +56,30 @@ def roles(**given: str | None) -> dict[str, tuple[str, ...]]:
     return {called.get(role, role): names(text) or () for role, text in given.items() if text is not None}
 
 
+def who(*, unit: str | None, one_row_per: str | None, weight: str | None, population: str | None) -> dict[str, Any]:
+    """What was said of people and of the population; a population that is no number is a table."""
+    said: dict[str, Any] = {"unit": unit, "one_row_per": one_row_per, "weight": weight, "population": population}
+    try:
+        said["population"] = None if population is None else float(population)
+    except ValueError:
+        said["population"] = population
+    return {name: value for name, value in said.items() if value is not None}
+
+
 def read_with_spec(
-    data: str, spec_path: Path | None, roles: Mapping[str, tuple[str, ...]], missing: str | None = None
+    data: str,
+    spec_path: Path | None,
+    roles: Mapping[str, tuple[str, ...]],
+    missing: str | None = None,
+    who: Mapping[str, Any] | None = None,
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
     """Read ``data`` as the spec says; options on the command line win over the spec."""
     spec = None if spec_path is None else load_spec(spec_path)
     options = ReadOptions() if spec is None else spec.options
     given = read(data, options=options)
     schema = None if spec is None else resolve(spec, given.data)
-    if roles or missing:
-        schema = _overlay(schema, roles, missing)
+    if roles or missing or who:
+        schema = _overlay(schema, roles, missing, who or {})
     return given, schema, spec, options
 
 
@@ -69,16 +91,19 @@ def settings_from_text(settings: Sequence[str]) -> dict[str, Any]:
     return dict(text.split("=", 1) for text in settings)
 
 
-def _overlay(schema: Schema | None, roles: Mapping[str, tuple[str, ...]], missing: str | None) -> Schema:
+def _overlay(
+    schema: Schema | None, roles: Mapping[str, tuple[str, ...]], missing: str | None, who: Mapping[str, Any]
+) -> Schema:
     if schema is None:
         if "quasi_identifiers" not in roles:
             raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
-        return Schema(**roles, missing=missing or "error")  # type: ignore[arg-type]
+        return Schema(**roles, **who, missing=missing or "error")  # type: ignore[arg-type]
     # A column given a role on the command line loses the one it had in the spec.
     taken = {name for names in roles.values() for name in names}
-    had = {role: getattr(schema, role) for role in ("quasi_identifiers", "sensitive", "identifiers", "insensitive")}
+    taken |= {who["unit"]} if "unit" in who else set()
+    had = {role: getattr(schema, role) for role in ROLES}
     parts = {role: tuple(name for name in names if name not in taken) for role, names in had.items()} | dict(roles)
-    return replace(schema, **parts, missing=missing or schema.missing)  # type: ignore[arg-type]
+    return replace(schema, **parts, **who, missing=missing or schema.missing)  # type: ignore[arg-type]
 
 
 def with_text(options: ReadOptions, names: Sequence[str]) -> ReadOptions:

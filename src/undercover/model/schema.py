@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from undercover.errors import SchemaError, listed, unknown
 from undercover.model.bins import Bins
@@ -19,9 +20,12 @@ from undercover.model.view import Shown
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
 Missing = Literal["error", "drop", "category"]
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
+OneRow = Literal["first", "last", "random"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING: tuple[Missing, ...] = get_args(Missing)
+ONE_ROW: tuple[OneRow, ...] = get_args(OneRow)
+ALL_OTHERS = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,11 +142,23 @@ class Schema(Shown):
     missing
         ``error`` refuses missing values, ``drop`` leaves out rows that have one in a quasi-identifier or sensitive
         column, ``category`` makes "missing" a value of its own.
+    unit
+        The column that says whose row it is, where people have several; an identifier. ``None``: a row is a person.
+    one_row_per
+        Keep one row of every unit and publish no other: its ``first``, its ``last`` or a ``random`` one.
+    weight
+        A column of numbers: how many people of the population each row stands for.
+    population
+        Whom the table is a sample of: the share of them that is in it, or a table of them with the quasi-identifiers.
+    drop
+        Columns that were decided not to be published; ``"*"`` are all others.
 
     Examples
     --------
     >>> Schema(quasi_identifiers=["age", "zip"], sensitive="disease").sensitive
     ('disease',)
+    >>> Schema(quasi_identifiers=["age"], sensitive="disease", unit="patient").identifiers
+    ('patient',)
     >>> Schema(quasi_identifiers=["age"], sensitive="age")
     Traceback (most recent call last):
     undercover.errors.SchemaError: Column `age` has more than one role: quasi-identifier, sensitive.
@@ -154,6 +170,11 @@ class Schema(Shown):
     insensitive: tuple[str, ...] = ()
     columns: Mapping[str, Column] = field(default_factory=dict)
     missing: Missing = "error"
+    unit: str | None = None
+    one_row_per: OneRow | None = None
+    weight: str | None = None
+    population: Any = None
+    drop: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -164,16 +185,31 @@ class Schema(Shown):
         insensitive: Iterable[str] | str = (),
         columns: Mapping[str, Column] | None = None,
         missing: Missing = "error",
+        unit: str | None = None,
+        one_row_per: OneRow | None = None,
+        weight: str | None = None,
+        population: Any = None,
+        drop: Iterable[str] | str = (),
     ) -> None:
         for name, value in (
             ("quasi_identifiers", quasi_identifiers),
             ("sensitive", sensitive),
             ("identifiers", identifiers),
             ("insensitive", insensitive),
+            ("drop", drop),
         ):
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
+        if unit is not None and unit not in self.identifiers:
+            object.__setattr__(self, "identifiers", (*self.identifiers, unit))
         object.__setattr__(self, "columns", dict(columns or {}))
-        object.__setattr__(self, "missing", missing)
+        for name, value in (
+            ("missing", missing),
+            ("unit", unit),
+            ("one_row_per", one_row_per),
+            ("weight", weight),
+            ("population", population),
+        ):
+            object.__setattr__(self, name, value)
         self._check()
 
     def _check(self) -> None:
@@ -202,8 +238,41 @@ class Schema(Shown):
             problems.append("At least one quasi-identifier is needed: the columns an attacker may know.")
         if self.missing not in MISSING:
             problems.append(unknown("Missing policy", str(self.missing), MISSING))
+        problems += [
+            f"Column `{name}` is dropped and is {roles[name][0]}. Take it out of `drop`, or give it no role."
+            for name in self.drop
+            if name in roles
+        ]
+        problems += self._who()
         if problems:
             raise SchemaError(problems)
+
+    def _who(self) -> list[str]:
+        """What is wrong with what the schema says of people and of the population."""
+        problems = []
+        if self.one_row_per is not None and self.one_row_per not in ONE_ROW:
+            problems.append(unknown("Choice of one row per unit", str(self.one_row_per), ONE_ROW))
+        if self.one_row_per is not None and self.unit is None:
+            problems.append("One row of whom? Name the column that says whose row it is: unit = ..., or --unit COLUMN.")
+        share, table = (
+            self.population,
+            self.population is not None and not isinstance(self.population, bool | int | float),
+        )
+        if share is not None and not table and (isinstance(share, bool) or not 0 < share <= 1):
+            problems.append(
+                "The population must be the share of it that is in the table, in (0, 1], or a table of it. "
+                f"Got {share!r} instead."
+            )
+        if self.weight is not None and share is not None:
+            problems.append("Give the weight or the population, not both: each says how many people there are.")
+        return problems
+
+    @property
+    def population_named(self) -> float | str | None:
+        """The population as it is written down: a share, or the path of a table; a frame has none."""
+        if self.population is None or isinstance(self.population, int | float):
+            return self.population
+        return os.fspath(self.population) if isinstance(self.population, str | os.PathLike) else None
 
     def by_role(self) -> dict[Role, tuple[str, ...]]:
         """The columns of each role."""
@@ -226,7 +295,9 @@ class Schema(Shown):
     def check_against(self, names: Iterable[str]) -> None:
         """Raise one error naming every column the schema speaks of and the table does not have."""
         existing = list(names)
-        wanted = [*self.identifiers, *self.published, *self.columns]
+        weight = () if self.weight is None else (self.weight,)
+        dropped = (name for name in self.drop if name != ALL_OTHERS)
+        wanted = [*self.identifiers, *self.published, *self.columns, *weight, *dropped]
         problems = [unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing]
         if problems:
             raise SchemaError(problems)

@@ -9,7 +9,7 @@ it a category, is the last code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,6 +23,8 @@ from undercover.model.bins import Bins
 from undercover.model.kinds.dates import as_dates
 from undercover.model.kinds.settle import settled
 from undercover.model.schema import Column, Kind, Schema
+from undercover.randomness import Randomness
+from undercover.units import one_row_each, units_of, weights_of
 
 Codes = NDArray[np.unsignedinteger[Any]]
 CellKind = Literal["range", "set", "tree"]
@@ -111,15 +113,25 @@ class Table:
     n_rows: int
     rows: NDArray[np.int64]  # (n_rows,) number of each row in the input, where missing = "drop" left some out
     n_input: int
-    repeated: Mapping[str, int]  # identifier -> rows that share its value with another row
+    repeated: Mapping[str, int]  # identifier -> rows that share its value with another row, where no unit says whose
+    units: NDArray[np.int64] | None = None  # (n_rows,) number of the person each row is of; None: every row is a person
+    weights: NDArray[np.float64] | None = None  # (n_rows,) people of the population each row stands for
+    set_aside: int = 0  # rows of people of whom another one was kept
 
     @classmethod
-    def from_arrow(cls, data: pa.Table, schema: Schema) -> Table:
-        """Check ``data`` against ``schema`` and encode what will be needed of it."""
+    def from_arrow(cls, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
+        """Check ``data`` against ``schema`` and encode what will be needed of it.
+
+        ``one_row`` draws the row of every unit that is kept, where the schema says ``one_row_per = "random"``.
+        """
         _check_shape(data, schema)
-        schema = settled(data, schema)
-        kept = data
+        units = None if schema.unit is None else units_of(_plain(data.column(schema.unit)), schema.unit)
+        weights = None if schema.weight is None else weights_of(_plain(data.column(schema.weight)), schema.weight)
         rows = np.arange(data.num_rows, dtype=np.int64)
+        if units is not None and schema.one_row_per is not None:
+            rows, units = one_row_each(units, schema.one_row_per, one_row or Randomness()), None
+        set_aside, whole = data.num_rows - len(rows), data
+        kept = data = data.take(pa.array(rows)) if set_aside else data
         relevant = schema.quasi_identifiers + schema.sensitive
         if schema.missing != "category":
             empty = {name: _as_missing(data.column(name)) for name in relevant}
@@ -131,9 +143,10 @@ class Table:
                 )
             if holes:
                 keep = ~np.logical_or.reduce(list(holes.values()))
-                kept, rows = data.filter(pa.array(keep)), rows[keep]
+                kept, rows, units = data.filter(pa.array(keep)), rows[keep], None if units is None else units[keep]
                 if not len(rows):
                     raise DataError("Every row has a missing value; nothing is left to publish.")
+        schema = settled(kept, schema)
         columns: dict[str, EncodedColumn] = {}
         problems: list[str] = []
         for name in schema.published:
@@ -145,10 +158,13 @@ class Table:
         if problems:
             raise DataError(problems)
         repeated = {}
-        for name in schema.identifiers:
-            counts = pc.value_counts(_plain(data.column(name)).drop_null()).field("counts").to_numpy()
+        for name in schema.identifiers if schema.unit is None else ():
+            counts = pc.value_counts(_plain(whole.column(name)).drop_null()).field("counts").to_numpy()
             repeated[name] = int(counts[counts > 1].sum())
-        return cls(schema, columns, kept.num_rows, rows, data.num_rows, repeated)
+        if units is not None:
+            units = np.unique(units, return_inverse=True)[1].reshape(-1).astype(np.int64)
+        weights = None if weights is None else weights[rows]
+        return cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
 
     def __getitem__(self, name: str) -> EncodedColumn:
         return self.columns[name]
@@ -163,7 +179,9 @@ class Table:
             name: EncodedColumn(name, column.codes[rows], column.domain, column.settings)
             for name, column in self.columns.items()
         }
-        return Table(self.schema, columns, len(rows), self.rows[rows], self.n_input, self.repeated)
+        units = None if self.units is None else self.units[rows]
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, columns=columns, n_rows=len(rows), rows=self.rows[rows], units=units, weights=weights)
 
     def __repr__(self) -> str:
         quasi = len(self.schema.quasi_identifiers)

@@ -18,6 +18,7 @@ from undercover.model.about import about_of
 from undercover.model.figures import number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
+from undercover.model.schema import ALL_OTHERS
 from undercover.model.view import View, Viewable
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
@@ -77,10 +78,12 @@ def summarize(
         "private": True,
         "title": release_title(run.release),
         "version": run.release.version,
-        "verdict": _verdict(verification),
+        **run.verdict.to_dict(),
+        "meaning": run.verdict.meaning,
+        "promises": _promises(verification),
         "asked": _asked(run, verification),
         "done": _done(
-            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, found_measures)
+            run, counts, stages(run, counts, classes, _promises(verification)["text"], found_attacks, found_measures)
         ),
         "holds": {
             "holds": verification.holds,
@@ -168,7 +171,7 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
     }
 
 
-def _verdict(verification: Verification) -> dict[str, Any]:
+def _promises(verification: Verification) -> dict[str, Any]:
     held = sum(finding.holds is True for finding in verification.findings)
     everything = len(verification.findings)
     if not everything:
@@ -305,6 +308,8 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    return [{"name": name, "reason": "identifier"} for name in run.schema.identifiers] + [
-        {"name": name, "reason": "no role"} for name in rest
+    said = {run.schema.unit: "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
+    return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
+        {"name": name, "reason": said.get(name, otherwise)} for name in rest
     ]

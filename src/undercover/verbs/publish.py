@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
+import numpy as np
+
 from undercover import plugins
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
@@ -20,6 +22,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
+from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
     Engine,
     Method,
@@ -31,10 +34,11 @@ from undercover.model.protocols import (
 )
 from undercover.model.release import NOT_SAFE, Release
 from undercover.model.run import Draft, Run
-from undercover.model.schema import Schema
+from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.joint import with_published
+from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -78,6 +82,7 @@ def publish(
     options: ReadOptions | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Run:
     """Anonymise a table and verify the result.
@@ -103,6 +108,9 @@ def publish(
         whoever has all releases of them. The run is entered when it is saved.
     despite_earlier
         Publish although the promise does not hold together with earlier releases; the run says so.
+    policy
+        What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
+        :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
     progress
         Called with a stage and the share of it that is done.
 
@@ -124,23 +132,27 @@ def publish(
     True
     """
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
+    limits = policy_of(policy)
     at = Stages(progress)
     method = with_published(method, schema)
     given = at("read", read, data, options=options, told="reading")
-    table = at("encode", Table.from_arrow, given.data, schema, told="encoding")
+    randomness = Randomness(seed)
+    drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
+    table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
+    check_policy(limits, table)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
-    run = publish_table(
-        table, method, require=requirements, engine=engine_of(engine), randomness=Randomness(seed), at=at
-    )
+    run = publish_table(table, method, require=requirements, engine=engine_of(engine), randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
+    if drawn is not None:
+        source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     release = run.release.changed(frame=given.frame)
     warnings = (*run.warnings, *_of_input(table, given, run), *despite)
-    run = replace(run, release=release, source=source, warnings=warnings)
+    run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=progress)
@@ -266,11 +278,16 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     repeated = {name: rows for name, rows in table.repeated.items() if rows}
     for name, rows in repeated.items():
         warnings.append(f"Identifier `{name}` repeats: {rows:,} of {table.n_input:,} rows share theirs. {PER_ROW}")
-    dropped = table.n_input - table.n_rows
+    if table.set_aside:
+        warnings.append(
+            f"One row per `{table.schema.unit}`, the {table.schema.one_row_per} one: {table.set_aside:,} of "
+            f"{table.n_input:,} rows are not published."
+        )
+    dropped = table.n_input - table.set_aside - table.n_rows
     if dropped:
         warnings.append(f"{dropped:,} of {table.n_input:,} rows have a missing value and were left out.")
-    named = {*table.schema.identifiers, *table.schema.published}
-    unnamed = [name for name in given.data.column_names if name not in named]
+    decided = {*table.schema.identifiers, *table.schema.published, *table.schema.drop}
+    unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
     if run.randomness["source"] == "seed":

@@ -16,6 +16,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.randomness import Randomness
 from undercover.verbs.ledger import entered
 
 
@@ -61,6 +62,7 @@ def save(
             summary=facts,
             datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
             sign=sign,
+            verdict=run.verdict,
         )
 
 
@@ -72,8 +74,9 @@ def load(directory: str | os.PathLike[str]) -> Run:
 def original_of(run: Run, original: Any = None) -> Table:
     """The original table of a run: in memory, as given, or where it was read from."""
     options = ReadOptions(**run.source.get("options", {}))
+    drawn = Randomness(run.source.get("one_row"))
     if original is not None:
-        return table_of(original, run.schema, run.release, options)
+        return table_of(original, run.schema, run.release, options, one_row=drawn)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -84,7 +87,7 @@ def original_of(run: Run, original: Any = None) -> Table:
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
-    return Table.from_arrow(given.data, run.schema)
+    return Table.from_arrow(given.data, run.schema, one_row=drawn)
 
 
 def schema_of(release: Release) -> Schema:
@@ -104,8 +107,16 @@ def schema_of(release: Release) -> Schema:
     )
 
 
-def table_of(original: Any, schema: Schema | None, release: Release, options: ReadOptions | None = None) -> Table:
+def table_of(
+    original: Any,
+    schema: Schema | None,
+    release: Release,
+    options: ReadOptions | None = None,
+    *,
+    one_row: Randomness | None = None,
+) -> Table:
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    return Table.from_arrow(read(original, options=options).data, schema or schema_of(release))
+    data = read(original, options=options).data
+    return Table.from_arrow(data, schema or schema_of(release), one_row=one_row)

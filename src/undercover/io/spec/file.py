@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
-from undercover.model.schema import Kind, Missing
+from undercover.model.schema import Kind, Missing, OneRow
 
 
 class _Part(BaseModel):
@@ -35,6 +35,11 @@ class RolesPart(_Part):
     quasi_identifiers: Any = ()
     sensitive: Any = ()
     insensitive: Any = ()
+    drop: Any = ()
+    unit: str | None = None
+    one_row_per: OneRow | None = None
+    weight: str | None = None
+    population: float | int | str | None = None
 
 
 class RecipePart(_Part):
@@ -72,6 +77,12 @@ class LedgerPart(_Part):
     file: str
 
 
+class PolicyPart(BaseModel):
+    """``[policy]``: what may happen to people; checked by the policy itself."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
 class SpecFile(_Part):
     """The whole file."""
 
@@ -81,6 +92,7 @@ class SpecFile(_Part):
     method: NamedPart | None = None
     require: list[NamedPart] = Field(default_factory=list)
     ledger: LedgerPart | None = None
+    policy: PolicyPart | None = None
 
 
 _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
@@ -137,7 +149,7 @@ def told(error: ValidationError, parts: Mapping[tuple[str, ...], type[BaseModel]
 
 def _choices(finding: Any) -> list[str]:
     expected = str(finding["ctx"]["expected"])
-    known = [*get_args(Kind), *get_args(Missing), ".", ","]
+    known = [*get_args(Kind), *get_args(Missing), *get_args(OneRow), ".", ","]
     return [choice for choice in known if f"'{choice}'" in expected]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 
 import pyarrow as pa
 
-from undercover.errors import DataError, HierarchyError, SchemaError, unknown
+from undercover.errors import DataError, HierarchyError, ParameterError, SchemaError, unknown
 from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.distance_file import read_distances
@@ -24,9 +24,11 @@ from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recip
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import as_dates
+from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
 
-_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
+ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
+WHO = ("unit", "one_row_per", "weight", "population")
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class Spec:
     recipes: Mapping[str, HierarchyRecipe] = field(default_factory=dict)
     path: Path | None = None
     ledger: Path | None = None
+    policy: Policy | None = None
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -103,9 +106,10 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if not problems:
         try:
-            schema = Schema(**roles, columns=columns, missing=parts.data.missing)
+            schema = Schema(**roles, **_who(parts, folder or Path()), columns=columns, missing=parts.data.missing)
         except SchemaError as error:
             problems += error.problems
+    policy = _policy(parts, problems)
     if problems:
         raise SchemaError(problems)
     data = parts.data
@@ -124,6 +128,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         options=options,
         recipes=recipes,
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
+        policy=policy,
     )
 
 
@@ -162,7 +167,11 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
-    return {**{role: list(getattr(schema, role)) for role in _ROLES}, "missing": schema.missing, "columns": columns}
+    who = {"unit": schema.unit, "one_row_per": schema.one_row_per, "weight": schema.weight}
+    who |= {"population": schema.population_named}
+    roles = {role: list(getattr(schema, role)) for role in ROLES if role != "drop" or schema.drop}
+    said = {name: value for name, value in who.items() if value is not None}
+    return {**roles, **said, "missing": schema.missing, "columns": columns}
 
 
 def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
@@ -180,12 +189,13 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             distance=None if own is None else Distances(own["values"], own["rows"]),
             format=column.get("format"),
         )
-    return Schema(**{role: content[role] for role in _ROLES}, columns=columns, missing=content["missing"])
+    said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
+    return Schema(**said, columns=columns, missing=content["missing"])
 
 
 def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
     roles: dict[str, Sequence[str]] = {}
-    for role in _ROLES:
+    for role in ROLES:
         value = getattr(parts.roles, role)
         names = [value] if isinstance(value, str) else value
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
@@ -193,6 +203,14 @@ def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
             continue
         roles[role] = names
     return roles
+
+
+def _who(parts: SpecFile, folder: Path) -> dict[str, Any]:
+    """What is said of people and of the population; a table of it is relative to ``folder``."""
+    said = {name: getattr(parts.roles, name) for name in WHO}
+    if isinstance(said["population"], str) and "://" not in said["population"]:
+        said["population"] = str(folder / said["population"])
+    return said
 
 
 def _hierarchy(
@@ -227,6 +245,16 @@ def _distance(place: str, value: str | None, folder: Path, problems: list[str]) 
         return read_distances(folder / value)
     except SchemaError as error:
         problems += [f"`{place}`: {problem}" for problem in error.problems]
+        return None
+
+
+def _policy(parts: SpecFile, problems: list[str]) -> Policy | None:
+    if parts.policy is None:
+        return None
+    try:
+        return policy_of(parts.policy.model_extra or {})
+    except ParameterError as error:
+        problems += [f"[policy]: {problem}" for problem in error.problems]
         return None
 
 

@@ -17,12 +17,12 @@ from undercover.errors import InternalError
 from undercover.hierarchies.file import hierarchy_text
 from undercover.io.distance_file import distances_text
 from undercover.io.plain import plain
-from undercover.io.spec.load import schema_to_mapping
+from undercover.io.spec.load import ROLES, WHO, schema_to_mapping
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.policy import STANDARD
 from undercover.model.run import Run
 
-_ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive")
 _READING = ("separator", "decimal", "encoding", "nulls")
 SPEC = "spec.toml"
 
@@ -32,7 +32,7 @@ def spec_files(run: Run) -> dict[str, str]:
     schema: Mapping[str, Any] = run.source.get("asked") or schema_to_mapping(run.schema)
     files: dict[str, str] = {}
     parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]
-    parts.append(_part("[roles]", {role: schema[role] for role in _ROLES if schema[role]}))
+    parts.append(_part("[roles]", {role: schema[role] for role in (*ROLES, *WHO) if schema.get(role)}))
     for name, settings in schema["columns"].items():
         said = {key: value for key, value in settings.items() if key != "hierarchy"}
         if settings["hierarchy"] is not None:
@@ -49,6 +49,9 @@ def spec_files(run: Run) -> dict[str, str]:
             parts.append(_part(f"[columns.{quoted(name)}]", said))
     parts.append(_part("[method]", {"name": run.release.method, **plain(run.recipe)}))
     parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
+    if run.policy != STANDARD:
+        limits = {key: "none" if value is None else value for key, value in run.policy.to_dict().items() if value != {}}
+        parts.append(_part("[policy]", {"name": "none"} if not run.policy.judges else limits))
     return {SPEC: "\n".join(parts), **files}
 
 
