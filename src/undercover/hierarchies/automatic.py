@@ -19,7 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.errors import HierarchyError
 from undercover.model.cells import write_interval
+from undercover.model.hierarchy import ROOT, Hierarchy
 from undercover.model.kinds.orders import are_codes, is_no_answer
 from undercover.model.table import Domain, EncodedColumn, as_numbers, write_values
 
@@ -38,7 +40,7 @@ def automatic_levels(column: EncodedColumn) -> list[list[str]]:
     >>> from undercover.model.schema import Column
     >>> from undercover.model.table import encode
     >>> ages = encode("age", pa.array([17, 23, 28, 64]), Column(), missing="error")
-    >>> automatic_levels(ages)[1]
+    >>> automatic_levels(ages)[0]
     ['[10, 19]', '[20, 29]', '[20, 29]', '[60, 69]']
     >>> automatic_levels(encode("town", pa.array(["Bonn", "Rome"]), Column(), missing="error"))
     []
@@ -51,6 +53,21 @@ def automatic_levels(column: EncodedColumn) -> list[list[str]]:
     if domain.kind == "numeric":
         return _coarsening(_of_numbers(domain))
     return _coarsening(_of_ranks(write_values(domain.values), column.settings.domain))
+
+
+def automatic_hierarchy(column: EncodedColumn) -> Hierarchy:
+    """The same levels as a hierarchy, to look at and to change.
+
+    >>> from undercover.model.schema import Column
+    >>> from undercover.model.table import encode
+    >>> automatic_hierarchy(encode("age", pa.array([17, 23, 28]), Column(), missing="error")).rows[0]
+    ('17', '[10, 19]', '*')
+    """
+    levels = automatic_levels(column)
+    if not levels:
+        raise HierarchyError(f"Column `{column.name}` has no order, or too few values to be joined. Write a hierarchy.")
+    labels = write_values(column.domain.values)
+    return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True))
 
 
 def _coarsening(levels: Sequence[list[str]]) -> list[list[str]]:

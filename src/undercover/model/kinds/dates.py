@@ -137,8 +137,8 @@ def _unclear(texts: Sequence[str]) -> str:
     strange = [text for text in texts if read_date(text, best) is None]
     wanted = f"in the format {best}" if counts[best] else "that the calendar does not have"
     return (
-        f"holds dates {wanted} and {len(strange):,} other values: {listed(strange, limit=3)}. Write all of "
-        "them alike, or leave a cell empty where the day is not known."
+        f"holds dates {wanted} and {len(strange):,} other value{'s' * (len(strange) != 1)}: "
+        f"{listed(strange, limit=3)}. Write all of them alike, or leave a cell empty where the day is not known."
     )
 
 
