@@ -12,6 +12,7 @@ from undercover.forms.meaning import domain_values
 from undercover.hierarchies.automatic import MOST, automatic_levels
 from undercover.model.schema import Column
 from undercover.model.table import EncodedColumn, encode
+from undercover.steps.lattice.cubes import FullDomain
 
 MOMENTS = st.datetimes(datetime(1700, 1, 1), datetime(2300, 1, 1))
 BANDS = ("<18", *(f"{age}-{age + 4}" for age in range(20, 80, 5)), "80+", "unknown")
@@ -139,3 +140,14 @@ def test_regions_of_perturbed_generalization_lie_along_the_levels() -> None:
     run = uc.publish(people(), schema, method, policy="none")
     assert len(set(run.release.table()["born"].to_pylist())) > 1
     assert all(finding.holds for finding in run.verification.findings)
+
+
+def test_a_large_lattice_has_fewer_levels_of_each_column() -> None:
+    ages = pa.table({f"age {number}": list(range(17, 91)) for number in range(8)})
+    heights = {}
+    for columns in (2, 6, 8):
+        table = uc.Table.from_arrow(ages, uc.Schema(quasi_identifiers=ages.column_names[:columns]))
+        domain = FullDomain(table, table.schema.quasi_identifiers)
+        heights[columns] = set(domain.lattice.heights)
+        assert domain.columns[0].levels[-2].labels == ("[0, 39]", "[40, 79]", "[80, 119]")
+    assert heights == {2: {5}, 6: {3}, 8: {2}}

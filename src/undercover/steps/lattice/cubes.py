@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.hierarchies.automatic import automatic_levels
+from undercover.hierarchies.automatic import MOST, automatic_levels
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
 from undercover.model.hierarchy import Hierarchy
@@ -32,6 +32,7 @@ Payload = Literal["counts", "bits", "tally"]
 _LARGEST_CUBE = 1 << 23  # numbers in a dense array
 _ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
 _LARGEST_KEY = 1 << 62
+_LARGEST_LATTICE = 1 << 14  # nodes, up to which columns without a hierarchy have all of their levels
 
 
 @dataclass(frozen=True)
@@ -69,13 +70,15 @@ class ColumnLevels:
         return up
 
 
-def column_levels(column: EncodedColumn) -> ColumnLevels:
-    """The levels of a column."""
+def column_levels(column: EncodedColumn, most: int = MOST) -> ColumnLevels:
+    """The levels of a column; without a hierarchy at most so many between its values and everything."""
     hierarchy = column.settings.hierarchy
     if hierarchy is None:
         size = column.domain.size
         values = Level(np.arange(size), column.domain.labels, np.zeros(size), "value")
-        between = [_ranges(labels, column.domain.has_missing) for labels in automatic_levels(column)]
+        found = automatic_levels(column)
+        kept = found[-1 :: -max(1, -(-len(found) // most))][::-1] if most else []
+        between = [_ranges(labels, column.domain.has_missing) for labels in kept]
         everything = Level(np.zeros(size, dtype=np.int64), (EVERYTHING,), np.array([float(size > 1)]), "set")
         return ColumnLevels(column.name, (values, *between, everything), has_hierarchy=bool(between))
     places = [hierarchy.leaf_index[label] for label in write_values(column.domain.values)]
@@ -156,8 +159,12 @@ class FullDomain:
 
     @cached_property
     def columns(self) -> tuple[ColumnLevels, ...]:
-        """The levels of every quasi-identifier."""
-        return tuple(column_levels(self.table[name]) for name in self.names)
+        """The levels of every quasi-identifier; fewer of those nobody gave where the lattice would be too large."""
+        for most in range(MOST, -1, -1):
+            columns = tuple(column_levels(self.table[name], most) for name in self.names)
+            if prod(len(column.levels) for column in columns) <= _LARGEST_LATTICE:
+                break
+        return columns
 
     @cached_property
     def lattice(self) -> Lattice:
