@@ -21,7 +21,7 @@ from typing import Any
 
 from undercover.errors import DataError, listed
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
-from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, named
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.queries import label_of
 from undercover.model.release import Release
@@ -94,7 +94,7 @@ def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
         elif cell == "":
             found[""] = None
         elif form != "node" and cell != EVERYTHING:
-            found |= dict.fromkeys(read_set(cell) if cell[:1] == "{" else read_interval(cell))
+            found |= dict.fromkeys(named(cell))
     return list(found)
 
 
