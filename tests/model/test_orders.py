@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from undercover.io.source import ReadOptions, read
 from undercover.model.kinds.orders import are_codes, in_order
+from undercover.model.kinds.settle import Found, find
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
 
@@ -122,3 +123,11 @@ def test_ordered_categories_that_mean_missing_are_no_values() -> None:
     table = Table.from_arrow(data, Schema(quasi_identifiers=["x"], missing="category"))
     assert table.schema.column("x").domain == tuple(CATEGORIES)
     assert table["x"].domain.labels == ("high", "")
+
+
+def test_texts_are_looked_at_however_they_are_held() -> None:
+    texts = pa.array(["65+", "<18", None])
+    apart = pa.chunked_array([texts.dictionary_encode(), pa.array(["18-64"]).dictionary_encode()])
+    held = [texts, texts.cast(pa.large_string()), texts.cast(pa.string_view()), texts.dictionary_encode(), apart]
+    assert [find(column).domain for column in held] == [("<18", "65+")] * 4 + [("<18", "18-64", "65+")]
+    assert find(pa.array([None, None], pa.string())) == find(pa.array([1.5])) == Found()

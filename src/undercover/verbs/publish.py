@@ -292,6 +292,10 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    for column in run.release.tables[0].columns:
+        form = table.schema.column(column.name).format
+        if column.form == "value" and form not in (None, "YYYY-MM-DD"):
+            warnings.append(f"`{column.name}` is published in ISO form, YYYY-MM-DD, not as it is written, {form}.")
     if run.randomness["source"] == "seed":
         warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings

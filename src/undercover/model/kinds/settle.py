@@ -65,19 +65,26 @@ def find(column: pa.Array | pa.ChunkedArray) -> Found:
     """What the values of a column are; nothing for numbers and dates, which say it themselves, and for mere words."""
     if pa.types.is_integer(column.type):
         return Found("date", "YYYYMMDD") if is_day_number(column) else Found()
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not _is_text(plain):
         return Found()
+    if plain == pa.string_view():
+        column = column.cast(pa.string())
+    elif plain != column.type and isinstance(column, pa.ChunkedArray):
+        column = column.unify_dictionaries()
     few = [text for text in _few(column) if text]
     if not few or not any(character.isdigit() for text in few for character in text):
         return Found()
-    texts = [text for text in pc.unique(column).to_pylist() if text]
+    texts = list(dict.fromkeys(text for text in pc.unique(column).to_pylist() if text))
     dates = find_dates(texts)
     if dates.format or dates.problem:
         return Found("date" if dates.format else None, dates.format, None, dates.problem)
     order = in_order(texts) if len(texts) <= _MOST_IN_ORDER else None
     return Found() if order is None else Found("ordinal", None, order)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or type_ == pa.string_view())
 
 
 def _few(column: pa.Array | pa.ChunkedArray) -> list[str]:
@@ -88,7 +95,7 @@ def _few(column: pa.Array | pa.ChunkedArray) -> list[str]:
 
 def _ordered(column: pa.ChunkedArray) -> Found:
     """The order of a column whose categories have one."""
-    if not column.num_chunks or not pa.types.is_string(column.type.value_type):
+    if not column.num_chunks or not _is_text(column.type.value_type):
         return Found()
     labels = [label for label in column.chunk(0).dictionary.to_pylist() if label]
     same = all(chunk.dictionary.equals(column.chunk(0).dictionary) for chunk in column.chunks)
