@@ -170,3 +170,11 @@ def test_a_large_lattice_has_fewer_levels_of_each_column() -> None:
         heights[columns] = set(domain.lattice.heights)
         assert domain.columns[0].levels[-2].labels == ("[0, 39]", "[40, 79]", "[80, 119]")
     assert heights == {2: {5}, 6: {3}, 8: {2}}
+
+
+def test_an_order_that_was_found_is_found_again_in_another_table() -> None:
+    first = uc.publish(people(), SCHEMA, uc.Mondrian(k=5), policy="none")
+    assert first.schema.column("rooms").found
+    other = people().set_column(1, "rooms", pa.array(["1-2", "3-4", "5-8", "9+"] * 100))
+    second = uc.apply(first, other)
+    assert second.schema.column("rooms").domain == ("1-2", "3-4", "5-8", "9+")

@@ -51,6 +51,8 @@ class Column:
         moves values by it.
     format
         How the dates of a column are written, such as ``DD/MM/YYYY``, where its values do not tell.
+    found
+        Whether kind and domain were found from the values of a table, not declared; those of another may be others.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Column:
     bins: tuple[int | float, ...] | None = None
     distance: Distances | None = None
     format: str | None = None
+    found: bool = False
 
     def __post_init__(self) -> None:
         problems = []

@@ -164,6 +164,8 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
             columns[name]["bins"] = list(column.bins)
         if column.format is not None:
             columns[name]["format"] = column.format
+        if column.found:
+            columns[name]["found"] = True
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
@@ -188,6 +190,7 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             bins=None if column.get("bins") is None else tuple(column["bins"]),
             distance=None if own is None else Distances(own["values"], own["rows"]),
             format=column.get("format"),
+            found=column.get("found", False),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
     return Schema(**said, columns=columns, missing=content["missing"])

@@ -44,6 +44,8 @@ def settled(data: pa.Table, schema: Schema) -> Schema:
     problems: list[str] = []
     for name in schema.published:
         settings, column = schema.column(name), data.column(name)
+        if settings.found and settings.kind == "ordinal" and not _within(column, settings):
+            settings = columns[name] = forgotten(settings)
         if settings.kind or settings.hierarchy or settings.domain or settings.distance:
             continue
         found = _ordered(column) if pa.types.is_dictionary(column.type) and column.type.ordered else Found()
@@ -55,10 +57,21 @@ def settled(data: pa.Table, schema: Schema) -> Schema:
                 f'kind = "categorical" under [columns.{name}] of the spec.'
             )
         elif found.kind is not None:
-            columns[name] = replace(settings, kind=found.kind, format=found.format, domain=found.domain)
+            columns[name] = replace(settings, kind=found.kind, format=found.format, domain=found.domain, found=True)
     if problems:
         raise DataError(problems)
     return replace(schema, columns={**schema.columns, **columns}) if columns else schema
+
+
+def forgotten(settings: Column) -> Column:
+    """Settings without an order that was found, for a table in which it is to be found again."""
+    found = settings.found and settings.kind == "ordinal"
+    return replace(settings, kind=None, domain=None, found=False) if found else settings
+
+
+def _within(column: pa.ChunkedArray, settings: Column) -> bool:
+    """Whether an order that was found in one table speaks of all values of another."""
+    return {str(value) for value in pc.unique(column).to_pylist() if value} <= set(settings.domain or ())
 
 
 def find(column: pa.Array | pa.ChunkedArray) -> Found:
