@@ -178,3 +178,13 @@ def test_an_order_that_was_found_is_found_again_in_another_table() -> None:
     other = people().set_column(1, "rooms", pa.array(["1-2", "3-4", "5-8", "9+"] * 100))
     second = uc.apply(first, other)
     assert second.schema.column("rooms").domain == ("1-2", "3-4", "5-8", "9+")
+
+
+@pytest.mark.parametrize("method", [uc.Incognito(k=5), uc.Mondrian(k=5)])
+def test_a_recipient_counts_in_bands_and_days_without_being_told_their_order(method: object) -> None:
+    release = uc.publish(people(), SCHEMA, method, policy="none").release  # type: ignore[arg-type]
+    small = uc.answer(release, uc.CountQuery(where={"rooms": ["1-2", "3-4"]}))
+    assert small.lower <= 200 <= small.upper
+    old = uc.answer(release, uc.CountQuery(where={"born": uc.Between("1940-01-01", "1969-12-31")}))
+    true = sum(int(day[-4:]) < 1970 for day in people()["born"].to_pylist())
+    assert old.lower <= true <= old.upper < 400
