@@ -116,8 +116,8 @@ def _columns(inspection: Inspection) -> list[str]:
     for column in _chosen(inspection):
         if column.categories:
             lines += [f"[columns.{quoted(column.name)}]", 'kind = "categorical"  # numbers that name categories', ""]
-        elif column.kind in ("date", "ordinal"):
-            lines += [f"[columns.{quoted(column.name)}]", f'kind = "{column.kind}"', ""]
+        elif column.kind == "date" and column.role == "quasi-identifier":
+            lines += [f"[columns.{quoted(column.name)}]", 'kind = "date"', ""]
     quasi = inspection.named("quasi-identifier")
     if quasi:
         lines += [
