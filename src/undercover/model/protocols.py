@@ -125,6 +125,26 @@ def corruption_robust(method: Method) -> bool:
     return isinstance(method, Robust) and method.corruption_robust
 
 
+@runtime_checkable
+class PerUnit(Protocol):
+    """A method that says whether it keeps its promise for people with several rows; one that does not, does not."""
+
+    @property
+    def per_unit(self) -> bool:
+        """Whether it reads ``Table.units`` and keeps what it claims for every person."""
+
+
+def per_unit(method: Method) -> bool:
+    """Whether a method keeps its promise for people who have several rows.
+
+    >>> from undercover.methods.mondrian.method import Mondrian
+    >>> from undercover.methods.cross_bucket.method import CrossBucket
+    >>> per_unit(Mondrian(k=4)), per_unit(CrossBucket(k=2, l=2))
+    (True, False)
+    """
+    return isinstance(method, PerUnit) and bool(method.per_unit)
+
+
 class Attack(Protocol[R_co]):
     """Somebody who wants to know more than the release is meant to say. Frozen, keyword-only."""
 

@@ -159,7 +159,8 @@ class Table:
             counts = pc.value_counts(_plain(whole.column(name)).drop_null()).field("counts").to_numpy()
             repeated[name] = int(counts[counts > 1].sum())
         if units is not None:
-            units = np.unique(units, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            people, units = np.unique(units, return_inverse=True)
+            units = units.reshape(-1).astype(np.int64) if len(people) < len(rows) else None
         weights = None if weights is None else weights[rows]
         return cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from undercover import plugins
 from undercover.engines.local import LocalEngine
@@ -27,11 +28,12 @@ from undercover.model.protocols import (
     Progress,
     corruption_robust,
     no_progress,
+    per_unit,
     private_parameters,
     public_parameters,
 )
 from undercover.model.release import NOT_SAFE, Release
-from undercover.model.run import Draft, Run
+from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -159,6 +161,7 @@ def publish_table(
 ) -> Run:
     """Anonymise a table that is encoded already, and verify the result: every claim once."""
     at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
+    _must_know_people(table, method)
     doing = f"anonymising with {method.name}"
     draft = at(
         "anonymize", method.anonymize, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
@@ -169,6 +172,18 @@ def publish_table(
     _must_hold(found, len(claims))
     release = run.release.with_guarantees(found.manifest_entries())
     return replace(run, release=release, verification=found, timings=dict(at.seconds))
+
+
+def _must_know_people(table: Table, method: Method) -> None:
+    """A method that promises rows something promises little to people who have several."""
+    if table.units is None or per_unit(method):
+        return
+    unit, people = table.schema.unit, int(table.units.max()) + 1
+    raise ParameterError(
+        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit = `{unit}`). Keep one "
+        'row of each: one_row_per = "first", "last" or "random" (--one-row-per), or take another method, such as '
+        f"{plugins.names('methods')[0]}."
+    )
 
 
 def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, require: Sequence[Checkable]) -> Run:
@@ -185,6 +200,9 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         form=draft.form,
     )
     original = _without(table, draft.dropped) if draft.dropped else table
+    frames = dict(draft.frames)
+    if table.units is not None:
+        frames[UNITS] = pa.table({"unit": table.units if draft.kept is None else table.units[draft.kept]})
     return Run(
         release=release,
         schema=original.schema,
@@ -195,7 +213,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         timings={},
         buckets=draft.buckets,
         diagnostics=draft.diagnostics,
-        frames=draft.frames,
+        frames=frames,
         warnings=(*release.warnings, *draft.warnings),
         requirements=tuple({"name": asked.name, **asked.parameters()} for asked in require),
         recipe=private_parameters(method),

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.k_anonymity import k_claims
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -108,7 +108,7 @@ class Incognito:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
-        return (KAnonymity(k=self.k), *self._asked.claims(table))
+        return (*k_claims(self.k, table), *self._asked.claims(table))
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
