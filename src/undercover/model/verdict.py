@@ -1,0 +1,158 @@
+"""A verdict: whether a release may be published, by what happens to the people in it, and why.
+
+An attack says what it reaches on each person as an :class:`Exposure`; a policy sets limits; the verdict has a
+:class:`Reason` for every limit that is exceeded and for everything that nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.model.policy import Policy
+from undercover.model.view import Part, Said, View, Viewable
+from undercover.model.view import Verdict as Colour
+
+Status = Literal["ready", "decide", "do not publish"]
+Weight = Literal["stop", "ask", "note"]
+Floats = NDArray[np.float64]
+
+SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
+TITLES: Mapping[Status, str] = {"ready": "Ready", "decide": "Decide", "do not publish": "Do not publish"}
+_COLOURS: Mapping[Status, Colour] = {"ready": "good", "decide": "care", "do not publish": "bad"}
+_MEANING: Mapping[Status, str] = {
+    "ready": "No limit of the policy is exceeded, by any attack that applies.",
+    "decide": "No limit of the policy is exceeded, and something is not known. You decide.",
+    "do not publish": "A limit of the policy is exceeded.",
+}
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """What one attack reaches on each person, as a policy judges it; what it does not look at is left out.
+
+    ``found`` and ``belief`` are probabilities before the dice fell: posteriors under the law that the release
+    publishes. Where only the outcome of one draw is known, ``rate`` is how often it was the right row, over everybody.
+    """
+
+    attack: str
+    rows: NDArray[np.int64]  # input row of each person looked at
+    found: Floats | None = None  # probability of finding the person's row
+    belief: Mapping[str, Floats] = field(default_factory=dict)  # sensitive column -> belief in the true value
+    rate: float | None = None  # how often the row taken is the person's own, of everybody looked at
+    interval: tuple[float, float] | None = None  # of the rate, where people were sampled
+    membership: Floats | None = None  # probability of being in the table, of somebody of the population
+    known_values: bool = False  # the attacker also knows the value of one other person
+    population: bool = False  # he does not know that his victim is in the table
+
+
+def one_struck_out(shares: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """Shares of a value among so many once another value of them is known and struck out.
+
+    >>> one_struck_out(np.array([0.25, 1.0]), np.array([4, 3])).round(3).tolist()
+    [0.333, 1.0]
+    """
+    left: Floats = np.where(shares < 1, shares * sizes / np.maximum(sizes - 1, 1), 1.0)
+    return left
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why a verdict is what it is: a sentence that counts people.
+
+    ``weight`` is whether it stops publication, asks the holder, or is worth knowing only. ``regulator`` is the risk it
+    is called by the European data protection authorities (opinion 05/2014): singling out, linkability, inference.
+    ``change`` says what to do about it.
+    """
+
+    kind: str
+    weight: Weight
+    text: str
+    people: int | None = None
+    regulator: str = ""
+    change: str = ""
+    attack: str = ""
+    limit: float | None = None
+    actual: float | None = None
+
+    def sentence(self) -> str:
+        """What it says, what a regulator calls it, and what to change."""
+        called = f" [{self.regulator}]" if self.regulator else ""
+        return f"{self.text}{called}{' ' if self.change else ''}{self.change}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; what does not apply is left out."""
+        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) not in (None, "")}
+
+
+@dataclass(frozen=True)
+class Verdict(Viewable):
+    """Whether a release may be published under a policy, and why.
+
+    Examples
+    --------
+    >>> Verdict(Policy(), ()).title
+    'Ready'
+    >>> asked = Reason(kind="seed", weight="ask", text="The run was seeded.")
+    >>> Verdict(Policy(), (asked,)).status
+    'decide'
+    """
+
+    policy: Policy
+    reasons: tuple[Reason, ...]
+
+    @property
+    def status(self) -> Status:
+        """What the reasons come to."""
+        weights = {reason.weight for reason in self.reasons}
+        return "do not publish" if "stop" in weights else "decide" if "ask" in weights else "ready"
+
+    @property
+    def title(self) -> str:
+        """Ready, Decide, or Do not publish; where the policy judges nothing, that."""
+        return TITLES[self.status] if self.policy.judges else "Not judged"
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the tables are kept back."""
+        return self.status == "do not publish"
+
+    def with_reasons(self, *more: Reason) -> Verdict:
+        """The same with what else is known."""
+        return replace(self, reasons=(*self.reasons, *more))
+
+    def weighing(self, weight: Weight) -> tuple[Reason, ...]:
+        """The reasons of one weight."""
+        return tuple(reason for reason in self.reasons if reason.weight == weight)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON; :meth:`of` reads it back."""
+        return {
+            "verdict": self.title,
+            "policy": self.policy.to_dict(),
+            "reasons": [reason.to_dict() for reason in self.ordered()],
+        }
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> Verdict:
+        """The verdict that :meth:`to_dict` wrote down."""
+        return cls(Policy(**content["policy"]), tuple(Reason(**reason) for reason in content["reasons"]))
+
+    def view(self) -> View:
+        """The verdict, its reasons and what to change."""
+        said = "Nothing was judged: the policy is `none`." if not self.policy.judges else _MEANING[self.status]
+        parts: list[Part] = [Said(f"{said} Policy: {self.policy.name}." if self.policy.judges else said)]
+        parts += [Said(reason.sentence()) for reason in self.ordered() if self.policy.judges]
+        colour = _COLOURS[self.status] if self.policy.judges else "plain"
+        return View("verdict", "Verdict", tuple(parts), colour, self.title, private=True)
+
+    def ordered(self) -> Sequence[Reason]:
+        """The reasons, the weightiest first."""
+        return (*self.weighing("stop"), *self.weighing("ask"), *self.weighing("note"))
+
+    def __repr__(self) -> str:
+        return f"<{self.title} under {self.policy.name}: {len(self.reasons)} reasons; .reasons has them>"
