@@ -58,8 +58,8 @@ class KAnonymity(Promise):
         if self.per is not None:
             return (
                 f"Nobody has more than one in {self.k:,} of the rows of a class: whoever knows all rows of a person "
-                f"and picks one of their class has one of his with probability 1/{self.k} at most. Who is who, only the "
-                "private run tells."
+                f"and picks one of their class has one of his with probability 1/{self.k} at most. Who is who, only "
+                "the private run tells."
             )
         return f"Everybody shares all published quasi-identifier cells with at least {self.k - 1:,} other rows."
 
@@ -76,6 +76,7 @@ class KAnonymity(Promise):
         if found is None:
             return per_unit.missing(self, self.k, self.sense)
         kept = found.most * self.k <= found.sizes
+        people = int(found.people.min()) if len(found.people) else 0
         return Finding(
             self.name,
             self.parameters(),
@@ -83,7 +84,7 @@ class KAnonymity(Promise):
             int((found.sizes // np.maximum(found.most, 1)).min(initial=int(found.sizes.sum()))),
             bool(kept.all()),
             needs=per_unit.NEEDS,
-            note=f"Every class has rows of at least {int(found.people.min(initial=0)):,} different people.",
+            note=f"Every class has rows of at least {people:,} different people.",
             sense=self.sense,
             violating_rows=int(found.sizes[~kept].sum()),
             violators=np.flatnonzero(~kept),

@@ -79,6 +79,7 @@ class Incognito:
 
     name: ClassVar[str] = "incognito"
     about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None
