@@ -7,6 +7,7 @@ from undercover.attacks.bucket_matching import BucketMatching as BucketMatching
 from undercover.attacks.corruption.channel import Corruption as Corruption
 from undercover.attacks.corruption.true_values import OrdinaryCorruption as OrdinaryCorruption
 from undercover.attacks.joint.attack import JointRelease as JointRelease
+from undercover.attacks.journalist import Journalist as Journalist
 from undercover.attacks.linkage import Linkage as Linkage
 from undercover.attacks.nearest_row import NearestRow as NearestRow
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
@@ -42,13 +43,13 @@ from undercover.methods.perturbed_generalization.method import PerturbedGenerali
 from undercover.methods.streamliner.method import Streamliner as Streamliner
 from undercover.model.distances import Distances as Distances
 from undercover.model.hierarchy import Hierarchy as Hierarchy
+from undercover.model.policy import Policy as Policy
 from undercover.model.queries import Between as Between
 from undercover.model.queries import CountQuery as CountQuery
 from undercover.model.queries import NoneOf as NoneOf
 from undercover.model.queries import OneOf as OneOf
 from undercover.model.queries import SumQuery as SumQuery
 from undercover.model.release import Release as Release
-from undercover.model.policy import Policy as Policy
 from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema

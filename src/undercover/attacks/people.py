@@ -106,30 +106,30 @@ def _own_rows(reading: Reading, asked: Targets, within: Integers, order: Integer
     fits = published & ((within[first] == within[second]) | (asked.target_of[first] == asked.target_of[second]))
     if boxes.exact is None:
         apart = np.flatnonzero(published & ~fits)
-        own, group = _own_boxes(boxes, asked, within, np.unique(second[apart]))
-        where = np.searchsorted(group, second[apart])
-        fits[apart] = _covers(boxes, own[where], asked.targets[asked.target_of[first[apart]]])
+        own = own_boxes(boxes, asked, within, second[apart])
+        fits[apart] = _covers(boxes, own, asked.targets[asked.target_of[first[apart]]])
     return np.bincount(first, fits, minlength=len(order))
 
 
-def _own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) -> tuple[Integers, Integers]:
-    """The box each of ``rows`` was published in, and these rows: of those that cover its whole group, the smallest."""
-    members = np.flatnonzero(np.isin(within, within[rows]))
-    names, place = np.unique(within[members], return_inverse=True)
-    held = np.zeros((len(names), boxes.masks.shape[1]), dtype=np.uint64)
+def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) -> Integers:
+    """The box each of ``rows`` was published in: of those that cover its whole group, the smallest; -1 for none."""
+    groups, of_row = np.unique(within[rows], return_inverse=True)
+    members = np.flatnonzero(np.isin(within, groups))
+    place = np.searchsorted(groups, within[members])
+    held = np.zeros((len(groups), boxes.masks.shape[1]), dtype=np.uint64)
     for column, codes in enumerate(asked.targets[asked.target_of[members]].T):
         bit = np.uint64(1) << (codes % 64).astype(np.uint64)
-        np.bitwise_or.at(held, (place.reshape(-1), boxes.word_starts[column] + codes // 64), bit)
-    found, inverse = np.unique(asked.target_of[rows], return_inverse=True)
-    offsets, candidates = match(boxes, asked.targets[found], asked.threads)
-    own = np.full(len(rows), -1, dtype=np.int64)
-    for i, target in enumerate(inverse.reshape(-1)):
-        fitting = candidates[offsets[target] : offsets[target + 1]]
-        group = held[np.searchsorted(names, within[rows[i]])]
-        whole = fitting[((group & ~boxes.masks[fitting]) == 0).all(axis=1)]
+        np.bitwise_or.at(held, (place, boxes.word_starts[column] + codes // 64), bit)
+    one_of = np.empty(len(groups), dtype=np.int64)
+    one_of[place] = members
+    offsets, candidates = match(boxes, asked.targets[asked.target_of[one_of]], asked.threads)
+    own = np.full(len(groups), -1, dtype=np.int64)
+    for group in np.flatnonzero(groups >= 0):
+        fitting = candidates[offsets[group] : offsets[group + 1]]
+        whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
         if len(whole):
-            own[i] = whole[boxes.weights[whole].argmin()]
-    return own, rows
+            own[group] = whole[boxes.weights[whole].argmin()]
+    return own[of_row.reshape(-1)]
 
 
 def _covers(boxes: Boxes, own: Integers, codes: Integers) -> NDArray[np.bool_]:

@@ -41,6 +41,7 @@ from undercover.randomness import Randomness
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.store import encoded
 from undercover.verbs.together import counted
 from undercover.version import VERSION
 
@@ -137,7 +138,7 @@ def publish(
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
-    table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
+    table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
     check_policy(limits, table)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")

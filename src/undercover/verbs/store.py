@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from undercover.errors import DataError, SchemaError
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
@@ -87,7 +89,7 @@ def original_of(run: Run, original: Any = None) -> Table:
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
-    return Table.from_arrow(given.data, run.schema, one_row=drawn)
+    return encoded(given.data, run.schema, drawn)
 
 
 def schema_of(release: Release) -> Schema:
@@ -118,5 +120,12 @@ def table_of(
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    data = read(original, options=options).data
-    return Table.from_arrow(data, schema or schema_of(release), one_row=one_row)
+    return encoded(read(original, options=options).data, schema or schema_of(release), one_row)
+
+
+def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -> Table:
+    """A table as codes, beside the population that its schema names."""
+    people = schema.population
+    named = people is not None and not isinstance(people, int | float)
+    population = read(people).data if named else None
+    return Table.from_arrow(data, schema, one_row=one_row, population=population)
