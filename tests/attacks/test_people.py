@@ -91,6 +91,26 @@ def test_one_entry_for_each_person() -> None:
     assert "knows all rows of the person" in found.story
 
 
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_rows_in_boxes_that_overlap_are_counted_wherever_they_fit(seed: int) -> None:
+    """A person's row fits another one of his if the box of its group does, here worked out from the groups."""
+    data = visits(30, 20, seed).set_column(3, "ill", pa.array([str(row % 13) for row in range(30)]))
+    run = uc.publish(data, schema(), uc.Streamliner(l=2), policy="none", seed=seed)
+    table, classes = classes_of(run)
+    assert table.units is not None
+    age, sex = table["age"].codes.astype(int), table["sex"].codes.astype(int)
+    boxes = [(min(age[rows]), max(age[rows]), {sex[row] for row in rows}, rows) for rows in classes]
+    expected = np.zeros(int(table.units.max()) + 1)
+    overlapping = 0
+    for row, person in enumerate(table.units):
+        fitting = [rows for low, high, both, rows in boxes if low <= age[row] <= high and sex[row] in both]
+        overlapping += len(fitting) > 1
+        mine = sum(table.units[other] == person for rows in fitting for other in rows)
+        expected[person] = max(expected[person], mine / sum(map(len, fitting)))
+    assert overlapping
+    assert linked(run).after.identity.tolist() == pytest.approx(expected.tolist())
+
+
 def test_before_publication_somebody_is_found_by_any_of_his_rows() -> None:
     data = pa.table({"patient": [1, 1, 2, 3], "age": [30, 30, 30, 40], "sex": ["f"] * 4, "ill": ["a", "b", "a", "c"]})
     found = linked(uc.publish(data, schema(), uc.Mondrian(k=1), policy="none"))

@@ -112,7 +112,7 @@ def _own_rows(reading: Reading, asked: Targets, within: Integers, order: Integer
 
 
 def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) -> Integers:
-    """The box each of ``rows`` was published in: of those that cover its whole group, the smallest; -1 for none."""
+    """The box each of ``rows`` was published in: of those that cover its whole group, the tightest; -1 for none."""
     groups, of_row = np.unique(within[rows], return_inverse=True)
     members = np.flatnonzero(np.isin(within, groups))
     place = np.searchsorted(groups, within[members])
@@ -128,7 +128,7 @@ def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) ->
         fitting = candidates[offsets[group] : offsets[group + 1]]
         whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
         if len(whole):
-            own[group] = whole[boxes.weights[whole].argmin()]
+            own[group] = whole[np.bitwise_count(boxes.masks[whole]).sum(axis=1).argmin()]
     return own[of_row.reshape(-1)]
 
 

@@ -91,7 +91,7 @@ class Enumerable(Protocol):
 
 
 def lists_outcomes(method: Method, table: Table) -> bool:
-    """Whether a method says what it may make of a tiny table.
+    """Whether a method says what it may make of a tiny table in which every row is a person.
 
     >>> from undercover import CrossBucket, datasets
     >>> example = datasets.hospital("cross-bucket")
@@ -99,7 +99,7 @@ def lists_outcomes(method: Method, table: Table) -> bool:
     >>> [lists_outcomes(CrossBucket(k=2, l=2, variant=variant), table) for variant in ("safe", "paper")]
     [True, False]
     """
-    return isinstance(method, Enumerable) and method.outcomes(table) is not None
+    return table.units is None and isinstance(method, Enumerable) and method.outcomes(table) is not None
 
 
 @runtime_checkable

@@ -118,18 +118,10 @@ class Table:
     population: Table | None = None  # everybody the table is a sample of, where the schema names a table of them
 
     @classmethod
-    def from_arrow(
-        cls,
-        data: pa.Table,
-        schema: Schema,
-        *,
-        one_row: Randomness | None = None,
-        population: pa.Table | None = None,
-    ) -> Table:
+    def from_arrow(cls, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
         """Check ``data`` against ``schema`` and encode what will be needed of it.
 
-        ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``; ``population`` is the table
-        that the schema names.
+        ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``.
         """
         _check_shape(data, schema)
         units = None if schema.unit is None else units_of(_plain(data.column(schema.unit)), schema.unit)
@@ -171,26 +163,7 @@ class Table:
             people, units = np.unique(units, return_inverse=True)
             units = units.reshape(-1).astype(np.int64) if len(people) < len(rows) else None
         weights = None if weights is None else weights[rows]
-        table = cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
-        return table if population is None else replace(table, population=table._within(population))
-
-    def _within(self, population: pa.Table) -> Table:
-        """The population, which must have every value that the table has."""
-        names = self.schema.quasi_identifiers
-        settings = {name: replace(self.schema.column(name), kind=self[name].domain.kind) for name in names}
-        missing = "category" if self.schema.missing == "category" else "drop"
-        everybody = Table.from_arrow(
-            population,
-            Schema(quasi_identifiers=names, columns=settings, missing=missing),  # type: ignore[arg-type]
-        )
-        strangers = [
-            f"Nobody of the population has {listed(sorted(lacking))} in `{name}`. It must have everybody of the table."
-            for name in names
-            if (lacking := set(self[name].domain.labels) - set(everybody[name].domain.labels))
-        ]
-        if strangers:
-            raise DataError(strangers)
-        return everybody
+        return cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
 
     def __getitem__(self, name: str) -> EncodedColumn:
         return self.columns[name]

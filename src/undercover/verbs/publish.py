@@ -38,10 +38,10 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.encode import encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
-from undercover.verbs.store import encoded
 from undercover.verbs.together import counted
 from undercover.version import VERSION
 

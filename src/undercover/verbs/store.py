@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from undercover.errors import DataError, SchemaError
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
@@ -19,6 +17,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered
 
 
@@ -121,11 +120,3 @@ def table_of(
     if isinstance(original, Table):
         return original
     return encoded(read(original, options=options).data, schema or schema_of(release), one_row)
-
-
-def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -> Table:
-    """A table as codes, beside the population that its schema names."""
-    people = schema.population
-    named = people is not None and not isinstance(people, int | float)
-    population = read(people).data if named else None
-    return Table.from_arrow(data, schema, one_row=one_row, population=population)
