@@ -101,7 +101,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
         check_same_table(run, given)
         if isinstance(given, Table):
             return given
-        return Table.from_arrow(given.data, schema or _as_it_was(run), one_row=drawn)
+        return encoded(given.data, schema or _as_it_was(run), drawn)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
