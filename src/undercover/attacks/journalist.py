@@ -34,7 +34,8 @@ STORY = (
 )
 _HOW = {"table": "counted in a table of the population", "weight": "estimated by the sampling weights"}
 _SHARE = "estimated from the share of the population that is in the table"
-Integers, Floats = NDArray[np.int64], NDArray[np.float64]
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -171,12 +172,16 @@ def _people(original: Table, there: Integers, label: Integers, count: int) -> tu
     """
     weights = np.ones(original.n_rows) if original.weights is None else original.weights
     if original.units is None:
-        return np.bincount(label, minlength=count).astype(float), np.bincount(label, weights[there], minlength=count)
+        return _sums(label, np.ones(len(label)), count), _sums(label, weights[there], count)
     n_units = int(original.units.max()) + 1
     pairs, pair, rows = np.unique(label * n_units + original.units[there], return_inverse=True, return_counts=True)
     mean = np.bincount(pair.reshape(-1), weights[there]) / rows
     of_class = pairs // n_units
-    return np.bincount(of_class, minlength=count).astype(float), np.bincount(of_class, mean, minlength=count)
+    return _sums(of_class, np.ones(len(pairs)), count), _sums(of_class, mean, count)
+
+
+def _sums(label: Integers, values: NDArray[Any], count: int) -> Floats:
+    return np.bincount(label, values, minlength=count).astype(np.float64)
 
 
 def _counted(case: Case, population: Table, known: tuple[str, ...]) -> Floats:
@@ -185,7 +190,7 @@ def _counted(case: Case, population: Table, known: tuple[str, ...]) -> Floats:
     target_of, targets = distinct_rows(np.stack([population[name].codes for name in known], axis=1).astype(np.int64))
     offsets, members = match(boxes, targets, case.threads)
     each = np.repeat(np.bincount(target_of, minlength=len(targets)), np.diff(offsets))
-    return np.bincount(members, each, minlength=len(boxes.weights))
+    return _sums(members, each, len(boxes.weights))
 
 
 def _alike(original: Table, population: Table, known: tuple[str, ...], targets: Integers) -> Floats:

@@ -189,7 +189,8 @@ class Linkage:
         chance = case.own_chance(known)
         if chance is not None:
             after = replace(after, found=chance * after.identity)
-        rows, values = original.rows, {}
+        rows = original.rows
+        values: dict[str, Beliefs] = {}
         if original.units is not None:
             rows = first_rows(original)
             before, _ = of_people(before, case.raw, asked, None)

@@ -108,7 +108,7 @@ def _own_rows(reading: Reading, asked: Targets, within: Integers, order: Integer
         apart = np.flatnonzero(published & ~fits)
         own = own_boxes(boxes, asked, within, second[apart])
         fits[apart] = _covers(boxes, own, asked.targets[asked.target_of[first[apart]]])
-    return np.bincount(first, fits, minlength=len(order))
+    return np.bincount(first, fits, minlength=len(order)).astype(np.float64)
 
 
 def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) -> Integers:
