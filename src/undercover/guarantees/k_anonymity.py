@@ -84,7 +84,7 @@ class KAnonymity(Promise):
             int((found.sizes // np.maximum(found.most, 1)).min(initial=int(found.sizes.sum()))),
             bool(kept.all()),
             needs=per_unit.NEEDS,
-            note=f"Every class has rows of at least {people:,} different people.",
+            note=f"Every class has rows of at least {people:,} different `{self.per}`.",
             sense=self.sense,
             violating_rows=int(found.sizes[~kept].sum()),
             violators=np.flatnonzero(~kept),
