@@ -202,9 +202,8 @@ class _Judged:
                 continue
             codes = column.codes[np.searchsorted(original.rows, each.rows)]
             found = each.belief[name]
-            hit = (
-                harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (found - prior[codes] >= gain - _ROUNDING)
-            )
+            gained = found - each.prior.get(name, prior[codes])
+            hit = harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (gained >= gain - _ROUNDING)
             who = self.who(each.rows, hit)
             everybody.append(who)
             certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))
