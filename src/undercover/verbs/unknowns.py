@@ -81,9 +81,9 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
 
 def _other_class(run: Run) -> bool:
     """Whether the method is of another class than the built-in one of its name."""
-    method = run.release.method
-    return run.method is not None and (
-        method in plugins.BUILT_IN["methods"] and type(run.method) is not plugins.load("methods", method)
+    maker, name = run.method, run.release.method
+    return (
+        maker is not None and name in plugins.BUILT_IN["methods"] and type(maker) is not plugins.load("methods", name)
     )
 
 

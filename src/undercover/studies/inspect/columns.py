@@ -15,6 +15,7 @@ from undercover.model.kinds.dates import as_dates
 from undercover.model.kinds.settle import find
 from undercover.model.schema import Kind
 from undercover.model.table import kind_of, write_values
+from undercover.studies.inspect.neighbours import look_around
 from undercover.studies.inspect.roles import Evidence, Suggestion, suggest
 from undercover.studies.inspect.uniqueness import CodedColumn
 from undercover.studies.inspect.vocabulary import SuggestedRole
@@ -90,10 +91,17 @@ def code(data: pa.ChunkedArray) -> Values:
     )
 
 
-def guess_role(name: str, column: Values, rows: int, declared: Kind | None = None) -> Suggestion:
-    """The role the column should probably play."""
+def suggest_roles(
+    columns: Mapping[str, Values], rows: int, declared: Mapping[str, Kind | None] | None = None
+) -> dict[str, Suggestion]:
+    """The role each column should probably play: each by itself, then in the light of the others."""
+    evidence = {name: _evidence(name, column, rows, (declared or {}).get(name)) for name, column in columns.items()}
+    return look_around({name: suggest(known) for name, known in evidence.items()}, evidence)
+
+
+def _evidence(name: str, column: Values, rows: int, declared: Kind | None) -> Evidence:
     sample = _sample(column.values)
-    evidence = Evidence(
+    return Evidence(
         name=name,
         kind=declared or found_kind(column.values),
         rows=rows,
@@ -101,16 +109,28 @@ def guess_role(name: str, column: Values, rows: int, declared: Kind | None = Non
         missing=column.missing,
         whole_numbers=_whole(column.values),
         sample=sample,
+        numbers=_numbers(column.values),
     )
-    return suggest(evidence)
 
 
 def _sample(values: pa.Array) -> list[str]:
     """Some values of a text column, evenly spread over its dictionary; none of any other column."""
     if not _is_text(values.type):
         return []
+    return list(_spread(values).to_pylist())
+
+
+def _numbers(values: pa.Array) -> list[float]:
+    """Some values of a column of numbers, its ends among them; none of any other column."""
+    if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return []
+    ends = pc.min_max(values)
+    return [float(value) for value in (*_spread(values).to_pylist(), ends["min"].as_py(), ends["max"].as_py())]
+
+
+def _spread(values: pa.Array) -> pa.Array:
     step = max(1, len(values) // SAMPLE)
-    return list(values.take(pa.array(np.arange(0, len(values), step)[:SAMPLE])).to_pylist())
+    return values.take(pa.array(np.arange(0, len(values), step)[:SAMPLE]))
 
 
 def _is_text(arrow: pa.DataType) -> bool:
