@@ -68,6 +68,9 @@ def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert os.listdir(tmp_path) == ["tour"]
     assert sorted(os.listdir(out)) == sorted([OVERVIEW, "people.csv", *(planned.folder for planned in TOUR)])
+    linked = re.findall(r'href="([^"#:]+)"', (out / OVERVIEW).read_text())
+    assert len(linked) == 2 * len(TOUR)
+    assert all((out / place).is_file() for place in linked)  # those of withheld releases, too
     page = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", (out / OVERVIEW).read_text()))
     for planned in TOUR:
         assert verify(out / planned.folder).holds

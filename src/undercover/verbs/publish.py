@@ -14,6 +14,7 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
+from undercover.forms import read as read_release
 from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
@@ -48,6 +49,8 @@ from undercover.version import VERSION
 
 T = TypeVar("T")
 
+USELESS = 0.9
+"""The share of the cells of quasi-identifiers that are `*`, from which on a release is of no use."""
 PER_ROW = "The promises are per row: whoever has several rows is protected less than they say."
 
 
@@ -181,8 +184,9 @@ def publish_table(
     claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], told="verifying")
     _must_hold(found, len(claims))
+    warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
-    return replace(run, release=release, verification=found, timings=dict(at.seconds))
+    return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
 
 
 def _must_know_people(table: Table, method: Method) -> None:
@@ -278,6 +282,17 @@ def _without(table: Table, dropped: Sequence[str]) -> Table:
     return replace(table, schema=kept, columns=columns)
 
 
+def _of_use(release: Release) -> list[str]:
+    """That a release says next to nothing of quasi-identifiers."""
+    unsaid = read_release(release).unsaid
+    if unsaid < USELESS:
+        return []
+    return [
+        f"{unsaid:.0%} of the cells of quasi-identifiers are `*`: the release says next to nothing about them. Ask for "
+        "less (a smaller k or l), name fewer quasi-identifiers, or give hierarchies to those without an order."
+    ]
+
+
 def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     """What the holder should know of the input."""
     warnings = []
@@ -296,6 +311,10 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    for column in run.release.tables[0].columns:
+        form = table.schema.column(column.name).format
+        if column.form == "value" and form not in (None, "YYYY-MM-DD"):
+            warnings.append(f"`{column.name}` is published in ISO form, YYYY-MM-DD, not as it is written, {form}.")
     if run.randomness["source"] == "seed":
         warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings

@@ -4,10 +4,11 @@ LeFevre, DeWitt & Ramakrishnan 2005, "Incognito: Efficient Full-Domain K-Anonymi
 et al. 2006; Xiao & Tao 2006 for the frequency form) or t-closeness (Li et al. 2007) as a further condition on classes.
 
 Deviations: see :mod:`undercover.steps.lattice.lattice` for the search and :mod:`undercover.steps.lattice.choice`
-for which node is published. A column without a hierarchy is published as it is or not at all (``*``). With
-``suppression`` rows of classes that fail are left out, up to a share of the rows; t-closeness then refers to the rows
-that are left. With k alone everything follows from the quasi-identifiers, so knowing the algorithm tells nothing beyond
-the release. An l- or t-check looks at sensitive values, and ``algorithm_safe`` is false.
+for which node is published. A column without a hierarchy has levels of its own where its values have an order, and is
+published as it is or not at all (``*``) where they have none. With ``suppression`` rows of classes that fail are left
+out, up to a share of the rows; t-closeness then refers to the rows that are left. With k alone everything follows from
+the quasi-identifiers, so knowing the algorithm tells nothing beyond the release. An l- or t-check looks at sensitive
+values, and ``algorithm_safe`` is false.
 """
 
 from __future__ import annotations
