@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.methods.mutual_cover.tables import USUAL_GAP
-from undercover.model.about import About, Drawing, Example, Stop, Sweep
+from undercover.model.about import About, Drawing, Example, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -284,6 +284,13 @@ def _ends(figures: Mapping[str, Any]) -> dict[str, float]:
     return {"mean": float(figures["mean"]), "max": float(figures["max"])}
 
 
+
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """delta hides the row, l the value; groups are dealt at random where values of others are known."""
+    beside = {"robust": True} if wanted.policy.known_values else {}
+    return [{"delta": f"1/{wanted.k}", "l": l, **beside} for l in wanted.ls]
+
+
 ABOUT = About(
     title="Mutual cover",
     did=did,
@@ -301,6 +308,7 @@ ABOUT = About(
         Sweep("Mutual cover", "l", (2, 4, 8), {"delta": "1/5"}),
         Sweep("Mutual cover, the paper's", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10, "variant": "paper"}),
     ),
+    candidates=candidates,
     tour=(Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=1),),
     examples=(
         Example({"delta": "1/2", "l": 2}, "safe"),
