@@ -48,10 +48,12 @@ from undercover.model.queries import NoneOf as NoneOf
 from undercover.model.queries import OneOf as OneOf
 from undercover.model.queries import SumQuery as SumQuery
 from undercover.model.release import Release as Release
+from undercover.model.policy import Policy as Policy
 from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema
 from undercover.model.table import Table as Table
+from undercover.model.verdict import Verdict as Verdict
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
 from undercover.utility.queries.counts import QueryError as QueryError

@@ -26,6 +26,7 @@ from undercover.attacks.views import linkage_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable
 from undercover.parameters import Within, check
 
@@ -58,6 +59,7 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
+    posterior: bool = True  # whether what he believes is what the form's law says
 
     @property
     def story(self) -> str:
@@ -100,6 +102,12 @@ class LinkageResult(Viewable):
             },
             "worst_rows": self.worst_rows(),
         }
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """Everybody's row and values; where rows fit by chance, how often he is right."""
+        if self.p_match is None and self.posterior:
+            return (Exposure(self.attack, self.rows, self.after.identity, self.after.attribute),)
+        return (Exposure(self.attack, self.rows, rate=float(self.after.identity.mean())),)
 
     def view(self) -> View:
         """What it shows."""
@@ -177,6 +185,7 @@ class Linkage:
             after=after,
             baseline=case.baseline(),
             told=reading.story,
+            posterior=reading.posterior,
         )
 
     def _subsets(self, case: Case, known: tuple[str, ...], p: float) -> LinkageResult:

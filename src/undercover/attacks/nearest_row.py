@@ -27,6 +27,7 @@ from undercover.forms.meaning import domain_values
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import EncodedColumn
 from undercover.model.value_distance import NUMERIC, ValueDistance
+from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
@@ -83,6 +84,12 @@ class NearestRowResult(Viewable):
             "certain": {way: int((found == 1).sum()) for way, found in self.identity.items()},
             "baseline": dict(self.baseline),
         }
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """How often the row he takes is the person's own."""
+        found = self._mean(self.identity[self.best])
+        ends = tuple(found["interval"]) if "interval" in found else None
+        return (Exposure("nearest-row", self.rows, rate=found["mean"], interval=ends),)
 
     def _mean(self, found: Floats) -> dict[str, Any]:
         return mean_with_interval(found, sampled=len(self.rows) < self.people)

@@ -24,6 +24,7 @@ from undercover.attacks.belief_curve import belief_chart, belief_curve, shares_a
 from undercover.attacks.views import NUMBERS
 from undercover.forms.case import Case
 from undercover.model.protocols import Effort, Progress, no_progress
+from undercover.model.verdict import Exposure, one_struck_out
 from undercover.model.view import View, Viewable, certainty, facts, table
 
 STORY = (
@@ -42,6 +43,16 @@ class ToldGroupsResult(Viewable):
     identity: Floats  # (n_people,)
     attribute: Mapping[str, Floats]  # sensitive column -> belief in the true value
     baseline: Mapping[str, Any]
+    rows: NDArray[np.int64]  # input row of each person
+    sizes: NDArray[np.int64]  # of everybody's group
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """Everybody's row and values; and the same for somebody who knows one value of the group besides."""
+        known = {name: one_struck_out(found, self.sizes) for name, found in self.attribute.items()}
+        return (
+            Exposure("told-groups", self.rows, self.identity, self.attribute),
+            Exposure("told-groups", self.rows, belief=known, known_values=True),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Means, worst cases, the people he is certain of, and the curve between."""
@@ -130,4 +141,4 @@ class ToldGroups:
             value = column.codes[dealt.published].astype(np.int64)  # of everybody, where the run says it stands
             keys = dealt.groups * len(column.labels) + value
             attribute[name] = np.bincount(keys)[keys] / sizes
-        return ToldGroupsResult(1 / sizes, attribute, case.baseline())
+        return ToldGroupsResult(1 / sizes, attribute, case.baseline(), case.original.rows, sizes)

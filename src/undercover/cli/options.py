@@ -31,6 +31,9 @@ Require = Annotated[
     list[str] | None,
     typer.Option(help="What must hold, such as k=5, l=3, distinct-l=3, t=0.2, growth=0.25 or rho1=0.2,rho2=0.5."),
 ]
+PolicyName = Annotated[
+    str | None, typer.Option("--policy", help="What may happen to people: standard, open, research, none, or a file.")
+]
 LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="A private record of who was published before.")]
 DespiteEarlier = Annotated[bool, typer.Option(help="Publish although earlier releases of the same people break it.")]
 NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]

@@ -48,7 +48,7 @@ def print_result(result: Viewable, as_json: bool) -> None:
 def print_view(view: View) -> None:
     """What a result shows, but for its pictures and folded tables."""
     screen = console()
-    style = {"good": "bold green", "plain": "bold", "bad": "bold red"}[view.verdict]
+    style = {"good": "bold green", "plain": "bold", "care": "bold yellow", "bad": "bold red"}[view.verdict]
     screen.print(f"{view.title}: {view.said}" if view.said else view.title, style=style, markup=False)
     for part in (view.story, *view.parts):
         if isinstance(part, View):

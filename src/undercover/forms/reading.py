@@ -80,6 +80,15 @@ class Reading:
     form: Any
     """Of the release; every form's own reading knows its class."""
 
+    @property
+    def posterior(self) -> bool:
+        """Whether the rows that fit, weighed by the form's law, are what somebody may believe of a person.
+
+        Where quasi-identifiers were drawn and values are their rows' own they are not: a row that fits is there by
+        chance, and so is one that does not.
+        """
+        return self.covers or self.among is not None
+
     def __init__(self, release: Release) -> None:
         self.release = copy(release)  # which does not keep this reading in turn: a circle of tables is freed late
         self.form = release.form

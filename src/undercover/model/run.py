@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover import plugins
 from undercover.model.form import Form
 from undercover.model.groups import Groups
+from undercover.model.policy import STANDARD, Policy
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.model.view import Shown
+from undercover.model.verdict import Verdict
+from undercover.model.view import Shown, Viewable
 
 if TYPE_CHECKING:
     from undercover.model.protocols import Method
@@ -64,6 +68,20 @@ class Run(Shown):
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
     method: Method | None = field(default=None, compare=False, repr=False)
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
+    policy: Policy = STANDARD  # what may happen to the people of the table
+    judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
+
+    @cached_property
+    def attacks(self) -> tuple[Viewable, ...]:
+        """What every attack of the report finds; none where the original is not at hand."""
+        found: tuple[Viewable, ...] = plugins.find("undercover.verbs.report:attacks_on")(self)
+        return found
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether it may be published, by what these attacks do to people and by its policy."""
+        found: Verdict = self.judged or plugins.find("undercover.verbs.judge:judge")(self)
+        return found
 
     def __repr__(self) -> str:
         return (

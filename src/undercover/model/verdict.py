@@ -21,8 +21,9 @@ Status = Literal["ready", "decide", "do not publish"]
 Weight = Literal["stop", "ask", "note"]
 Floats = NDArray[np.float64]
 
+SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
 TITLES: Mapping[Status, str] = {"ready": "Ready", "decide": "Decide", "do not publish": "Do not publish"}
-_COLOURS: Mapping[Status, Colour] = {"ready": "good", "decide": "plain", "do not publish": "bad"}
+_COLOURS: Mapping[Status, Colour] = {"ready": "good", "decide": "care", "do not publish": "bad"}
 _MEANING: Mapping[Status, str] = {
     "ready": "No limit of the policy is exceeded, by any attack that applies.",
     "decide": "No limit of the policy is exceeded, and something is not known. You decide.",
@@ -49,6 +50,16 @@ class Exposure:
     population: bool = False  # he does not know that his victim is in the table
 
 
+def one_struck_out(shares: Floats, sizes: NDArray[np.int64]) -> Floats:
+    """Shares of a value among so many once another value of them is known and struck out.
+
+    >>> one_struck_out(np.array([0.25, 1.0]), np.array([4, 3])).round(3).tolist()
+    [0.333, 1.0]
+    """
+    left: Floats = np.where(shares < 1, shares * sizes / np.maximum(sizes - 1, 1), 1.0)
+    return left
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reason:
     """Why a verdict is what it is: a sentence that counts people.
@@ -67,6 +78,11 @@ class Reason:
     attack: str = ""
     limit: float | None = None
     actual: float | None = None
+
+    def sentence(self) -> str:
+        """What it says, what a regulator calls it, and what to change."""
+        called = f" [{self.regulator}]" if self.regulator else ""
+        return f"{self.text}{called}{' ' if self.change else ''}{self.change}"
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON; what does not apply is left out."""
@@ -118,7 +134,7 @@ class Verdict(Viewable):
         return {
             "verdict": self.title,
             "policy": self.policy.to_dict(),
-            "reasons": [reason.to_dict() for reason in self.reasons],
+            "reasons": [reason.to_dict() for reason in self.ordered()],
         }
 
     @classmethod
@@ -129,10 +145,10 @@ class Verdict(Viewable):
     def view(self) -> View:
         """The verdict, its reasons and what to change."""
         said = "Nothing was judged: the policy is `none`." if not self.policy.judges else _MEANING[self.status]
-        parts: list[Part] = [f"{said} Policy: {self.policy.name}." if self.policy.judges else said]
-        parts += [_said(reason) for reason in self.ordered()]
+        parts: list[Part] = [Said(f"{said} Policy: {self.policy.name}." if self.policy.judges else said)]
+        parts += [Said(reason.sentence()) for reason in self.ordered() if self.policy.judges]
         colour = _COLOURS[self.status] if self.policy.judges else "plain"
-        return View("verdict", self.title, tuple(parts), colour, self.title, private=True)
+        return View("verdict", "Verdict", tuple(parts), colour, self.title, private=True)
 
     def ordered(self) -> Sequence[Reason]:
         """The reasons, the weightiest first."""
@@ -140,8 +156,3 @@ class Verdict(Viewable):
 
     def __repr__(self) -> str:
         return f"<{self.title} under {self.policy.name}: {len(self.reasons)} reasons; .reasons has them>"
-
-
-def _said(reason: Reason) -> Said | str:
-    called = f" ({reason.regulator})" if reason.regulator else ""
-    return f"{reason.text}{called}{' ' if reason.change else ''}{reason.change}"

@@ -17,7 +17,7 @@ from undercover import plugins
 from undercover.model import figures
 
 Sense = Literal["risk", "before", "baseline", "cost", "count", "signed", "seconds", "plain"]
-Verdict = Literal["good", "plain", "bad"]
+Verdict = Literal["good", "plain", "care", "bad"]
 
 INK = "currentColor"
 # Okabe & Ito 2008: told apart by people with any of the usual colour deficiencies, and by their lightness in print.
@@ -192,6 +192,10 @@ class Viewable(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
         raise NotImplementedError
+
+    def exposures(self) -> Sequence[Any]:
+        """What an attack reaches on each person, for a policy to judge: :class:`~undercover.model.verdict.Exposure`."""
+        return ()
 
     def view(self) -> View:
         """What it shows; of an attack that has nothing else, its story."""

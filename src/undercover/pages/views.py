@@ -14,7 +14,7 @@ from undercover.pages.jinja import environment, render
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-EDGES = {"good": "#009e73", "plain": "#0072b2", "bad": "#d55e00"}
+EDGES = {"good": "#009e73", "plain": "#0072b2", "care": "#e69f00", "bad": "#d55e00"}
 _MOST_ROWS = 12
 
 

@@ -144,7 +144,7 @@ def _take(
 def save(run: Run, place: Path, summary: Mapping[str, Any], draw: Draw) -> None:
     """Write a release; its report is drawn when its turn comes."""
     sheet = datasheet_html(datasheet_summary(run.release))
-    folder.save(run, place, report="", summary=summary, datasheet=sheet)
+    folder.save(run, place, report="", summary=summary, datasheet=sheet, verdict=run.verdict)
     draw(summary, place / "private" / "report.html")
 
 

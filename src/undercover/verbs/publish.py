@@ -21,6 +21,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
+from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
     Engine,
     Method,
@@ -36,6 +37,7 @@ from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.joint import with_published
+from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -77,6 +79,7 @@ def publish(
     options: ReadOptions | None = None,
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Run:
     """Anonymise a table and verify the result.
@@ -102,6 +105,9 @@ def publish(
         whoever has all releases of them. The run is entered when it is saved.
     despite_earlier
         Publish although the promise does not hold together with earlier releases; the run says so.
+    policy
+        What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
+        :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
     progress
         Called with a stage and the share of it that is done.
 
@@ -123,12 +129,14 @@ def publish(
     True
     """
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
+    limits = policy_of(policy)
     at = Stages(progress)
     method = with_published(method, schema)
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
+    check_policy(limits, table)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
@@ -141,7 +149,7 @@ def publish(
         source["asked"] = schema_to_mapping(schema)
     release = run.release.changed(frame=given.frame)
     warnings = (*run.warnings, *_of_input(table, given, run), *despite)
-    run = replace(run, release=release, source=source, warnings=warnings)
+    run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=progress)

@@ -37,7 +37,6 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     if verification is None:
         progress("verifying", 0.0)
         verification = verify_private(verify_release(run.release), run)
-    attacks: list[Viewable] = []
     measures = None
     if run.original is not None:
         progress("attacking and measuring", 0.0)
@@ -46,9 +45,14 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
         with ThreadPoolExecutor(1) as beside:
             counts, sums = about_each(run.release, queries), sums_of_each(case.original, run.release, queries)
             measured = beside.submit(measure, case, query_error=counts, sum_error=sums)
-            attacks = attacked(case)
+            run.verdict  # noqa: B018  (attacks, and judges what they found)
             measures = measured.result()
-    return summarize_run(run, verification=verification, attacks=attacks, measures=measures)
+    return summarize_run(run, verification=verification, attacks=run.attacks, measures=measures)
+
+
+def attacks_on(run: Run) -> tuple[Viewable, ...]:
+    """What every attack of a report finds in a run; none where its original is not at hand."""
+    return () if run.original is None else tuple(attacked(Case.of(run)))
 
 
 def attacked(case: Case) -> list[Viewable]:

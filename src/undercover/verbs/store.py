@@ -62,6 +62,7 @@ def save(
             summary=facts,
             datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
             sign=sign,
+            verdict=run.verdict,
         )
 
 

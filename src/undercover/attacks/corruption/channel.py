@@ -34,6 +34,7 @@ from undercover.model.channel import Channel
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, Part, Verdict, View, Viewable, facts, say, table
 from undercover.parameters import Within, check
 from undercover.randomness import Randomness
@@ -65,6 +66,11 @@ class CorruptionResult(Viewable):
     plain: tuple[Mapping[str, Any], ...]
     skew: float
     bound: Bound
+    one_known: Exposure = field(repr=False)
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What is believed of everybody's value by somebody who knows that of one other."""
+        return (self.one_known,)
 
     @property
     def worst_growth(self) -> float:
@@ -223,6 +229,9 @@ class Corruption:
             plain=tuple(plain),
             skew=skew,
             bound=bound,
+            one_known=Exposure(
+                "corruption", original.rows, belief={original.schema.sensitive[0]: view.one_known()}, known_values=True
+            ),
         )
 
     def victim(
@@ -317,13 +326,10 @@ class _View:
             on_seen, on_own = everywhere[seen], everywhere[self.own]
             largest, of_others = float(everywhere.max()), everywhere[seen]
         known, alike = self._corrupted(corrupted)
-        owned = p * on_seen + u
         left = self.sizes[self.cell] - 1 - known
         others = known * u + p * alike + left * (p * of_others + u)
-        ownership = np.divide(owned, owned + others, out=np.zeros(len(seen)), where=owned + others > 0)
-        kept = np.divide(ownership, owned, out=np.zeros(len(seen)), where=owned > 0)
+        ownership, kept, confidence = self._believed(on_seen, on_own, others)
         growth = kept * on_seen * (u + p) - ownership * on_seen
-        confidence = kept * on_own * (u + p * (self.own == seen)) + (1 - ownership) * on_own
         return {
             "growth": {"mean": float(growth.mean()), "max": float(growth.max())},
             "bound": growth_bound(
@@ -334,6 +340,28 @@ class _View:
             "baseline": {"mean": float(on_own.mean()), "max": float(on_own.max())},
             "certain_rows": int((confidence > 1 - 1e-12).sum()),
         }
+
+    def one_known(self) -> Floats:
+        """What is believed of everybody's true value, overall shares the prior, where one other's value is known.
+
+        That is somebody of the cell who does not have the value seen, where there is one: he makes it the victim's.
+        """
+        p, u, size = float(self.noise.p), float(self.noise.u), self.sizes[self.cell]
+        overall = self._prior("overall")
+        on_seen, on_own = overall[self.seen[self.cell]], overall[self.own]
+        _, alike = self._corrupted(np.ones(len(size), dtype=bool))
+        known = np.minimum(size - 1, 1)
+        all_alike = (alike == size - 1) & (known > 0)
+        others = known * u + p * all_alike + (size - 1 - known) * (p * on_seen + u)
+        return self._believed(on_seen, on_own, others)[2]
+
+    def _believed(self, on_seen: Floats, on_own: Floats, others: Floats) -> tuple[Floats, Floats, Floats]:
+        """That the row is the victim's, the same by what it owes to the prior, and the belief in the true value."""
+        p, u, seen = float(self.noise.p), float(self.noise.u), self.seen[self.cell]
+        owned = p * on_seen + u
+        ownership = np.divide(owned, owned + others, out=np.zeros(len(seen)), where=owned + others > 0)
+        kept = np.divide(ownership, owned, out=np.zeros(len(seen)), where=owned > 0)
+        return ownership, kept, kept * on_own * (u + p * (self.own == seen)) + (1 - ownership) * on_own
 
     def plain(self, corrupted: NDArray[np.bool_]) -> dict[str, Any]:
         """What is believed of everybody where the cells are published with everybody's true value."""

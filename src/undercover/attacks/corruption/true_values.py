@@ -33,6 +33,7 @@ from undercover.forms.reading import Reading
 from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
+from undercover.model.verdict import Exposure, one_struck_out
 from undercover.model.view import View, Viewable, facts, say, table
 from undercover.randomness import Randomness
 
@@ -51,7 +52,13 @@ class OrdinaryCorruptionResult(Viewable):
     people: int
     baseline: Mapping[str, float]
     sweep: tuple[Mapping[str, Any], ...]
+    rows: NDArray[np.int64] = field(repr=False)  # input row of each person
+    one_known: Mapping[str, NDArray[np.float64]] = field(repr=False)  # belief in the true value, one other's known
     story: str = field(default=STORY, repr=False)
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """What is believed of everybody's values by somebody who knows that of one other."""
+        return (Exposure("ordinary-corruption", self.rows, belief=self.one_known, known_values=True),)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values."""
@@ -139,6 +146,9 @@ class OrdinaryCorruption:
         for name in sensitive:
             key, count = number(label * original[name].domain.size + original[name].codes[inside])
             pairs[name] = key, np.bincount(key, minlength=count)
+        one_known = {
+            name: one_struck_out(counts[key] / sizes[label], sizes[label]) for name, (key, counts) in pairs.items()
+        }
         sweep = []
         for share in self.shares:
             corrupted = rank < round(share * n)
@@ -155,7 +165,7 @@ class OrdinaryCorruption:
                 }
             sweep.append({"share": float(share), "attribute": attribute})
         guessing = {name: case.guessing(name)["mean"] for name in sensitive}
-        return OrdinaryCorruptionResult(n, guessing, tuple(sweep))
+        return OrdinaryCorruptionResult(n, guessing, tuple(sweep), run.rows, one_known)
 
 
 def full_corruption(

@@ -27,6 +27,7 @@ from undercover.forms.dealt.rows import row_codes
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
+from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable
 from undercover.randomness import Randomness
 
@@ -76,6 +77,14 @@ class PartialKnowledgeResult(Viewable):
             "sweep_before": [dict(entry) for entry in self.sweep_before],
             **({"told": self.told} if self.told else {}),
         }
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """How often he is right at the best P, where values were drawn; else linkage knows more."""
+        if not self.drawn:
+            return ()
+        best = max((entry["identity"] for entry in self.sweep), key=lambda found: float(found["mean"]))
+        ends = (best["low"], best["high"]) if "low" in best else None
+        return (Exposure("p-match", np.empty(0, np.int64), rate=best["mean"], interval=ends),)
 
     def view(self) -> View:
         """What it shows."""

@@ -34,9 +34,11 @@ from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
 from undercover.model.groups import Groups
+from undercover.model.policy import STANDARD
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
+from undercover.model.verdict import Verdict
 from undercover.version import VERSION
 
 _FRAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -53,12 +55,14 @@ def save(
     summary: Mapping[str, Any] | None = None,
     datasheet: str | None = None,
     sign: str | os.PathLike[str] | None = None,
+    verdict: Verdict | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
-    every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key. The manifest hashes
-    every public file, and the private run keeps what the manifest says: the two parts are bound to each other.
+    every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
+    kept with the run. The manifest hashes every public file, and the private run keeps what the manifest says: the two
+    parts are bound to each other.
     """
     if format not in ("csv", "parquet"):
         raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
@@ -72,7 +76,7 @@ def save(
         manifest = write_tables(release, public, format=format)
         if key is not None:
             write_signature(public, key)
-        _write_private(run, folder / "private", report, manifest)
+        _write_private(run, folder / "private", report, manifest, verdict)
         if summary is not None:
             (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
     return Path(directory)
@@ -106,6 +110,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])
         method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
+        judged = Verdict.of(content["judged"]) if "judged" in content else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
     public = read_public(place / "public")
@@ -132,6 +137,8 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
         recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
+        policy=STANDARD if judged is None else judged.policy,
+        judged=judged,
     )
     return run, replace(public, recorded=content.get("release"))
 
@@ -171,7 +178,9 @@ def _check_public(run: Run, datasheet: str | None) -> None:
         raise InternalError("The seed is about to be published.")
 
 
-def _write_private(run: Run, folder: Path, report: str | None, manifest: Mapping[str, Any]) -> None:
+def _write_private(
+    run: Run, folder: Path, report: str | None, manifest: Mapping[str, Any], verdict: Verdict | None
+) -> None:
     bad = [name for name in run.frames if not _FRAME.fullmatch(name) or name in _RESERVED]
     if bad:
         raise InternalError(f"Names that cannot be files of a run: {bad}.")
@@ -189,6 +198,7 @@ def _write_private(run: Run, folder: Path, report: str | None, manifest: Mapping
         "diagnostics": run.diagnostics,
         "frames": list(run.frames),
         "warnings": list(run.warnings),
+        **({} if verdict is None else {"judged": verdict.to_dict()}),
     }
     (folder / "run.json").write_text(as_json(content), encoding="utf-8")
     write_parquet(_group_table(run), folder / "groups.parquet")

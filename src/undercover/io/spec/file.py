@@ -76,6 +76,12 @@ class LedgerPart(_Part):
     file: str
 
 
+class PolicyPart(BaseModel):
+    """``[policy]``: what may happen to people; checked by the policy itself."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+
 class SpecFile(_Part):
     """The whole file."""
 
@@ -85,6 +91,7 @@ class SpecFile(_Part):
     method: NamedPart | None = None
     require: list[NamedPart] = Field(default_factory=list)
     ledger: LedgerPart | None = None
+    policy: PolicyPart | None = None
 
 
 _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 
 import pyarrow as pa
 
-from undercover.errors import HierarchyError, SchemaError, unknown
+from undercover.errors import HierarchyError, ParameterError, SchemaError, unknown
 from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.distance_file import read_distances
@@ -23,6 +23,7 @@ from undercover.io.source import ReadOptions
 from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
@@ -59,6 +60,7 @@ class Spec:
     recipes: Mapping[str, HierarchyRecipe] = field(default_factory=dict)
     path: Path | None = None
     ledger: Path | None = None
+    policy: Policy | None = None
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -105,6 +107,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
             schema = Schema(**roles, **_who(parts, folder or Path()), columns=columns, missing=parts.data.missing)
         except SchemaError as error:
             problems += error.problems
+    policy = _policy(parts, problems)
     if problems:
         raise SchemaError(problems)
     data = parts.data
@@ -123,6 +126,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         options=options,
         recipes=recipes,
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
+        policy=policy,
     )
 
 
@@ -233,6 +237,16 @@ def _distance(place: str, value: str | None, folder: Path, problems: list[str]) 
         return read_distances(folder / value)
     except SchemaError as error:
         problems += [f"`{place}`: {problem}" for problem in error.problems]
+        return None
+
+
+def _policy(parts: SpecFile, problems: list[str]) -> Policy | None:
+    if parts.policy is None:
+        return None
+    try:
+        return policy_of(parts.policy.model_extra or {})
+    except ParameterError as error:
+        problems += [f"[policy]: {problem}" for problem in error.problems]
         return None
 
 

@@ -32,6 +32,7 @@ from undercover.methods.mutual_cover.kernels import Tables
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
+from undercover.model.verdict import Exposure
 from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import AtLeast, check
 
@@ -71,11 +72,16 @@ class InformedResult(Viewable):
     exact: NDArray[np.bool_]
     sizes: NDArray[np.int64]  # of the person's group
     shares: Floats  # of the true sensitive value in the group
+    sensitive: str
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
         return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+
+    def exposures(self) -> tuple[Exposure, ...]:
+        """Everybody's row and value, by what was drawn from."""
+        return (Exposure("informed", self.rows, self.identity, {self.sensitive: self.attribute}),)
 
     def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
         """The people he is surest of; for the holder's eyes only."""
@@ -200,7 +206,8 @@ class Informed:
         sizes = groups.sizes[groups.labels]
         pairs = groups.labels.astype(np.int64) * (int(secret.max()) + 1) + secret
         _, pair, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        return InformedResult(names, original.rows, *beliefs, sizes, counts[pair] / sizes)
+        sensitive = original.schema.sensitive[0]
+        return InformedResult(names, original.rows, *beliefs, sizes, counts[pair] / sizes, sensitive)
 
 
 def _figures(believed: Floats, hits: Floats) -> dict[str, Any]:

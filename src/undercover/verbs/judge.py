@@ -1,0 +1,276 @@
+"""Judge: what the attacks of the report do to people, held against the limits of a policy.
+
+A limit that is exceeded stops the release. Something that nobody knows (what a person is, whether a column was thought
+of, whether a plug-in is as safe as it says) is for the holder to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.errors import ParameterError, UnreachableError, listed, unknown
+from undercover.forms.case import Case
+from undercover.forms.disclosure import distinct_rows
+from undercover.model.figures import baseline, number, risk
+from undercover.model.policy import Policy
+from undercover.model.run import Run
+from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Exposure, Reason, Verdict
+from undercover.verbs.unknowns import algorithm, unknowns
+
+_ROUNDING = 1e-9
+
+
+def check_policy(policy: Policy, table: Table) -> None:
+    """Refuse a policy that speaks of columns or values the table does not have, or that no release of it can meet."""
+    problems = []
+    for name, values in policy.harmful.items():
+        if name not in table.schema.sensitive:
+            problems.append(unknown("Sensitive column", name, table.schema.sensitive))
+            continue
+        possible = dict.fromkeys((*table[name].domain.labels, *(table.schema.column(name).domain or ())))
+        problems += [
+            unknown(f"Harmful value of `{name}`:", value, possible) for value in values if value not in possible
+        ]
+    if problems:
+        raise ParameterError(problems)
+    people = _count(_persons(table))
+    if policy.found is not None and policy.found * people < 1:
+        raise UnreachableError(
+            f"The policy allows a row to be found with at most {risk(float(policy.found))}, and there are {people:,} "
+            f"people: whoever guesses finds one with {risk(1 / people)}. Nearest: found = {1 / people:.3g}.",
+            best={"found": 1 / people},
+        )
+
+
+def judge(run: Run) -> Verdict:
+    """The verdict over a run that still knows its original, by the attacks its report shows."""
+    policy = run.policy
+    if run.original is None:
+        what = "what happens to people: the original table is not at hand, and the run was saved before verdicts were"
+        return Verdict(policy, (_unjudged("original", what, ""),))
+    if not policy.judges:
+        return Verdict(policy, (Reason(kind="policy", weight="note", text="Nothing was judged: the policy is none."),))
+    judged = _Judged(policy, Case.of(run), tuple(each for found in run.attacks for each in found.exposures()))
+    limits = (*judged.found(), *judged.exposed(), *judged.singled_out(), *judged.membership(), *algorithm(run))
+    return Verdict(policy, (*limits, *unknowns(run, judged.case.original)))
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """The people of a table, what attacks reach on them, and what may be reached."""
+
+    policy: Policy
+    case: Case
+    exposures: tuple[Exposure, ...]
+
+    @cached_property
+    def persons(self) -> NDArray[np.int64]:
+        """(n_rows,) number of the person of each row."""
+        return _persons(self.case.original)
+
+    @cached_property
+    def people(self) -> int:
+        """How many there are."""
+        return _count(self.persons)
+
+    def who(self, rows: NDArray[np.int64], hit: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The people among the input rows that something was found of."""
+        places = np.searchsorted(self.case.original.rows, rows[hit])
+        return np.unique(self.persons[places])
+
+    def found(self) -> Iterator[Reason]:
+        """How surely somebody's row is found."""
+        limit = self.policy.found
+        if limit is None:
+            return
+        most = float(limit) + _ROUNDING
+        allowed = f"at most {baseline(float(limit))} is allowed"
+        judged = [each for each in self.exposures if each.population is not self.policy.presence_known]
+        by_person = [each for each in judged if each.found is not None]
+        if not self.policy.presence_known and not by_person:
+            what = "how likely a row is found among the people of the population: say `weight` or `population`"
+            yield _unjudged("found", what, SINGLING_OUT)
+            return
+        over = [(each, self.who(each.rows, each.found > most)) for each in by_person if each.found is not None]
+        if any(len(who) for _, who in over):
+            worst = max(float(each.found.max()) for each in by_person if each.found is not None)
+            who = np.unique(np.concatenate([who for _, who in over]))
+            name = max(over, key=lambda entry: len(entry[1]))[0].attack
+            yield Reason(
+                kind="found",
+                weight="stop",
+                text=f"{_people(len(who))}: their row is found with up to {risk(worst)}; {allowed}.",
+                people=len(who),
+                regulator=SINGLING_OUT,
+                change=f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns.",
+                attack=name,
+                limit=float(limit),
+                actual=worst,
+            )
+        yield from (reason for each in judged for reason in self._rate(each, most, allowed))
+        if not judged:
+            yield _unjudged("found", "how likely anybody's row is found: no attack that tells applies", SINGLING_OUT)
+
+    def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
+        """An attacker whose luck with one draw is all that is known."""
+        ends = exposure.interval
+        if exposure.rate is None or max(exposure.rate, (ends or (0, 0))[1]) <= most:
+            return
+        sure = (ends or (exposure.rate, 0))[0] > most
+        about = "" if ends is None else f" (of a sample; {baseline(ends[0])} to {risk(ends[1])})"
+        yield Reason(
+            kind="found",
+            weight="stop" if sure else "ask",
+            text=f"{risk(exposure.rate)} of all people are found by the attack `{exposure.attack}`{about}; {allowed}.",
+            people=round(exposure.rate * self.people),
+            regulator=SINGLING_OUT,
+            change="Move values further, or ask for larger groups.",
+            attack=exposure.attack,
+            limit=most - _ROUNDING,
+            actual=exposure.rate,
+        )
+
+    def exposed(self) -> Iterator[Reason]:
+        """Whose true sensitive value is believed, and more than without the release."""
+        if self.policy.belief is None:
+            return
+        found = {name: self._exposed_by(name) for name in self.case.original.schema.sensitive}
+        everybody = [who for who, _, _ in found.values()]
+        share = len(np.unique(np.concatenate(everybody))) / self.people if everybody else 0.0
+        stops = share > float(self.policy.exposed) + _ROUNDING
+        for name, (who, certain, attack) in found.items():
+            if not len(who):
+                continue
+            sure = f"believed with at least {baseline(float(self.policy.belief))}"
+            if certain:
+                sure = "certain" if certain == len(who) else f"{sure}, and certain of {number(certain)} of them"
+            harmful = " (harmful values only)" if name in self.policy.harmful else ""
+            yield Reason(
+                kind="exposed",
+                weight="stop" if stops else "note",
+                text=f"{_people(len(who))}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
+                people=len(who),
+                regulator=INFERENCE,
+                change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
+                "groups, or publish fewer or coarser quasi-identifiers.",
+                attack=attack,
+                limit=float(self.policy.exposed),
+                actual=len(who) / self.people,
+            )
+        for known, who_knows in ((False, ""), (True, " by somebody who knows the value of one other person")):
+            judged = {name for each in self.exposures if each.known_values is known for name in each.belief}
+            left = [name for name in found if name not in judged]
+            if left and (self.policy.known_values or not known):
+                yield _unjudged(
+                    "exposed",
+                    f"what is learnt of {listed(left)}{who_knows}: no attack that weighs it by what the release "
+                    "publishes of its own law applies, or was run on so many rows",
+                    INFERENCE,
+                )
+
+    def _share_allowed(self) -> str:
+        return "nobody may be" if not self.policy.exposed else f"at most {baseline(float(self.policy.exposed))} may be"
+
+    def _exposed_by(self, name: str) -> tuple[NDArray[np.int64], int, str]:
+        """The people whose value of a column is exposed, how many of them for certain, and the attack that has most."""
+        original, belief, gain = self.case.original, float(self.policy.belief or 0), float(self.policy.gain)
+        column = original[name]
+        prior = np.bincount(column.codes, minlength=column.domain.size) / original.n_rows
+        harmful = _harmful(column, self.policy)
+        everybody, certain, most, best = [np.empty(0, np.int64)], [np.empty(0, np.int64)], -1, ""
+        for each in self.exposures:
+            if name not in each.belief or (each.known_values and not self.policy.known_values):
+                continue
+            codes = column.codes[np.searchsorted(original.rows, each.rows)]
+            found = each.belief[name]
+            hit = (
+                harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (found - prior[codes] >= gain - _ROUNDING)
+            )
+            who = self.who(each.rows, hit)
+            everybody.append(who)
+            certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))
+            if len(who) > most:
+                most, best = len(who), each.attack
+        return np.unique(np.concatenate(everybody)), len(np.unique(np.concatenate(certain))), best
+
+    def singled_out(self) -> Iterator[Reason]:
+        """Who is the only one with the values in the columns that are published as they are."""
+        limit, original, reading = self.policy.singled_out, self.case.original, self.case.reading
+        if limit is None:
+            return
+        unchanged = [*reading.main.names("insensitive")]
+        if reading.covers:
+            unchanged += [n for n in reading.main.names("quasi-identifier") if reading.main.form(n) == "value"]
+        unchanged = [name for name in unchanged if name in original.columns]
+        if not unchanged:
+            return
+        keys, distinct = distinct_rows(np.stack([original[n].codes for n in unchanged], axis=1).astype(np.int64))
+        pairs = np.unique(np.stack([keys, self.persons]), axis=1)
+        alone = np.bincount(pairs[0], minlength=len(distinct)) == 1
+        who = np.unique(self.persons[alone[keys]])
+        if len(who) / self.people > float(limit) + _ROUNDING:
+            yield Reason(
+                kind="singled out",
+                weight="stop",
+                text=f"{_people(len(who))}: singled out by {listed(unchanged)}, published unchanged.",
+                people=len(who),
+                regulator=SINGLING_OUT,
+                change="Make these columns quasi-identifiers of a method that generalises or moves them, or drop them.",
+                limit=float(limit),
+                actual=len(who) / self.people,
+            )
+
+    def membership(self) -> Iterator[Reason]:
+        """How surely it is learnt that somebody is in the table."""
+        limit = self.policy.membership
+        if limit is None:
+            return
+        judged = [each for each in self.exposures if each.membership is not None]
+        if not judged:
+            what = "how surely somebody's presence is learnt: say `weight` or `population` in the schema"
+            yield _unjudged("membership", what, LINKABILITY)
+        for each in judged:
+            assert each.membership is not None
+            who = self.who(each.rows, each.membership > float(limit) + _ROUNDING)
+            if len(who):
+                worst = float(each.membership.max())
+                yield Reason(
+                    kind="membership",
+                    weight="stop",
+                    text=f"{_people(len(who))}: that they are in the table is believed with up to {risk(worst)}; at "
+                    f"most {baseline(float(limit))} is allowed.",
+                    people=len(who),
+                    regulator=LINKABILITY,
+                    change="Publish a smaller sample of the population, or coarser quasi-identifiers.",
+                    attack=each.attack,
+                    limit=float(limit),
+                    actual=worst,
+                )
+
+
+def _unjudged(kind: str, what: str, regulator: str) -> Reason:
+    return Reason(kind=kind, weight="ask", text=f"Nobody judged {what}.", regulator=regulator)
+
+
+def _harmful(column: EncodedColumn, policy: Policy) -> NDArray[np.bool_]:
+    """(n_values,) which values of a column must not be learnt."""
+    named = policy.harmful.get(column.name)
+    return np.array([named is None or label in named for label in column.domain.labels], dtype=bool)
+
+
+def _persons(table: Table) -> NDArray[np.int64]:
+    return np.arange(table.n_rows) if table.units is None else np.unique(table.units, return_inverse=True)[1]
+
+
+def _count(persons: NDArray[np.int64]) -> int:
+    return int(persons.max(initial=-1)) + 1
+
+
+def _people(count: int) -> str:
+    return f"{number(count)} {'person' if count == 1 else 'people'}"

@@ -1,0 +1,99 @@
+"""What nobody knows of a release, or nobody checked: what its holder has to decide."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from undercover import plugins
+from undercover.errors import listed
+from undercover.model.figures import number
+from undercover.model.run import Run
+from undercover.model.schema import ALL_OTHERS
+from undercover.model.table import EncodedColumn, Table
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Reason
+
+_WORDS, _TEXTS, _SHARE = 5, 20, 0.1  # free text: so many words in so many different values and this share of the rows
+
+
+def algorithm(run: Run) -> Iterator[Reason]:
+    """Whether the method's own choices tell more than the tables say."""
+    wish = run.policy.algorithm_safe
+    if run.release.algorithm_safe or wish == "ignored":
+        return
+    yield Reason(
+        kind="algorithm",
+        weight="stop" if wish == "required" else "ask",
+        text="Somebody who knows the method may learn more than the tables say: its choices depend on sensitive "
+        "values.",
+        regulator=INFERENCE,
+        change="Choose a method or variant that is algorithm-safe.",
+    )
+
+
+def unknowns(run: Run, original: Table) -> Iterator[Reason]:
+    """What nobody knows, or nobody checked."""
+    schema = run.schema
+    repeated = {name: rows for name, rows in original.repeated.items() if rows}
+    if repeated and original.units is None:
+        name, rows = max(repeated.items(), key=lambda entry: entry[1])
+        yield _asking(
+            "unit",
+            f"What a person is, nobody said: {number(rows)} of {number(original.n_input)} rows share their `{name}` "
+            "with another row, and everything was counted per row.",
+            f'Say `unit = "{name}"` (--unit {name}), or keep one row of each: one_row_per.',
+            LINKABILITY,
+        )
+    asked = run.source.get("asked", {}).get("quasi_identifiers", ())  # some of which the method left out
+    decided = {*schema.identifiers, *schema.published, *asked, *schema.drop, schema.weight}
+    undecided = [name for name in run.source.get("columns", ()) if name not in decided]
+    if undecided and ALL_OTHERS not in schema.drop:
+        yield _asking(
+            "undecided",
+            f"Nobody decided on {listed(undecided)}: without a role they are not published.",
+            "Give each a role, or list it under `drop` (--drop; `*` for all others).",
+        )
+    texts = [name for name in schema.published if name in original.columns and _free_text(original[name])]
+    if texts:
+        yield _asking(
+            "free text",
+            f"{listed(texts)} {'are' if len(texts) > 1 else 'is'} free text, in which anything may be told of anybody.",
+            "Drop such a column, or replace it by what is needed of it.",
+            SINGLING_OUT,
+        )
+    method = run.release.method
+    origin = plugins.origin("methods", method) if method in plugins.names("methods") else "your own code"
+    if origin != plugins.HOME or _other_class(run):
+        origin = "your own code" if origin == plugins.HOME else origin
+        yield _asking(
+            "plug-in",
+            f"The method `{method}` is of {origin}: what it says of its safety nobody checked here.",
+            "Attack it with --algorithm-aware on a small table, and read undercover.testing.",
+        )
+    if run.randomness.get("source") == "seed":
+        yield _asking(
+            "seed",
+            "The run was seeded: whoever knows or guesses the seed can undo its random choices.",
+            "Publish without a seed.",
+        )
+
+
+def _other_class(run: Run) -> bool:
+    """Whether the method is of another class than the built-in one of its name."""
+    method = run.release.method
+    return run.method is not None and (
+        method in plugins.BUILT_IN["methods"] and type(run.method) is not plugins.load("methods", method)
+    )
+
+
+def _asking(kind: str, text: str, change: str, regulator: str = "") -> Reason:
+    return Reason(kind=kind, weight="ask", text=text, change=change, regulator=regulator)
+
+
+def _free_text(column: EncodedColumn) -> bool:
+    """Whether many rows hold sentences, most of them different."""
+    if column.domain.kind != "categorical" or column.domain.size < _TEXTS:
+        return False
+    long = np.array([len(label.split()) >= _WORDS for label in column.domain.labels], dtype=bool)
+    return bool(long.sum() >= _TEXTS and long[column.codes].mean() >= _SHARE)
