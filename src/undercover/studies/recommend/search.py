@@ -1,0 +1,202 @@
+"""The search: candidates of every method on a sample of people, the best of them on the whole table.
+
+A method names its candidates itself (:attr:`~undercover.model.about.About.candidates`). Each is published, judged by
+the policy as any release is, and measured by the purpose. A sample shows more cheaply which of them expose people and
+which keep more: classes on it are as large and no purer than on the whole table, so that what fails there hardly ever
+passes here. The reverse is not so, and a candidate counts as confirmed only when a release of the whole table has been
+judged.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from undercover import plugins
+from undercover.errors import InternalError, UndercoverError
+from undercover.io.source import Input, ReadOptions
+from undercover.model.about import Wanted, about_of
+from undercover.model.policy import Policy
+from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.model.table import Table
+from undercover.model.verdict import Verdict
+from undercover.parameters import make
+from undercover.randomness import Randomness
+from undercover.studies.recommend.purpose import Loss, Purpose
+from undercover.verbs.joint import with_published
+from undercover.verbs.publish import publish, publish_table
+
+SAMPLE = 3000  # rows
+CONFIRMED = 3  # releases that are enough to choose from
+SAMPLING = 0.4  # share of the time that goes into the sample at most
+_NOBODY, _EVERYBODY = 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with parameters."""
+
+    method: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def title(self) -> str:
+        """What it is called.
+
+        >>> Candidate("anatomy", {"l": 4}).title
+        'Anatomy, l=4'
+        """
+        said = (f"{name}={value}" for name, value in self.parameters.items())
+        return ", ".join([about_of(self.method).title, *said])
+
+    def made(self, schema: Schema) -> Method:
+        """The method."""
+        return with_published(make("methods", self.method, self.parameters), schema)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A candidate that was tried: its run with its verdict and loss, or why there is none."""
+
+    candidate: Candidate
+    rows: int  # of the table or sample it was tried on
+    seconds: float
+    whole: bool = False
+    run: Run | None = field(default=None, repr=False)
+    loss: float | None = None
+    refused: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """What was judged; ``None`` of one that was refused."""
+        return None if self.run is None else self.run.verdict
+
+    @property
+    def over(self) -> float:
+        """The share of people to whom something happens that the policy forbids; 1 where that is no matter of people."""
+        if self.verdict is None:
+            return _EVERYBODY
+        stops = self.verdict.weighing("stop")
+        shares = (_EVERYBODY if stop.people is None else stop.people / max(self.rows, 1) for stop in stops)
+        return max((min(share or 1 / self.rows, _EVERYBODY) for share in shares), default=_NOBODY)
+
+    @property
+    def satisfies(self) -> bool:
+        """Whether no limit of the policy is exceeded."""
+        return self.verdict is not None and not self.verdict.withheld and self.loss is not None
+
+    @property
+    def rank(self) -> tuple[float, int, float]:
+        """What is better is smaller: fewest people over a limit, then least left to decide, then least loss.
+
+        What nobody knows of the table, whatever is made of it, is asked of every release alike.
+        """
+        asks = 0 if self.verdict is None else len(self.verdict.weighing("ask"))
+        return self.over, asks, np.inf if self.loss is None else self.loss
+
+
+def candidates_of(wanted: Wanted, methods: Sequence[str] | None = None) -> list[Candidate]:
+    """What the methods propose, the first of each, then the second of each, and so on."""
+    names = [name for name in plugins.names("methods") if methods is None or name in methods]
+    proposed = [[Candidate(name, dict(said)) for said in about_of(name).candidates(wanted)] for name in names]
+    longest = max(map(len, proposed), default=0)
+    return [found[place] for place in range(longest) for found in proposed if place < len(found)]
+
+
+def sample_of(table: Table, most: int = SAMPLE) -> Table:
+    """A random part of the people with all their rows; the table where it is small."""
+    if table.n_rows <= most:
+        return table
+    units = np.arange(table.n_rows) if table.units is None else table.units
+    words = Randomness(0).words("people to try", int(units.max()) + 1)
+    people = np.argsort(words, kind="stable")
+    rows = np.cumsum(np.bincount(units)[people])
+    chosen = np.zeros(len(people), dtype=bool)
+    chosen[people[: max(1, int(np.searchsorted(rows, most, side="right")))]] = True
+    return table.take(np.flatnonzero(chosen[units]))
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """A table, what may happen to its people, what a release of it is for, and how long there is."""
+
+    given: Input
+    schema: Schema
+    table: Table
+    policy: Policy
+    purpose: Purpose
+    options: ReadOptions | None = None
+    seconds: float = 120.0
+    progress: Progress = no_progress
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent(self) -> float:
+        """Seconds since it began."""
+        return time.perf_counter() - self.started
+
+    def on_sample(self, candidates: Sequence[Candidate]) -> Iterator[Trial]:
+        """Try one after the other for as long as there is time, at least one that can run."""
+        small = sample_of(self.table)
+        whole = small is self.table
+        loss = self.purpose.on(small)
+        ran = False
+        for place, candidate in enumerate(candidates):
+            if ran and self.spent > self.seconds * (1.0 if whole else SAMPLING):
+                return
+            self.progress(f"trying {candidate.title}", place / len(candidates))
+            found = self._tried(candidate, self._published if whole else self._of(small), loss, whole, small.n_rows)
+            ran = ran or found.run is not None
+            yield found
+
+    def confirmed(self, trials: Sequence[Trial]) -> Iterator[Trial]:
+        """Publish the best of a sample from the whole table, until enough satisfy the policy or time is up.
+
+        At least one is tried. One that would take longer than there is left, by what it took of the sample, is left
+        out, unless nothing is confirmed yet and nothing quicker is left.
+        """
+        loss = self.purpose.on(self.table)
+        left = sorted((trial for trial in trials if trial.run is not None), key=lambda trial: trial.rank)
+        good = tried = 0
+        while left and good < CONFIRMED and not (tried and self.spent > self.seconds / (2 if good else 1)):
+            quick = [trial for trial in left if self.spent + self._expected(trial) <= self.seconds]
+            if good and not any(trial.satisfies for trial in quick):
+                return
+            trial = (quick or left)[0]
+            left.remove(trial)
+            self.progress(f"confirming {trial.candidate.title}", min(1.0, self.spent / self.seconds))
+            found = self._tried(trial.candidate, self._published, loss, True, self.table.n_rows)
+            tried += 1
+            good += found.satisfies
+            yield found
+
+    def _expected(self, trial: Trial) -> float:
+        return trial.seconds * self.table.n_rows / max(trial.rows, 1)
+
+    def _of(self, small: Table) -> Callable[[Method], Run]:
+        return lambda method: replace(publish_table(small, method), policy=self.policy)
+
+    def _published(self, method: Method) -> Run:
+        return publish(self.given, self.schema, method, options=self.options, policy=self.policy)
+
+    def _tried(
+        self, candidate: Candidate, published: Callable[[Method], Run], loss: Loss, whole: bool, rows: int
+    ) -> Trial:
+        began = time.perf_counter()
+        try:
+            run = published(candidate.made(self.schema))
+            run.verdict  # noqa: B018  (judged now, and timed)
+            far = loss(run.release)
+        except UndercoverError as error:
+            return Trial(candidate, rows, time.perf_counter() - began, whole, refused=str(error))
+        except InternalError as error:
+            if plugins.origin("methods", candidate.method) == plugins.HOME:
+                raise
+            return Trial(candidate, rows, time.perf_counter() - began, whole, refused=str(error))
+        return Trial(candidate, rows, time.perf_counter() - began, whole, run, far)
