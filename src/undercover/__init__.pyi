@@ -42,13 +42,13 @@ from undercover.methods.perturbed_generalization.method import PerturbedGenerali
 from undercover.methods.streamliner.method import Streamliner as Streamliner
 from undercover.model.distances import Distances as Distances
 from undercover.model.hierarchy import Hierarchy as Hierarchy
+from undercover.model.policy import Policy as Policy
 from undercover.model.queries import Between as Between
 from undercover.model.queries import CountQuery as CountQuery
 from undercover.model.queries import NoneOf as NoneOf
 from undercover.model.queries import OneOf as OneOf
 from undercover.model.queries import SumQuery as SumQuery
 from undercover.model.release import Release as Release
-from undercover.model.policy import Policy as Policy
 from undercover.model.run import Run as Run
 from undercover.model.schema import Column as Column
 from undercover.model.schema import Schema as Schema

@@ -35,12 +35,14 @@ def command(
         [
             "the table as it is",
             "",
+            "",
             *(risk(figures[key]) for figures in (row, value) for key in ("before_mean", "before")),
             cost(0.0),
             "",
         ],
         [
             "guessing without it",
+            "",
             "",
             *(baseline(row["baseline"]) for _ in range(2)),
             baseline(value["baseline_mean"]),
@@ -50,9 +52,9 @@ def command(
         ],
     ]
     name = value["column"]
-    columns = ["release", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss", "seconds"]
+    columns = ["release", "verdict", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss", "seconds"]
     title = f"{rows:,} people who do not exist: how likely linkage finds a person's row and learns the {name}"
-    print_table(screen, title, columns, lines, left=2, whole=1)
+    print_table(screen, title, columns, lines, left=3, whole=2)
     joined = [
         [f"with: {stop.title}", str(stop.joint["alone"]), str(stop.joint["l"]), f"{stop.joint['certain']:,}"]
         for stop in stops
@@ -75,7 +77,8 @@ def _line(stop: Made) -> list[str]:
     loss = losses.get("arx") or losses.get("shift")
     findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
     verified = ", ".join(map(_found, findings))
-    return [stop.title, verified, *figures, cost(loss["arithmetic"]) if loss else "–", f"{stop.seconds:.1f}"]
+    shown = cost(loss["arithmetic"]) if loss else "–"
+    return [stop.title, stop.summary["verdict"], verified, *figures, shown, f"{stop.seconds:.1f}"]
 
 
 def _found(finding: Mapping[str, Any]) -> str:

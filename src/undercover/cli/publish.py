@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -23,6 +24,7 @@ from undercover.cli.options import (
     Missing,
     NewRelease,
     OneRowPer,
+    PolicyName,
     Population,
     Qi,
     Require,
@@ -36,18 +38,20 @@ from undercover.cli.options import (
     settings_from_text,
     who,
 )
-from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
+from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.manifest import Format
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
+from undercover.model.figures import baseline, risk
 from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import make
 from undercover.verbs.publish import publish
+from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 
 _FIRST = plugins.names("methods")[0]
@@ -76,11 +80,13 @@ def command(
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
+    policy: PolicyName = None,
     force: Force = False,
     sign: Annotated[Path | None, typer.Option(help="Sign the release with the private key of this file.")] = None,
     json: Json = False,
 ) -> None:
-    """Publish and say what was done."""
+    """Publish, and say whether it may be published and what was done."""
+    started = time.perf_counter()
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     check_output(out, format, force)
@@ -107,14 +113,18 @@ def command(
             options=options,
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
+            policy=policy or (loaded.policy if loaded else None),
             progress=progress,
         )
-        save(made, out, format=format, force=force, sign=sign, progress=progress)  # type: ignore[arg-type]
+        facts = summarize(made, progress=progress)
+        save(made, out, format=format, force=force, summary=facts, sign=sign, progress=progress)  # type: ignore[arg-type]
     warn(made.warnings)
     if json:
         print_json(as_dict(made, out))
     else:
+        print_view(made.verdict.view())
         _print(made, out, given.source.get("read_as"))
+        print_end(made, facts, time.perf_counter() - started)
 
 
 def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
@@ -160,6 +170,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
     """What ``--json`` says of a release that was made, with whatever else there is to say."""
     return {
         "out": str(out),
+        **made.verdict.to_dict(),
         "method": {"name": made.release.method, "parameters": dict(made.release.parameters)},
         "rows": len(made.rows),
         "groups": made.groups.count,
@@ -178,13 +189,6 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     screen = console()
     if read_as:
         screen.print(f"read as: {read_as.removeprefix('read as: ')}", style="dim")
-    seconds = sum(made.timings.values())
-    count = made.groups.count
-    screen.print(
-        f"{made.release.method}: {len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}, {seconds:.1f} s"
-    )
-    if made.release.suppressed_rows:
-        screen.print(f"suppressed: {made.release.suppressed_rows:,} rows")
     findings: Sequence[Finding] = made.verification.findings
     rows = [[_named(finding), shown(finding.required, finding.sense), *found(finding)] for finding in findings]
     whence = (
@@ -195,6 +199,22 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     else:
         screen.print(NOTHING_PROMISED)
     print_places(made, out)
+
+
+def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
+    """How many rows, the attack in one line, and how long all of it took."""
+    screen, count, suppressed = console(), made.groups.count, made.release.suppressed_rows
+    left_out = f", {suppressed:,} suppressed" if suppressed else ""
+    rows = f"{len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}{left_out}"
+    found = facts["headline"]
+    if found:
+        value = found["attribute"]
+        learnt = f"; learns `{value['column']}` with {risk(value['after'])} (guessing: {baseline(value['baseline'])})"
+        screen.print(
+            f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
+            f"{risk(found['identity']['before'])}){learnt if value else ''}"
+        )
+    screen.print(f"{made.release.method}: {rows}, {seconds:.1f} s in all")
 
 
 def _named(finding: Finding) -> str:

@@ -117,6 +117,13 @@ class Verdict(Viewable):
         return TITLES[self.status] if self.policy.judges else "Not judged"
 
     @property
+    def meaning(self) -> str:
+        """What that means, in a sentence that names the policy."""
+        if not self.policy.judges:
+            return "Nothing was judged: the policy is `none`."
+        return f"{_MEANING[self.status]} Policy: {self.policy.name}."
+
+    @property
     def withheld(self) -> bool:
         """Whether the tables are kept back."""
         return self.status == "do not publish"
@@ -144,8 +151,7 @@ class Verdict(Viewable):
 
     def view(self) -> View:
         """The verdict, its reasons and what to change."""
-        said = "Nothing was judged: the policy is `none`." if not self.policy.judges else _MEANING[self.status]
-        parts: list[Part] = [Said(f"{said} Policy: {self.policy.name}." if self.policy.judges else said)]
+        parts: list[Part] = [Said(self.meaning)]
         parts += [Said(reason.sentence()) for reason in self.ordered() if self.policy.judges]
         colour = _COLOURS[self.status] if self.policy.judges else "plain"
         return View("verdict", "Verdict", tuple(parts), colour, self.title, private=True)

@@ -46,15 +46,20 @@ def run_view(run: Run) -> View:
     """The release of a run and what only the holder may see."""
     read = run.source.get("rows")
     rows = f"{number(len(run.rows))} of {number(read)}" if isinstance(read, int) else number(len(run.rows))
-    lines: list[Line] = [("rows", rows), *_lines(run.release)]
+    verdict = run.verdict
+    lines: list[Line] = [
+        *((reason.kind, reason.text) for reason in verdict.ordered()),
+        ("rows", rows),
+        *_lines(run.release),
+    ]
     if run.timings:
         lines.append(("time", seconds(sum(run.timings.values()))))
     if run.randomness.get("seed") is not None:
         lines.append(("randomness", "reproducible: not for publication"))
     lines += [("warning", text) for text in run.warnings]
     following = "`.release` may leave the house, `undercover.save` writes both."
-    verdict = _verdict(run.release.guarantees)
-    return View("run", release_title(run.release), (facts(*lines),), verdict=verdict, following=following, private=True)
+    shown, title = verdict.view(), release_title(run.release)
+    return View("run", title, (facts(*lines),), shown.verdict, shown.said, following=following, private=True)
 
 
 def _lines(release: Release) -> list[Line]:
@@ -75,4 +80,4 @@ def _lines(release: Release) -> list[Line]:
 
 def _verdict(promises: Sequence[Any]) -> Verdict:
     held = [entry.get("holds") for entry in promises]
-    return "bad" if False in held else "good" if True in held else "plain"
+    return "bad" if False in held else "plain"  # that a promise holds is no permission

@@ -78,10 +78,12 @@ def summarize(
         "private": True,
         "title": release_title(run.release),
         "version": run.release.version,
-        "verdict": _verdict(verification),
+        **run.verdict.to_dict(),
+        "meaning": run.verdict.meaning,
+        "promises": _promises(verification),
         "asked": _asked(run, verification),
         "done": _done(
-            run, counts, stages(run, counts, classes, _verdict(verification)["text"], found_attacks, found_measures)
+            run, counts, stages(run, counts, classes, _promises(verification)["text"], found_attacks, found_measures)
         ),
         "holds": {
             "holds": verification.holds,
@@ -169,7 +171,7 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
     }
 
 
-def _verdict(verification: Verification) -> dict[str, Any]:
+def _promises(verification: Verification) -> dict[str, Any]:
     held = sum(finding.holds is True for finding in verification.findings)
     everything = len(verification.findings)
     if not everything:

@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from undercover.io.release import folder
 from undercover.model.about import Stop, about_of
 from undercover.model.protocols import Method, Progress, Resolving, no_progress
 from undercover.model.run import Run
-from undercover.model.schema import Schema
+from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, overview_html
@@ -113,7 +113,8 @@ def _take(
 
         compiled(stop.folder)
         started = time.perf_counter()
-        run = publish(people, schema_of(stop), _method(name, stop, beside), progress=within)
+        schema = replace(schema_of(stop), drop=(ALL_OTHERS,))
+        run = publish(people, schema, _method(name, stop, beside), progress=within)
         seconds = time.perf_counter() - started
         summary = summarize(run, progress=within)
         within("writing", 0.0)

@@ -20,6 +20,7 @@ from undercover.io.plain import plain
 from undercover.io.spec.load import ROLES, WHO, schema_to_mapping
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.policy import STANDARD
 from undercover.model.run import Run
 
 _READING = ("separator", "decimal", "encoding", "nulls")
@@ -48,6 +49,9 @@ def spec_files(run: Run) -> dict[str, str]:
             parts.append(_part(f"[columns.{quoted(name)}]", said))
     parts.append(_part("[method]", {"name": run.release.method, **plain(run.recipe)}))
     parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
+    if run.policy != STANDARD:
+        limits = {key: "none" if value is None else value for key, value in run.policy.to_dict().items() if value != {}}
+        parts.append(_part("[policy]", {"name": "none"} if not run.policy.judges else limits))
     return {SPEC: "\n".join(parts), **files}
 
 
