@@ -109,8 +109,8 @@ class Wanted:
 
     @property
     def ks(self) -> tuple[int, ...]:
-        """k, and stronger ones four times each, as long as there is room for fifty classes."""
-        return tuple(k for step in range(6) if (k := self.k * 4**step) == self.k or k * 50 <= self.people)
+        """k, and stronger ones, each the double of the one before, as long as there is room for fifty classes."""
+        return tuple(k for step in range(8) if (k := self.k * 2**step) == self.k or k * 50 <= self.people)
 
     @property
     def ls(self) -> tuple[int, ...]:
@@ -121,6 +121,19 @@ class Wanted:
         belief = self.policy.belief
         least = 2 if belief is None else max(2, floor(1 / Fraction(str(belief))) + 1 + self.policy.known_values)
         return tuple(l for l in (least, 2 * least) if l <= self.largest_l)
+
+    @property
+    def l_and_k(self) -> int | None:
+        """The least l that hides the row as well, where a group has l rows; ``None`` where the table has no room."""
+        l = max((self.k, *self.ls[:1]))
+        return l if self.ls and l <= self.largest_l else None
+
+    @property
+    def barely_diverse(self) -> str | None:
+        """An l that need not be whole: every share just below the belief that counts; ``None`` where there is no room."""
+        most = 1 if self.policy.belief is None else Fraction(str(self.policy.belief)) - Fraction(1, 100)
+        fits = self.shares and all(shares[0] < most for shares in self.shares.values())
+        return str(1 / Fraction(most)) if fits and 0 < most < 1 else None
 
     @property
     def closeness(self) -> Fraction | None:

@@ -286,9 +286,12 @@ def _ends(figures: Mapping[str, Any]) -> dict[str, float]:
 
 
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
-    """delta hides the row, l the value; groups are dealt at random where values of others are known."""
-    beside = {"robust": True} if wanted.policy.known_values else {}
-    return [{"delta": f"1/{wanted.k}", "l": l, **beside} for l in wanted.ls]
+    """Whoever is told the groups finds a row among l, so l hides the row as well, and delta what he is not told.
+
+    Groups are dealt at random where values of others are known.
+    """
+    l, beside = wanted.l_and_k, {"robust": True} if wanted.policy.known_values else {}
+    return [] if l is None else [{"delta": f"1/{wanted.k}", "l": l, **beside}, {"l": l, "variant": "groups", **beside}]
 
 
 ABOUT = About(

@@ -37,9 +37,8 @@ def did(release: Release) -> str:
 
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     """Groups have l rows, so l hides the row as well; near rows together unless known values would then tell others."""
-    l = max((wanted.k, *wanted.ls[:1]))
     ways = ("wrap",) if wanted.policy.known_values else ("classes", "wrap")
-    return [{"l": l, "algorithm": way} for way in ways] if l <= wanted.largest_l else []
+    return [] if wanted.l_and_k is None else [{"l": wanted.l_and_k, "algorithm": way} for way in ways]
 
 
 ABOUT = About(

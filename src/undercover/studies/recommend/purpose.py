@@ -15,12 +15,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.forms import read
 from undercover.forms.estimates import estimates_of_rows
+from undercover.model.cells import EVERYTHING
 from undercover.model.queries import CountQuery
-from undercover.model.release import Release
+from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.utility.classification import Classification
@@ -29,6 +31,7 @@ from undercover.utility.queries.asked import AskedQueries, read_queries
 from undercover.utility.queries.counts import QueryError
 
 PURPOSES = ("looking", "queries", "learning:COLUMN")
+LITTLE = 0.1  # what is kept of a useless release, of all that could be
 QUERIES = 50  # about each set of columns
 
 Loss = Callable[[Release], float]
@@ -78,6 +81,16 @@ def purpose_of(
         words = f"share of rows in which a tree is wrong about `{column}` beyond one trained on the table"
         return Purpose(name, words, lambda table: _learnt(table, column))
     raise ParameterError(unknown("Purpose", name, PURPOSES))
+
+
+def nothing_kept(table: Table) -> Release:
+    """The table with ``*`` for every quasi-identifier: what there is to lose."""
+    schema = table.schema
+    columns = [PublishedColumn(name, "quasi-identifier", "set") for name in schema.quasi_identifiers]
+    columns += [PublishedColumn(name, "sensitive", "value") for name in schema.sensitive]
+    data = {name: pa.repeat(EVERYTHING, table.n_rows) for name in schema.quasi_identifiers}
+    data |= {name: pa.array(table[name].domain.labels).take(pa.array(table[name].codes)) for name in schema.sensitive}
+    return Release("nothing", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)
 
 
 def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:

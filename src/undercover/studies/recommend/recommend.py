@@ -20,7 +20,7 @@ from undercover.model.table import Table
 from undercover.model.verdict import Reason, Verdict
 from undercover.model.view import Part, View, Viewable, table
 from undercover.parameters import Above, check
-from undercover.studies.recommend.purpose import Purpose, purpose_of
+from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
 from undercover.studies.recommend.search import Candidate, Search, Trial, candidates_of
 from undercover.verbs.judge import check_policy
 
@@ -79,9 +79,11 @@ class Recommendation(Viewable):
         beside = f" of the {len(self.trials)} that satisfy it" if len(self.trials) > 1 else ""
         asks = len(self.verdict.weighing("ask"))
         least = f"the least to decide{beside}, and then the least loss" if asks else f"the least loss{beside}"
+        assert first.loss is not None
+        little = " That is next to nothing: no useful release satisfies the policy." if first.kept < LITTLE else ""
         return (
-            f"{self.candidate.title} is {self.verdict.title} under `{self.policy.name}` {where}, with {least}: "
-            f"{_loss(first, self.purpose)}."
+            f"{self.candidate.title} is {self.verdict.title} under `{self.policy.name}` {where}, with {least}: it keeps "
+            f"{baseline(first.kept)} of what there is to lose ({self.purpose.measured} {cost(first.loss)}).{little}"
         )
 
     def next_best(self) -> str:
@@ -89,10 +91,10 @@ class Recommendation(Viewable):
         if len(self.trials) < 2:
             return ""
         first, second = self.trials[:2]
-        assert first.loss is not None and second.loss is not None and second.verdict is not None
-        more = second.loss - first.loss
-        change = f"{cost(more)} more" if more >= 0 else f"{cost(-more)} less, and more is left to decide"
-        said = f"Next best: {second.candidate.title} ({second.verdict.title}), {cost(second.loss)}: {change}."
+        assert second.verdict is not None
+        fewer = first.kept - second.kept
+        change = f"{baseline(abs(fewer))} of the whole {'less' if fewer >= 0 else 'more'}"
+        said = f"Next best: {second.candidate.title} ({second.verdict.title}) keeps {baseline(second.kept)}, {change}."
         asked = {reason.text for reason in self.verdict.weighing("ask")}
         new = [reason.text for reason in second.verdict.weighing("ask") if reason.text not in asked]
         return " ".join([said, *new])
@@ -121,14 +123,17 @@ class Recommendation(Viewable):
         """The recommendation, why, what the next best costs, what cannot be reached, and all that was tried."""
         parts: list[Part] = [part for part in (self.why(), self.next_best(), *self.cannot) if part]
         parts += [f"You decide: {_said(reason)}" for reason in self.verdict.weighing("ask")]
-        judged = sorted((trial for trial in self.tried if trial.run is not None), key=lambda trial: trial.rank)
+        whole = {id(trial.candidate) for trial in self.tried if trial.whole}
+        judged = [trial for trial in self.tried if trial.whole or id(trial.candidate) not in whole]
+        judged.sort(key=lambda trial: (not trial.satisfies, not trial.whole, trial.rank))
         rows = [
-            (trial.candidate.title, trial.verdict.title, _people_over(trial), trial.loss, trial.rows, trial.seconds)
-            for trial in (*self.trials, *(trial for trial in judged if trial not in self.trials))
+            (trial.candidate.title, trial.verdict.title, _people_over(trial), *_kept(trial), trial.rows, trial.seconds)
+            for trial in judged
             if trial.verdict is not None
         ]
-        columns = ("release", "verdict", "people over a limit", "loss", "rows", "time")
-        parts.append(table(columns, "plain plain plain cost count seconds", rows, f"Loss: {self.purpose.measured}"))
+        columns = ("release", "verdict", "people over a limit", "kept", "loss", "rows", "time")
+        senses = "plain plain plain baseline cost count seconds"
+        parts.append(table(columns, senses, rows, f"What was tried (loss: {self.purpose.measured})"))
         refused = {trial.refused: trial.candidate.title for trial in self.tried if trial.refused}
         parts += [f"cannot run: {title}: {why}" for why, title in refused.items()]
         if self.left_out:
@@ -276,9 +281,8 @@ def _said(reason: Reason) -> str:
     return f"{reason.text} {reason.change}".rstrip()
 
 
-def _loss(trial: Trial, purpose: Purpose) -> str:
-    assert trial.loss is not None
-    return f"{purpose.measured} {cost(trial.loss)}"
+def _kept(trial: Trial) -> tuple[float, float | None]:
+    return max(0.0, trial.kept), trial.loss
 
 
 def _people_over(trial: Trial) -> str:
@@ -298,6 +302,7 @@ def _entry(trial: Trial) -> dict[str, Any]:
         "verdict": None if verdict is None else verdict.title,
         "reasons": [] if verdict is None else [reason.text for reason in verdict.ordered()],
         "loss": trial.loss,
+        "kept": trial.kept if trial.run is not None else None,
         "refused": trial.refused,
         "seconds": trial.seconds,
     }

@@ -28,12 +28,13 @@ from undercover.model.table import Table
 from undercover.model.verdict import Verdict
 from undercover.parameters import make
 from undercover.randomness import Randomness
-from undercover.studies.recommend.purpose import Loss, Purpose
+from undercover.studies.recommend.purpose import LITTLE, Loss, Purpose, nothing_kept
 from undercover.verbs.joint import with_published
 from undercover.verbs.publish import publish, publish_table
 
 SAMPLE = 3000  # rows
 CONFIRMED = 3  # releases that are enough to choose from
+NEAREST = 3  # candidates that fail on the sample and are tried on the whole table all the same
 SAMPLING = 0.4  # share of the time that goes into the sample at most
 _NOBODY, _EVERYBODY = 0.0, 1.0
 
@@ -70,6 +71,7 @@ class Trial:
     whole: bool = False
     run: Run | None = field(default=None, repr=False)
     loss: float | None = None
+    kept: float = 0.0  # of all there is to lose
     refused: str = ""
 
     @property
@@ -92,13 +94,13 @@ class Trial:
         return self.verdict is not None and not self.verdict.withheld and self.loss is not None
 
     @property
-    def rank(self) -> tuple[float, int, float]:
-        """What is better is smaller: fewest people over a limit, then least left to decide, then least loss.
+    def rank(self) -> tuple[float, bool, int, float]:
+        """What is better is smaller: people over a limit, whether it is useless, what is left to decide, and loss.
 
         What nobody knows of the table, whatever is made of it, is asked of every release alike.
         """
         asks = 0 if self.verdict is None else len(self.verdict.weighing("ask"))
-        return self.over, asks, np.inf if self.loss is None else self.loss
+        return self.over, self.kept < LITTLE, asks, np.inf if self.loss is None else self.loss
 
 
 def candidates_of(wanted: Wanted, methods: Sequence[str] | None = None) -> list[Candidate]:
@@ -120,6 +122,19 @@ def sample_of(table: Table, most: int = SAMPLE) -> Table:
     chosen = np.zeros(len(people), dtype=bool)
     chosen[people[: max(1, int(np.searchsorted(rows, most, side="right")))]] = True
     return table.take(np.flatnonzero(chosen[units]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """How releases of one table are measured, and what there is to lose."""
+
+    loss: Loss
+    nothing: float
+
+    @classmethod
+    def on(cls, table: Table, purpose: Purpose) -> _Measured:
+        loss = purpose.on(table)
+        return cls(loss, loss(nothing_kept(table)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,13 +160,14 @@ class Search:
         """Try one after the other for as long as there is time, at least one that can run."""
         small = sample_of(self.table)
         whole = small is self.table
-        loss = self.purpose.on(small)
+        measured = _Measured.on(small, self.purpose)
         ran = False
         for place, candidate in enumerate(candidates):
             if ran and self.spent > self.seconds * (1.0 if whole else SAMPLING):
                 return
             self.progress(f"trying {candidate.title}", place / len(candidates))
-            found = self._tried(candidate, self._published if whole else self._of(small), loss, whole, small.n_rows)
+            published = self._published if whole else self._of(small)
+            found = self._tried(candidate, published, measured, whole, small.n_rows)
             ran = ran or found.run is not None
             yield found
 
@@ -159,19 +175,22 @@ class Search:
         """Publish the best of a sample from the whole table, until enough satisfy the policy or time is up.
 
         At least one is tried. One that would take longer than there is left, by what it took of the sample, is left
-        out, unless nothing is confirmed yet and nothing quicker is left.
+        out, unless nothing is confirmed yet and nothing quicker is left. Of a method that has been confirmed, what
+        promises more and loses more is of no interest.
         """
-        loss = self.purpose.on(self.table)
-        left = sorted((trial for trial in trials if trial.run is not None), key=lambda trial: trial.rank)
+        measured = _Measured.on(self.table, self.purpose)
+        ranked = sorted((trial for trial in trials if trial.run is not None), key=lambda trial: trial.rank)
+        left = [trial for trial in ranked if trial.satisfies]
+        left += [trial for trial in ranked if not trial.satisfies][:NEAREST]
         good = tried = 0
         while left and good < CONFIRMED and not (tried and self.spent > self.seconds / (2 if good else 1)):
             quick = [trial for trial in left if self.spent + self._expected(trial) <= self.seconds]
             if good and not any(trial.satisfies for trial in quick):
                 return
             trial = (quick or left)[0]
-            left.remove(trial)
             self.progress(f"confirming {trial.candidate.title}", min(1.0, self.spent / self.seconds))
-            found = self._tried(trial.candidate, self._published, loss, True, self.table.n_rows)
+            found = self._tried(trial.candidate, self._published, measured, True, self.table.n_rows)
+            left = [other for other in left if other is not trial and not (found.satisfies and _dominated(other, trial))]
             tried += 1
             good += found.satisfies
             yield found
@@ -186,17 +205,22 @@ class Search:
         return publish(self.given, self.schema, method, options=self.options, policy=self.policy)
 
     def _tried(
-        self, candidate: Candidate, published: Callable[[Method], Run], loss: Loss, whole: bool, rows: int
+        self, candidate: Candidate, published: Callable[[Method], Run], measured: _Measured, whole: bool, rows: int
     ) -> Trial:
         began = time.perf_counter()
         try:
             run = published(candidate.made(self.schema))
             run.verdict  # noqa: B018  (judged now, and timed)
-            far = loss(run.release)
-        except UndercoverError as error:
-            return Trial(candidate, rows, time.perf_counter() - began, whole, refused=str(error))
-        except InternalError as error:
-            if plugins.origin("methods", candidate.method) == plugins.HOME:
+            far = measured.loss(run.release)
+        except (UndercoverError, InternalError) as error:
+            if isinstance(error, InternalError) and plugins.origin("methods", candidate.method) == plugins.HOME:
                 raise
             return Trial(candidate, rows, time.perf_counter() - began, whole, refused=str(error))
-        return Trial(candidate, rows, time.perf_counter() - began, whole, run, far)
+        kept = 1.0 - far / nothing if (nothing := measured.nothing) else 1.0
+        return Trial(candidate, rows, time.perf_counter() - began, whole, run, far, kept)
+
+
+def _dominated(other: Trial, confirmed: Trial) -> bool:
+    """Whether a trial is of the same method as one that was confirmed, and keeps less."""
+    assert confirmed.loss is not None
+    return other.candidate.method == confirmed.candidate.method and (other.loss or 0.0) >= confirmed.loss
