@@ -139,7 +139,7 @@ def test_an_interrupted_comparison_goes_on(census, tmp_path, monkeypatch):
     stages = []
     results = compare(*census, tmp_path / "out", **options, progress=lambda stage, share: stages.append((stage, share)))
     assert results["timings"]["reused"] == 3  # the table as it is, and two releases
-    assert len(calls) == 3 + 7
+    assert len(calls) == 3 + 13
     assert any("left)" in stage for stage, _ in stages)
     shares = [share for stage, share in stages if stage.startswith("compare:")]
     assert shares == sorted(shares)
@@ -278,7 +278,8 @@ def test_the_frontier_is_what_nobody_beats():
             "title": name,
             "series": "s",
             "value": name,
-            "privacy": {"identity": {"mean": risk}, "attribute": None},
+            "satisfies": True,
+            "privacy": {"identity": {"mean": risk, "worst": 6}, "attribute": None},
             "utility": {"pairwise": {"mean": cost}, "count": None, "classification": None},
         }
 

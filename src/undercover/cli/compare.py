@@ -15,6 +15,7 @@ from undercover.cli.options import (
     Insensitive,
     Json,
     Missing,
+    PolicyName,
     Qi,
     Sensitive,
     SpecFile,
@@ -27,6 +28,8 @@ from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
 from undercover.model.figures import baseline, memory, risk, seconds
 from undercover.studies.compare.compare import compare
+
+SAFE = "safe from somebody who knows the algorithm"
 
 
 def command(
@@ -41,6 +44,7 @@ def command(
     methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
     queries: Annotated[int, typer.Option(min=1, help="COUNT queries about each set of columns, and sums.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of the methods and the queries.")] = 0,
+    policy: PolicyName = None,
     fresh: Fresh = False,
     json: Json = False,
 ) -> None:
@@ -57,6 +61,7 @@ def command(
             "own": own,
             "queries": queries,
             "seed": seed,
+            "policy": policy or (loaded.policy if loaded else None),
             "fresh": fresh,
         }
         results = compare(given, schema, out, progress=progress, **chosen)
@@ -71,10 +76,12 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     lines = [_line(release) for release in results["releases"]]
     guessing = results["guessing"]
     value = baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–"
-    lines.append(["guessing", "", baseline(guessing["identity"]), value, *[""] * 6])
-    columns = ["release", "safe", "row", "value", "corrupted", "COUNT", "pairs", "learning", "time", "memory"]
-    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches on average, and what it costs"
-    print_table(screen, title, columns, lines, left=2)
+    lines.append(["guessing", "", "", baseline(guessing["identity"]), value, *[""] * 6])
+    columns = ["release", "verdict", SAFE, "row", "value", "corrupted", "COUNT", "pairs", "learning", "time", "memory"]
+    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches (mean / worst), and what it costs"
+    print_table(screen, title, columns, lines, left=3)
+    if results["recommended"]:
+        screen.print(results["recommended"]["sentence"], style="bold", markup=False)
     for entry in results["refused"]:
         screen.print(f"cannot run: {entry['series']} ({len(entry['titles'])}): {entry['reason']}", markup=False)
     timings = results["timings"]
@@ -88,11 +95,15 @@ def _line(release: Mapping[str, Any]) -> list[str]:
     def shown(part: Mapping[str, Any] | None, figure: str = "mean") -> str:
         return "–" if part is None else risk(part[figure])
 
+    def both(part: Mapping[str, Any] | None) -> str:
+        return "–" if part is None else f"{risk(part['mean'])} / {risk(part['worst'])}"
+
     return [
         release["title"],
+        release["verdict"],
         "yes" if release["algorithm_safe"] else "no",
-        shown(privacy["identity"]),
-        shown(privacy["attribute"]),
+        both(privacy["identity"]),
+        both(privacy["attribute"]),
         shown(privacy["corruption"]),
         shown(utility["count"]),
         shown(utility["pairwise"]),

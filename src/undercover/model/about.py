@@ -73,7 +73,8 @@ class Wanted:
     Examples
     --------
     >>> from undercover.model.policy import policy_of
-    >>> skewed = Wanted(policy_of("standard"), people=2000, alike=1, shares={"class": (Fraction(37, 40), Fraction(3, 40))})
+    >>> shares = {"class": (Fraction(37, 40), Fraction(3, 40))}
+    >>> skewed = Wanted(policy_of("standard"), people=2000, alike=1, shares=shares)
     >>> skewed.k, skewed.largest_l, skewed.closeness
     (5, 1, Fraction(33, 40))
     """
@@ -87,7 +88,7 @@ class Wanted:
     def of(cls, table: Table, policy: Policy) -> Wanted:
         """The facts of a table."""
         alike = np.zeros(table.n_rows, dtype=np.int64)
-        for codes in table.codes(table.schema.quasi_identifiers):  # numbered anew each time, so that products stay small
+        for codes in table.codes(table.schema.quasi_identifiers):  # numbered anew, so that products stay small
             alike = np.unique(alike * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
         counts = {name: np.sort(np.bincount(table[name].codes))[::-1] for name in table.schema.sensitive}
         return cls(
@@ -120,17 +121,17 @@ class Wanted:
         """
         belief = self.policy.belief
         least = 2 if belief is None else max(2, floor(1 / Fraction(str(belief))) + 1 + self.policy.known_values)
-        return tuple(l for l in (least, 2 * least) if l <= self.largest_l)
+        return tuple(values for values in (least, 2 * least) if values <= self.largest_l)
 
     @property
     def l_and_k(self) -> int | None:
         """The least l that hides the row as well, where a group has l rows; ``None`` where the table has no room."""
-        l = max((self.k, *self.ls[:1]))
-        return l if self.ls and l <= self.largest_l else None
+        least = max((self.k, *self.ls[:1]))
+        return least if self.ls and least <= self.largest_l else None
 
     @property
     def barely_diverse(self) -> str | None:
-        """An l that need not be whole: every share just below the belief that counts; ``None`` where there is no room."""
+        """An l that is not whole: every share just below the belief that counts; ``None`` where there is no room."""
         most = 1 if self.policy.belief is None else Fraction(str(self.policy.belief)) - Fraction(1, 100)
         fits = self.shares and all(shares[0] < most for shares in self.shares.values())
         return str(1 / Fraction(most)) if fits and 0 < most < 1 else None

@@ -36,7 +36,6 @@ def did(release: Release) -> str:
     return " ".join(filter(None, [_VARIANTS.get(variant), dealt, DONE]))
 
 
-
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     """Boxes of k rows, and buckets that hide the value; dealt at random where values of others are known."""
     beside = {"robust": True} if wanted.policy.known_values else {}

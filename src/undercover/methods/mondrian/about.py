@@ -23,7 +23,7 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [{"k": k} for k in wanted.ks]
     if not wanted.unsafe:
         return found
-    found += [{"k": wanted.k, "l": l} for l in (*wanted.ls, wanted.barely_diverse) if l is not None]
+    found += [{"k": wanted.k, "l": l} for l in (wanted.barely_diverse, *wanted.ls) if l is not None]
     if wanted.closeness is not None:
         t = floor(wanted.closeness * 100 - Fraction(1, 10)) / 100  # below it, not at it
         found += [{"k": wanted.k, "t": t}, {"k": wanted.k, "t": t / 2}] if t > 0 else []

@@ -284,7 +284,6 @@ def _ends(figures: Mapping[str, Any]) -> dict[str, float]:
     return {"mean": float(figures["mean"]), "max": float(figures["max"])}
 
 
-
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     """Whoever is told the groups finds a row among l, so l hides the row as well, and delta what he is not told.
 

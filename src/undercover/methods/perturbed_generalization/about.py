@@ -45,7 +45,6 @@ def stages(run: Run) -> list[tuple[str, str]]:
     return [] if p is None else [("Perturbed", f"Every published sensitive value was kept with probability {p:g}.")]
 
 
-
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     """Cells of k people hide the row; of its value so much is kept as the policy allows, tried from much to little."""
     return [{"k": wanted.k, "p": p} for p in ("9/10", "3/5", "3/10")] if len(wanted.shares) == 1 else []

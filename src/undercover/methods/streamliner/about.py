@@ -34,7 +34,6 @@ def did(release: Release) -> str:
     return " ".join(filter(None, [DONE, _ALGORITHMS.get(str(release.parameters.get("algorithm")))]))
 
 
-
 def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     """Groups have l rows, so l hides the row as well; near rows together unless known values would then tell others."""
     ways = ("wrap",) if wanted.policy.known_values else ("classes", "wrap")

@@ -82,8 +82,9 @@ class Recommendation(Viewable):
         assert first.loss is not None
         little = " That is next to nothing: no useful release satisfies the policy." if first.kept < LITTLE else ""
         return (
-            f"{self.candidate.title} is {self.verdict.title} under `{self.policy.name}` {where}, with {least}: it keeps "
-            f"{baseline(first.kept)} of what there is to lose ({self.purpose.measured} {cost(first.loss)}).{little}"
+            f"{self.candidate.title} is {self.verdict.title} under `{self.policy.name}` {where}, with {least}: it "
+            f"keeps {baseline(first.kept)} of what there is to lose "
+            f"({self.purpose.measured} {cost(first.loss)}).{little}"
         )
 
     def next_best(self) -> str:
@@ -271,7 +272,7 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy) -> Unre
         f"No release of {len({id(trial.candidate) for trial in judged})} that were tried satisfies `{policy.name}`.",
         f"Nearest: {nearest.candidate.title}{where}. {' '.join(map(_said, stops))}",
         *cannot(wanted),
-        "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own (see the guide on policies).",
+        "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own.",
     ]
     best = {"method": nearest.candidate.method, **nearest.candidate.parameters}
     return UnreachableError("\n".join(lines), best={**best, **{stop.kind: stop.actual for stop in stops}})

@@ -36,7 +36,8 @@ SAMPLE = 3000  # rows
 CONFIRMED = 3  # releases that are enough to choose from
 NEAREST = 3  # candidates that fail on the sample and are tried on the whole table all the same
 SAMPLING = 0.4  # share of the time that goes into the sample at most
-_NOBODY, _EVERYBODY = 0.0, 1.0
+
+Rank = tuple[float, bool, int, float]
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,20 @@ class Candidate:
         return with_published(make("methods", self.method, self.parameters), schema)
 
 
+def share_over(verdict: Verdict, rows: int) -> float:
+    """The share of people to whom something happens that the policy forbids; 1 where that is no matter of people."""
+    stops = verdict.weighing("stop")
+    return max((1.0 if stop.people is None else max(1, stop.people) / max(rows, 1) for stop in stops), default=0.0)
+
+
+def ranked(over: float, kept: float, asks: int, loss: float | None) -> Rank:
+    """What is better is smaller: people over a limit, whether it is useless, what is left to decide, and loss.
+
+    What nobody knows of the table, whatever is made of it, is asked of every release alike.
+    """
+    return over, kept < LITTLE, asks, np.inf if loss is None else loss
+
+
 @dataclass(frozen=True, eq=False)
 class Trial:
     """A candidate that was tried: its run with its verdict and loss, or why there is none."""
@@ -81,12 +96,8 @@ class Trial:
 
     @property
     def over(self) -> float:
-        """The share of people to whom something happens that the policy forbids; 1 where that is no matter of people."""
-        if self.verdict is None:
-            return _EVERYBODY
-        stops = self.verdict.weighing("stop")
-        shares = (_EVERYBODY if stop.people is None else stop.people / max(self.rows, 1) for stop in stops)
-        return max((min(share or 1 / self.rows, _EVERYBODY) for share in shares), default=_NOBODY)
+        """The share of people over a limit."""
+        return 1.0 if self.verdict is None else share_over(self.verdict, self.rows)
 
     @property
     def satisfies(self) -> bool:
@@ -94,13 +105,10 @@ class Trial:
         return self.verdict is not None and not self.verdict.withheld and self.loss is not None
 
     @property
-    def rank(self) -> tuple[float, bool, int, float]:
-        """What is better is smaller: people over a limit, whether it is useless, what is left to decide, and loss.
-
-        What nobody knows of the table, whatever is made of it, is asked of every release alike.
-        """
+    def rank(self) -> Rank:
+        """Its place beside others."""
         asks = 0 if self.verdict is None else len(self.verdict.weighing("ask"))
-        return self.over, self.kept < LITTLE, asks, np.inf if self.loss is None else self.loss
+        return ranked(self.over, self.kept, asks, self.loss)
 
 
 def candidates_of(wanted: Wanted, methods: Sequence[str] | None = None) -> list[Candidate]:
@@ -179,9 +187,9 @@ class Search:
         promises more and loses more is of no interest.
         """
         measured = _Measured.on(self.table, self.purpose)
-        ranked = sorted((trial for trial in trials if trial.run is not None), key=lambda trial: trial.rank)
-        left = [trial for trial in ranked if trial.satisfies]
-        left += [trial for trial in ranked if not trial.satisfies][:NEAREST]
+        order = _expected_order([trial for trial in trials if trial.run is not None])
+        left = [trial for trial in order if trial.satisfies]
+        left += [trial for trial in order if not trial.satisfies][:NEAREST]
         good = tried = 0
         while left and good < CONFIRMED and not (tried and self.spent > self.seconds / (2 if good else 1)):
             quick = [trial for trial in left if self.spent + self._expected(trial) <= self.seconds]
@@ -190,7 +198,8 @@ class Search:
             trial = (quick or left)[0]
             self.progress(f"confirming {trial.candidate.title}", min(1.0, self.spent / self.seconds))
             found = self._tried(trial.candidate, self._published, measured, True, self.table.n_rows)
-            left = [other for other in left if other is not trial and not (found.satisfies and _dominated(other, trial))]
+            left.remove(trial)
+            left = [other for other in left if not (found.satisfies and _dominated(other, trial))]
             tried += 1
             good += found.satisfies
             yield found
@@ -220,7 +229,25 @@ class Search:
         return Trial(candidate, rows, time.perf_counter() - began, whole, run, far, kept)
 
 
+def _expected_order(trials: Sequence[Trial]) -> list[Trial]:
+    """The trials by their rank, where what is stronger and loses less on a sample counts for what is weaker, too."""
+
+    def expected(place: int) -> Rank:
+        *first, _ = trials[place].rank
+        same = (other.rank for other in trials[place:] if _alike(trials[place], other))
+        return (*trials[place].rank[:3], min(loss for *others, loss in same if others == first))
+
+    return [trials[place] for place in sorted(range(len(trials)), key=expected)]
+
+
+def _alike(one: Trial, other: Trial) -> bool:
+    """Whether two trials are of one method with the same parameters, more or less of each."""
+    first, second = one.candidate, other.candidate
+    return first.method == second.method and set(first.parameters) == set(second.parameters)
+
+
 def _dominated(other: Trial, confirmed: Trial) -> bool:
-    """Whether a trial is of the same method as one that was confirmed, and keeps less."""
+    """Whether a trial is of the same method as one that was confirmed, and promises more, or keeps less."""
     assert confirmed.loss is not None
-    return other.candidate.method == confirmed.candidate.method and (other.loss or 0.0) >= confirmed.loss
+    same = other.candidate.method == confirmed.candidate.method
+    return same and (_alike(other, confirmed) or (other.loss or 0.0) >= confirmed.loss)
