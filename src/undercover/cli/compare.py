@@ -26,10 +26,10 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
-from undercover.model.figures import baseline, memory, risk, seconds
+from undercover.model.figures import baseline, risk
 from undercover.studies.compare.compare import compare
 
-SAFE = "safe from somebody who knows the algorithm"
+SAFE = "safe: from somebody who knows the algorithm. Time, memory and all other figures are on the page."
 
 
 def command(
@@ -76,10 +76,11 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     lines = [_line(release) for release in results["releases"]]
     guessing = results["guessing"]
     value = baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–"
-    lines.append(["guessing", "", "", baseline(guessing["identity"]), value, *[""] * 6])
-    columns = ["release", "verdict", SAFE, "row", "value", "corrupted", "COUNT", "pairs", "learning", "time", "memory"]
-    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches (mean / worst), and what it costs"
+    lines.append(["guessing", "", "", baseline(guessing["identity"]), "", value, *[""] * 4])
+    columns = ["release", "verdict", "safe", "row", "worst", "value", "worst", "COUNT", "pairs", "learning"]
+    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches, and what it costs"
     print_table(screen, title, columns, lines, left=3)
+    screen.print(SAFE, style="dim")
     if results["recommended"]:
         screen.print(results["recommended"]["sentence"], style="bold", markup=False)
     for entry in results["refused"]:
@@ -90,24 +91,17 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
 
 
 def _line(release: Mapping[str, Any]) -> list[str]:
-    privacy, utility, cost = release["privacy"], release["utility"], release["cost"]
+    privacy, utility = release["privacy"], release["utility"]
 
     def shown(part: Mapping[str, Any] | None, figure: str = "mean") -> str:
         return "–" if part is None else risk(part[figure])
-
-    def both(part: Mapping[str, Any] | None) -> str:
-        return "–" if part is None else f"{risk(part['mean'])} / {risk(part['worst'])}"
 
     return [
         release["title"],
         release["verdict"],
         "yes" if release["algorithm_safe"] else "no",
-        both(privacy["identity"]),
-        both(privacy["attribute"]),
-        shown(privacy["corruption"]),
+        *(shown(privacy[what], figure) for what in ("identity", "attribute") for figure in ("mean", "worst")),
         shown(utility["count"]),
         shown(utility["pairwise"]),
         shown(utility["classification"], "error"),
-        seconds(cost["seconds"]),
-        "–" if cost["memory"] is None else memory(cost["memory"]),
     ]

@@ -54,8 +54,8 @@ MEASURES = (
 )  # fmt: skip
 """Key, heading and explanation of every column of the table."""
 RISKS = {
-    "identity": "probability of finding a person's row (mean)",
-    "attribute": "probability given to the true value (mean)",
+    "identity": "probability of finding a person's row (mean, up to worst)",
+    "attribute": "probability given to the true value (mean, up to worst)",
 }
 COSTS = {
     "pairwise": "distance of pairs of columns (mean)",
@@ -172,7 +172,9 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
     )
     hue = alt.Color("series:N", scale=colors, legend=None)
     reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2="highest:Q", color=hue)
-    ends = base.mark_tick(size=9, thickness=1.5, opacity=0.7).encode(x=x, y=alt.Y("highest:Q"), color=hue)
+    ends = base.mark_tick(orient="horizontal", size=9, thickness=1.5, opacity=0.7).encode(
+        x=x, y=alt.Y("highest:Q"), color=hue
+    )
     marks = base.mark_point(filled=True, size=75, opacity=1, strokeWidth=1.5).encode(
         x=x,
         y=y,
