@@ -10,6 +10,7 @@ from scipy import stats
 
 from effort import TIMES
 from pictures import drawing, framed
+from undercover.model.policy import POLICIES
 
 # The first call of a kernel compiles it, so no example has a deadline.
 settings.register_profile("undercover", deadline=None, print_blob=True, max_examples=100 * TIMES)
@@ -46,6 +47,14 @@ def drawn() -> Iterator[None]:
 def all_drawn(undrawn: None) -> Iterator[None]:
     """The same for all tests of a file."""
     with drawing():
+        yield
+
+
+@pytest.fixture(scope="module")
+def unjudged() -> Iterator[None]:
+    """Whoever names no policy has none: for tests of few people that look at something else than the verdict."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("undercover.model.policy.STANDARD", POLICIES["none"])
         yield
 
 

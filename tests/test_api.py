@@ -31,6 +31,8 @@ from undercover.model.run import Draft
 from undercover.verbs.report import summarize
 from undercover.verbs.store import original_of, schema_of
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
 METHODS = [uc.Mondrian(k=4), uc.Mondrian(k=4, l=2, recoding="regions"), uc.Anatomy(l=4)]
 
@@ -219,7 +221,9 @@ def test_a_release_of_another_table_does_not_cover_this_one(people: Path) -> Non
     other = as_kind(people, "pandas")
     other["age"] = other["age"] + 3
     assert uc.verify(run, original=people).holds
-    assert not uc.verify(run, original=other).holds
+    assert not uc.verify(run.release, original=other).holds
+    with pytest.raises(DataError, match="is not the table the release was made from"):
+        uc.verify(run, original=other)
 
 
 def test_the_original_of_a_run(people: Path, tmp_path: Path) -> None:

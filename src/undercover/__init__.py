@@ -36,6 +36,7 @@ _HOMES = {
     "undercover.studies.recommend.recommend": "recommend",
     "undercover.utility.queries.counts": "QueryError",
     "undercover.utility.queries.sums": "SumError",
+    "undercover.verbs.accept": "accept",
     "undercover.verbs.apply": "apply",
     "undercover.verbs.attack": "attack",
     "undercover.verbs.holder": "centralized_risk joint_attack",

@@ -59,6 +59,7 @@ from undercover.studies.algorithm_aware.known_values import KnownValues as Known
 from undercover.studies.recommend.recommend import recommend as recommend
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
+from undercover.verbs.accept import accept as accept
 from undercover.verbs.apply import apply as apply
 from undercover.verbs.attack import attack as attack
 from undercover.verbs.holder import centralized_risk as centralized_risk

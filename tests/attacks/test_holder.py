@@ -9,6 +9,8 @@ import pytest
 import undercover as uc
 from undercover.errors import DataError, ParameterError
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 AGES = [60, 50, 55, 50, 48, 43, 25, 37, 57, 57, 18, 22]
 ZIPS = [25434, 27343, 19343, 17234, 28544, 24453, 26211, 23094, 29454, 12845, 15341, 22093]
 PAY = ["High"] * 4 + ["Middle"] * 4 + ["Low"] * 4

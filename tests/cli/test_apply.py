@@ -17,6 +17,8 @@ from undercover.errors import InputError
 from undercover.verbs.apply import recipe_of
 from undercover.verbs.same_people import same_rows
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
 DOMAIN = ", ".join(f'"{name}"' for name in DISEASES)

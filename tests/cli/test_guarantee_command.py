@@ -10,6 +10,8 @@ import pytest
 import undercover as uc
 from undercover.io.csv.text import write_csv
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 ASKED = ["--k", 6, "--skew", 0.1, "--domain", 50]
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Run = Callable[..., Any]
 
 ROWS = [(60, 25, "High"), (50, 27, "High"), (55, 19, "High"), (50, 17, "High"), (48, 28, "Middle"), (43, 24, "Middle")]

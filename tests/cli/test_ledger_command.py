@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 ROLES = ["--sensitive", "d", "--identifiers", "name", "--method", "mondrian", "--set", "k=2", "--set", "l=2"]
 ROWS = {"A": "0,0,x", "B": "0,1,y", "C": "1,0,z", "D": "1,1,x", "E": "0,0,z", "F": "1,1,y"}

@@ -9,6 +9,8 @@ import pytest
 
 from undercover.version import VERSION
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 

@@ -10,6 +10,8 @@ import pytest
 
 import undercover as uc
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 

@@ -14,6 +14,8 @@ from pyarrow import csv
 
 import undercover as uc
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 

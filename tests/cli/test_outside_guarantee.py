@@ -19,6 +19,8 @@ from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Guarantee, Short
 from undercover.pages.words import limits
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 

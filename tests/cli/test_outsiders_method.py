@@ -22,6 +22,8 @@ from undercover.studies.compare.plan import without_sweep
 from undercover.studies.tour import stops
 from undercover.verbs.joint import method_of
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 MONDRIAN = ["--method", "mondrian", "--set", "k=5"]
 

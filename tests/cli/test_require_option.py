@@ -12,6 +12,8 @@ import pytest
 
 import undercover as uc
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 SPEC = """

@@ -12,6 +12,8 @@ import pytest
 import undercover as uc
 from undercover.io.release.manifest import load_release
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 # The command as it is, but that it announces one of its steps, dawdles until the signal comes, and draws no pictures.
 DAWDLING = textwrap.dedent(
     """

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 Command = Callable[..., Any]
 
 
@@ -37,7 +39,12 @@ def test_against_the_original(undercover: Command, release: Path, people: Path, 
     assert undercover("verify", release / "public", "--original", people).code == 0
     other = tmp_path / "other.csv"
     other.write_text(people.read_text().replace(",flu", ",cold"))
-    assert undercover("verify", release, "--original", other).code == 4
+    assert undercover("verify", release / "public", "--original", other).code == 4
+    for command in ("verify", "attack", "measure"):
+        refused = undercover(command, release, "--original", other)
+        assert refused.code == 2
+        assert "is not the table the release was made from" in refused.err
+        assert "in `disease`" in refused.err
 
 
 def test_a_tampered_table_fails_with_four(undercover: Command, release: Path) -> None:

@@ -16,6 +16,8 @@ from undercover.errors import DataError, OutputError
 from undercover.io.ledger.book import Ledger
 from undercover.io.ledger.people import digests, keys_of, shared
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 FACTS: dict[str, Any] = {
     "method": "somebody's",
     "parameters": {"k": 5},

@@ -18,6 +18,8 @@ from undercover.pages.render import report_html
 from undercover.verbs.ledger import enter_folder, entered
 from undercover.verbs.report import summarize
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 DOMAIN = tuple(str(value) for value in range(50))
 
 

@@ -18,6 +18,8 @@ from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 ZIP = uc.Hierarchy(
     [("53715", "5371*", "537**"), ("53710", "5371*", "537**"), ("53706", "5370*", "537**"), ("53703", "5370*", "537**")]
 )

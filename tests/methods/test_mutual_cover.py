@@ -20,6 +20,8 @@ from undercover.model.run import Run
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "town"], sensitive="ill", identifiers=["name"])
 
 

@@ -22,6 +22,8 @@ from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 AGES = uc.Hierarchy([(str(age), ">= 40" if age >= 40 else "< 40") for age in range(18, 61)])
 ZIPS = uc.Hierarchy(
     [

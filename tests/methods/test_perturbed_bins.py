@@ -15,6 +15,8 @@ from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.model.bins import Bins
 from undercover.utility.queries.counts import QueryError
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 EDGES = (0, 20_000, 40_000, 60_000, 100_000, 400_000)
 BINS = Bins(EDGES)
 PEOPLE = uc.datasets.census(3000, seed=5).select(["age", "sex", "education", "salary"])

@@ -10,6 +10,8 @@ import pytest
 
 import undercover as uc
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 PEOPLE = uc.datasets.census(600, seed=4).select(["age", "sex", "income"])
 METHODS = (uc.Mondrian(k=5, l=2), uc.Incognito(k=5, suppression=0.05), uc.Anatomy(l=3))
 

@@ -8,6 +8,8 @@ from undercover.cli.main import app
 from undercover.io.csv.text import write_csv
 from undercover.pages.again import again
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
 
 

@@ -20,6 +20,8 @@ from undercover.pages.render import datasheet_html
 from undercover.testing.public_scan import leaked_values, scan_release
 from undercover.verbs.report import summarize
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 FORMATS = ("csv", "parquet")
 CONTRACT = {"release.json", "datasheet.html"}
 

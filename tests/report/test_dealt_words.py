@@ -14,6 +14,8 @@ from undercover.model.form import Drawn
 from undercover.pages.words import limits
 from undercover.verbs.report import report
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 PAPERS = ("output tables", "not algorithm-safe", "Published unchanged", "Drawn at random", "were drawn")
 
 

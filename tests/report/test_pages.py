@@ -14,7 +14,7 @@ from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, overview_html, report_html
 from undercover.verbs.report import summarize
 
-pytestmark = pytest.mark.usefixtures("all_drawn")
+pytestmark = pytest.mark.usefixtures("all_drawn", "unjudged")
 
 NAMESPACES = ("http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink")
 NASTY = '<script>alert("x")</script>'

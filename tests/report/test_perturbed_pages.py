@@ -14,7 +14,7 @@ from undercover.model.release import Release
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.words import limits, promise_title, promise_words
 
-pytestmark = pytest.mark.usefixtures("all_drawn")
+pytestmark = pytest.mark.usefixtures("all_drawn", "unjudged")
 
 
 @pytest.fixture(scope="module")

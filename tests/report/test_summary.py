@@ -49,8 +49,8 @@ def test_findings_keep_what_verification_found(make_run, summary_of):
 def test_failed_promise_lists_its_violators(make_run):
     run = make_run()
     summary = summarize(run, verification=verify(run.release, [KAnonymity(k=11)]))
-    assert summary["verdict"]["holds"] is False
-    assert summary["verdict"]["text"].startswith("1 of 2 promises hold")
+    assert summary["promises"]["holds"] is False
+    assert summary["promises"]["text"].startswith("1 of 2 promises hold")
     assert summary["holds"]["findings"][1]["violating_classes"] == 40
     assert len(summary["holds"]["findings"][1]["examples"]) == 10
 
@@ -63,7 +63,7 @@ def test_infinite_and_unknown_findings_stay_json(make_run):
     summary = summarize(make_run(), verification=Verification(findings))
     as_json(summary)
     assert [finding["shown"] for finding in summary["holds"]["findings"]] == ["∞", "unknown"]
-    assert summary["verdict"]["undecided"] == 1
+    assert summary["promises"]["undecided"] == 1
 
 
 def test_class_sizes_are_those_of_the_published_table(make_run, make_anatomy, summary_of):

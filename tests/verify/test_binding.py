@@ -15,6 +15,8 @@ from undercover.errors import VerificationError
 from undercover.io.release.before_forms import OLD
 from undercover.testing.forged import Folder
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 CHANGES: dict[str, tuple[Callable[[Folder], Any], str]] = {
     "k in parameters and promise": (
         lambda folder: (folder.asked.update(k=2), folder.claims[0].update(k=2, required=2)),

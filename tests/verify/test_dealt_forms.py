@@ -19,6 +19,8 @@ from undercover.testing.attacks import by_name, truthful
 from undercover.testing.forged import Folder, check_forged
 from undercover.testing.forms import adds_up, has_words, is_refused_where_unknown, loses_what_it_lost, says_the_truth
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 PERMUTED = Drawn(values="permuted", among=4, columns="permuted")
 
 

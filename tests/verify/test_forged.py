@@ -17,6 +17,8 @@ from undercover.guarantees import verify as verifying
 from undercover.model.release import STATEMENTS
 from undercover.testing.forged import FORGERIES, Folder, check_forged, forged
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 QUASI = ["age", "sex", "zip"]
 FORMS = ("mondrian", "anatomy", "mutual-cover", "perturbed", "cross-bucket", "dealt")
 NOT_THERE = {

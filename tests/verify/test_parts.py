@@ -15,6 +15,8 @@ from undercover.io.release.manifest import read_public
 from undercover.io.source import sha256
 from undercover.testing.forged import Folder
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 
 def in_parts(public: Path, *ends: int) -> Folder:
     """Every table cut after these rows, as a release in parts says it."""

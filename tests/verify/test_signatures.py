@@ -15,6 +15,8 @@ from undercover.errors import DataError, MissingExtraError, OutputError, Paramet
 from undercover.io.csv.text import write_csv
 from undercover.testing.forged import Folder
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 
 def undercover(*words: object) -> tuple[int, str]:
     done = CliRunner().invoke(app, [str(word) for word in words])

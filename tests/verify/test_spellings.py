@@ -11,6 +11,8 @@ from undercover.forms.alike import as_read, look_alikes, spelled_alike
 from undercover.guarantees.verify import verify_table
 from undercover.io.csv.text import write_csv
 
+pytestmark = pytest.mark.usefixtures("unjudged")
+
 ONE_VALUE = ("flu", "flu\u200b", "fl\u00adu", "\uff46lu", "flu ", "f\u2060lu")
 INVISIBLE = (
     "\u200b",

@@ -10,14 +10,28 @@ from typing import Annotated, Any
 import typer
 
 from undercover import plugins
-from undercover.cli.options import DespiteEarlier, Engine, Force, Json, LedgerFile, NewRelease, Seed
-from undercover.cli.output import console, print_json, print_table, progress_on_stderr, warn
-from undercover.cli.publish import as_dict, check_output, print_places
+from undercover.cli.options import (
+    Accept,
+    By,
+    DespiteEarlier,
+    Engine,
+    Force,
+    Json,
+    LedgerFile,
+    NewRelease,
+    PolicyName,
+    Seed,
+)
+from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
+from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
+from undercover.io.release.contents import public_part
 from undercover.model.finding import shown
 from undercover.model.run import Run
+from undercover.verbs.accept import decider
 from undercover.verbs.apply import Changes, apply, changes, load_recipe
+from undercover.verbs.beside import judged_beside
 from undercover.verbs.store import save
 
 
@@ -35,25 +49,34 @@ def command(
     engine: Engine = "local",
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
+    policy: PolicyName = None,
+    accept: Accept = None,
+    by: By = None,
     force: Force = False,
     json: Json = False,
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
-    written = format or ("parquet" if any((directory / "public").glob("*.parquet")) else "csv")
+    written = format or ("parquet" if any(public_part(directory).glob("*.parquet")) else "csv")
     check_output(out, written, force)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
+    if accept is not None:
+        decider(accept, by)
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
-        known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier}
+        known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
         after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress, **known)
-        save(after, out, format=written, force=force, progress=progress)  # type: ignore[arg-type]
+        after = judged_beside(after, out)
+        kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
+        save(after, out, progress=progress, **kept)
     found = changes(before, after)
     warn(after.warnings)
     if json:
         print_json({"recipe": str(directory), **as_dict(after, out, changes=found.to_dict())})
     else:
+        print_view(after.verdict.view())
         _print(directory, out, after, found)
+    leave(out)
 
 
 def _print(directory: Path, out: Path, after: Run, found: Changes) -> None:

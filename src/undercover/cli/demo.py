@@ -38,7 +38,6 @@ def command(
             "",
             *(risk(figures[key]) for figures in (row, value) for key in ("before_mean", "before")),
             cost(0.0),
-            "",
         ],
         [
             "guessing without it",
@@ -48,11 +47,10 @@ def command(
             baseline(value["baseline_mean"]),
             baseline(value["baseline"]),
             "",
-            "",
         ],
     ]
     name = value["column"]
-    columns = ["release", "verdict", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss", "seconds"]
+    columns = ["release", "verdict", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss"]
     title = f"{rows:,} people who do not exist: how likely linkage finds a person's row and learns the {name}"
     print_table(screen, title, columns, lines, left=3, whole=2)
     joined = [
@@ -78,7 +76,7 @@ def _line(stop: Made) -> list[str]:
     findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
     verified = ", ".join(map(_found, findings))
     shown = cost(loss["arithmetic"]) if loss else "–"
-    return [stop.title, stop.summary["verdict"], verified, *figures, shown, f"{stop.seconds:.1f}"]
+    return [stop.title, stop.summary["verdict"], verified, *figures, shown]
 
 
 def _found(finding: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """``undercover``: the commands, and what becomes of errors.
 
 Results go to stdout, progress and problems to stderr. Exit codes: 0 done, 2 bad usage or input, 3 the guarantee cannot
-be reached on this table, 4 verification failed, 1 a bug of ours, 130 interrupted.
+be reached on this table, 4 verification failed, 5 made but withheld, 1 a bug of ours, 130 interrupted.
 
 A command is a file of this folder with its options and what it prints. It is loaded when it is asked for, so that
 ``undercover --help`` costs next to nothing.
@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "inspect": ("Look at a table: its columns, suggested roles, who is singled out, and how risky it is as it stands."),
     "recommend": "Find the method and parameters that satisfy a policy and lose least, and say why; publish by them.",
     "publish": "Make a release: anonymised, verified, attacked, and written with its report and datasheet.",
+    "accept": "Publish a release that is withheld, by your decision, which is kept with your reason.",
     "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",
     "sign": "Sign a release with your key, so that recipients can tell that it is yours; or make a key.",
     "attack": "Attack a release with what its holder knows, and set it beside guessing.",

@@ -9,6 +9,7 @@ import typer
 
 from undercover.cli.options import Json, SpecFile, read_with_spec
 from undercover.cli.output import print_result
+from undercover.io.release.contents import public_part
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -34,7 +35,7 @@ def command(
         release, table = made.release, original_of(made, original)
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
-        release, _ = load_release(directory / "public" if (directory / "public").is_dir() else directory)
+        release, _ = load_release(public_part(directory))
         made, table = release, table_of(given, schema, release)
     counts, sums = (about_each(release, queries), sums_of_each(table, release, queries)) if queries else ((), ())
     print_result(measure(table, made, query_error=counts, sum_error=sums), json)

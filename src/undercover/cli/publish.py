@@ -12,6 +12,8 @@ import typer
 
 from undercover import plugins
 from undercover.cli.options import (
+    Accept,
+    By,
     Data,
     DespiteEarlier,
     Drop,
@@ -42,6 +44,7 @@ from undercover.cli.output import console, print_json, print_table, print_view, 
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
+from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.manifest import Format
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
@@ -50,6 +53,8 @@ from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import make
+from undercover.verbs.accept import decider
+from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
@@ -81,6 +86,8 @@ def command(
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
     policy: PolicyName = None,
+    accept: Accept = None,
+    by: By = None,
     force: Force = False,
     sign: Annotated[Path | None, typer.Option(help="Sign the release with the private key of this file.")] = None,
     json: Json = False,
@@ -90,6 +97,8 @@ def command(
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     check_output(out, format, force)
+    if accept is not None:
+        decider(accept, by)
     if sign is not None:
         private_key(sign)
     with progress_on_stderr() as progress:
@@ -116,8 +125,10 @@ def command(
             policy=policy or (loaded.policy if loaded else None),
             progress=progress,
         )
+        made = judged_beside(made, out)
         facts = summarize(made, progress=progress)
-        save(made, out, format=format, force=force, summary=facts, sign=sign, progress=progress)  # type: ignore[arg-type]
+        kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
+        save(made, out, summary=facts, progress=progress, **kept)
     warn(made.warnings)
     if json:
         print_json(as_dict(made, out))
@@ -125,6 +136,13 @@ def command(
         print_view(made.verdict.view())
         _print(made, out, given.source.get("read_as"))
         print_end(made, facts, time.perf_counter() - started)
+    leave(out)
+
+
+def leave(out: Path) -> None:
+    """With code 5 where the tables are withheld."""
+    if is_withheld(out):
+        raise typer.Exit(5)
 
 
 def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
@@ -170,6 +188,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
     """What ``--json`` says of a release that was made, with whatever else there is to say."""
     return {
         "out": str(out),
+        "tables": str(public_part(out)),
         **made.verdict.to_dict(),
         "method": {"name": made.release.method, "parameters": dict(made.release.parameters)},
         "rows": len(made.rows),
@@ -235,5 +254,9 @@ def print_places(made: Run, out: Path) -> None:
     safe = "yes" if release.algorithm_safe else "no (see the warning)"
     screen.print(f"algorithm-safe: {', '.join(filter(None, (safe, declared_by(release.method))))}")
     screen.print(f"robust when values of others are known: {'yes' if release.corruption_robust else 'no'}")
-    screen.print(f"for the world:  {out / 'public'}")
+    tables = public_part(out)
+    if is_withheld(out):
+        screen.print(f"withheld:       {tables}; to publish it all the same: undercover accept {out} --because TEXT")
+    else:
+        screen.print(f"for the world:  {tables}")
     screen.print(f"for you alone:  {out / 'private' / 'report.html'}")

@@ -13,6 +13,7 @@ from undercover.cli.output import console, print_json, print_view
 from undercover.errors import ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED, Verification, verify_table
+from undercover.io.release.contents import is_withheld
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
 from undercover.model.schema import Column
@@ -46,6 +47,8 @@ def command(
     else:
         print_view(found.view())
         word, style = _word(found)
+        if found.holds and is_withheld(target):
+            word, style = f"{word}; withheld, not published", "bold yellow"
         console().print(word, style=style)
     if not found.holds:
         raise typer.Exit(4)

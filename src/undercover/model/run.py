@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +82,12 @@ class Run(Shown):
         """Whether it may be published, by what these attacks do to people and by its policy."""
         found: Verdict = self.judged or plugins.find("undercover.verbs.judge:judge")(self)
         return found
+
+    def judged_as(self, verdict: Verdict) -> Run:
+        """The same run with another verdict; its attacks are not made again."""
+        judged = replace(self, judged=verdict)
+        judged.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
+        return judged
 
     def __repr__(self) -> str:
         return (

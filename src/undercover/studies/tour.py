@@ -20,6 +20,7 @@ from undercover.datasets import census, census_schema
 from undercover.errors import OutputError
 from undercover.io.csv.text import write_csv
 from undercover.io.release import folder
+from undercover.io.release.contents import DATASHEET, public_part
 from undercover.model.about import Stop, about_of
 from undercover.model.protocols import Method, Progress, Resolving, no_progress
 from undercover.model.run import Run
@@ -131,7 +132,7 @@ def _take(
                 "title": one.title,
                 "summary": one.summary,
                 "report": f"{one.folder}/private/report.html",
-                "datasheet": f"{one.folder}/public/datasheet.html",
+                "datasheet": f"{one.folder}/{public_part(out / one.folder).name}/{DATASHEET}",
             }
             for one in taken
         ],

@@ -15,7 +15,7 @@ from undercover import plugins
 from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError, UnreachableError
 from undercover.forms import read
-from undercover.io.release.contents import MANIFEST
+from undercover.io.release.contents import MANIFEST, public_part
 from undercover.io.spec.load import load_spec, resolve
 from undercover.model.protocols import Method, corruption_robust, lists_outcomes
 from undercover.model.run import Run
@@ -142,7 +142,7 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
     run = publish(source, MARKED, method, seed=SEED)
     out = save(run, folder / "release")
     _comes_back(run, out)
-    checked = verify(out / "public")
+    checked = verify(public_part(out))
     must(
         checked.holds is not False,
         f"{method}: its public folder does not verify: {checked.problems or checked.failures}",
@@ -151,7 +151,7 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
         must((out / name).stat().st_size, f"{method}: `{name}` is empty.")
     beside = save(publish(marked("second"), MARKED, method, seed=SEED), folder / "beside")
     secrets = secrets_of(marked(), MARKED, seed={str(SEED)}, path={FILE.removesuffix(".csv"), str(folder)})
-    leaks = scan_public(out / "public", beside / "public", secrets=secrets, declared=ILLNESSES)
+    leaks = scan_public(public_part(out), public_part(beside), secrets=secrets, declared=ILLNESSES)
     must(not leaks, f"{method}: its public folder tells of people: {leaks}")
     case = case_of(run)
     for name in plugins.names("attacks"):
@@ -166,7 +166,7 @@ def _comes_back(run: Run, out: Path) -> None:
     back, called = load(out), run.release.method
     same = in_bytes(run.release)
     must(in_bytes(back.release) == same, f"{called}: the release does not come back from its folder as it was.")
-    wrote = {name: (out / "public" / name).read_bytes() for name in same}
+    wrote = {name: (public_part(out) / name).read_bytes() for name in same}
     said, saved = (dict(json.loads(files.pop(MANIFEST)), files=None) for files in (same, wrote))  # there: a datasheet
     must((wrote, saved) == (same, said), f"{called}: what was saved is not what was made.")
     must(back.release.form == run.release.form, f"{called}: the form comes back as {back.release.form}.")

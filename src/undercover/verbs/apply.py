@@ -31,6 +31,7 @@ from undercover.io.ledger.book import Ledger
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
 from undercover.model.finding import Finding
+from undercover.model.policy import Policy
 from undercover.model.protocols import Continuing, Engine, Method, Progress, no_progress
 from undercover.model.run import Run, SamePeople
 from undercover.model.schema import Schema
@@ -82,6 +83,7 @@ def apply(
     engine: str | Engine = "local",
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     progress: Progress = no_progress,
 ) -> Run:
     """Publish a new table by the recipe of an earlier run.
@@ -96,6 +98,8 @@ def apply(
         The table of the earlier run, where it is no longer where it was read from; identifiers are compared with it.
     seed, engine, ledger, despite_earlier, progress
         As in :func:`undercover.publish`.
+    policy
+        What may happen to people; by default what the recipe says.
 
     Returns
     -------
@@ -131,7 +135,7 @@ def apply(
         method = method.continue_from(before, people)
     try:
         options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": progress}
-        options |= {"ledger": ledger, "despite_earlier": despite_earlier}
+        options |= {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy or before.policy}
         after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:
         raise UnreachableError(f"The recipe does not carry over to the new table: {error}", best=error.best) from error

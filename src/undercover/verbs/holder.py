@@ -17,6 +17,7 @@ from undercover.attacks.joint.centralized import CentralizedJoin, centralized_jo
 from undercover.attacks.joint.overlap import OverlapResult, overlap
 from undercover.errors import DataError, ParameterError, listed, unknown
 from undercover.forms import read
+from undercover.io.release.contents import public_part
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -164,8 +165,7 @@ def _read(source: Source) -> Run | Release:
     place = Path(source)
     if (place / "private").is_dir():
         return load(place)
-    public = place / "public" if (place / "public").is_dir() else place
-    release, problems = load_release(public)
+    release, problems = load_release(public_part(place))
     if problems:
         raise DataError(f"`{place}` was changed after it was published: {' '.join(problems)}")
     return release

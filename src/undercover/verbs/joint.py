@@ -12,7 +12,7 @@ from undercover.attacks.joint.attack import JointRelease
 from undercover.attacks.joint.result import JointRisk
 from undercover.errors import DataError, ParameterError, VerificationError
 from undercover.guarantees.joint.tables import foreign_table, released_table
-from undercover.io.release.contents import MANIFEST
+from undercover.io.release.contents import MANIFEST, PUBLIC, WITHHELD, public_part
 from undercover.io.release.manifest import load_release
 from undercover.io.source import ReadOptions, read, sha256
 from undercover.model.protocols import Method, Resolving
@@ -77,7 +77,7 @@ def read_published(
     """
     place = Path(source)
     if place.is_dir():
-        public = place / "public" if (place / "public").is_dir() else place
+        public = public_part(place)
         release, problems = load_release(public)
         if problems:
             raise VerificationError(f"`{place}` was changed after it was published: {' '.join(problems)}")
@@ -106,13 +106,13 @@ def read_published(
 
 
 def table_name(source: str | os.PathLike[str]) -> str:
-    """What a published table is called: the file, or the folder that holds ``public``.
+    """What a published table is called: the file, or the folder that holds ``public`` or ``withheld``.
 
     >>> table_name("offices/census/public"), table_name("foreign.csv")
     ('census', 'foreign.csv')
     """
     path = Path(os.path.abspath(source))
-    return path.parent.name if path.name == "public" and path.parent.name else path.name
+    return path.parent.name if path.name in (PUBLIC, WITHHELD) and path.parent.name else path.name
 
 
 def joint_risk(tables: Sequence[Any], attacker: JointRelease | None = None, **options: Any) -> JointRisk:

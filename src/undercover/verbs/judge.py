@@ -26,8 +26,11 @@ from undercover.verbs.unknowns import algorithm, unknowns
 _ROUNDING = 1e-9
 
 
-def check_policy(policy: Policy, table: Table) -> None:
-    """Refuse a policy that speaks of columns or values the table does not have, or that no release of it can meet."""
+def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
+    """Refuse a policy that speaks of columns or values the table does not have.
+
+    Where somebody ``asked`` for it, also one that no release of so few people can meet.
+    """
     problems = []
     for name, values in policy.harmful.items():
         if name not in table.schema.sensitive:
@@ -40,7 +43,7 @@ def check_policy(policy: Policy, table: Table) -> None:
     if problems:
         raise ParameterError(problems)
     people = _count(_persons(table))
-    if policy.found is not None and policy.found * people < 1:
+    if asked and policy.found is not None and policy.found * people < 1:
         raise UnreachableError(
             f"The policy allows a row to be found with at most {risk(float(policy.found))}, and there are {people:,} "
             f"people: whoever guesses finds one with {risk(1 / people)}. Nearest: found = {1 / people:.3g}.",
@@ -149,7 +152,7 @@ class _Judged:
                 continue
             sure = f"believed with at least {baseline(float(self.policy.belief))}"
             if certain:
-                sure = "certain" if certain == len(who) else f"{sure}, and certain of {number(certain)} of them"
+                sure = "certain" if certain == len(who) else f"{sure}, and of {number(certain)} of them certain"
             harmful = " (harmful values only)" if name in self.policy.harmful else ""
             yield Reason(
                 kind="exposed",

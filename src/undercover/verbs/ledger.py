@@ -7,6 +7,8 @@ for every other one the releases are attacked together (:mod:`undercover.verbs.t
 
 from __future__ import annotations
 
+import io
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError, UnreachableError, VerificationError, join_problems
@@ -22,13 +25,17 @@ from undercover.forms import read
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before, Entry, Ledger
 from undercover.io.ledger.people import Digests, Key, keys_of
-from undercover.io.release.contents import MANIFEST
+from undercover.io.plain import as_json
+from undercover.io.release.contents import MANIFEST, PRIVATE, PUBLIC, is_withheld, public_part
 from undercover.io.release.folder import load_checked
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Method
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.verbs.same_people import old_table
+
+ENTRY = "ledger-entry.npz"
+"""Of a release that is withheld: how it is entered when it is accepted."""
 
 DESPITE = "To publish all the same, say despite_earlier=True (--despite-earlier): it is then recorded in the run."
 
@@ -81,7 +88,60 @@ def entered(run: Run, directory: str | os.PathLike[str]) -> Iterator[None]:
     except BaseException:
         waiting.ledger.drop(entry.number)
         raise
-    waiting.ledger.finish(entry.number, sha256(Path(directory, "public", MANIFEST)))
+    waiting.ledger.finish(entry.number, sha256(Path(directory, PUBLIC, MANIFEST)))
+
+
+def kept_entry(run: Run) -> dict[str, bytes]:
+    """The entry of a run that is withheld, as a private file: nobody is published before it is accepted."""
+    waiting: Pending | None = run.entry
+    if waiting is None:
+        return {}
+    content = {
+        "ledger": os.path.abspath(waiting.ledger.path),
+        "facts": facts_of(run),
+        "known_by": list(waiting.people),
+        "seen": waiting.seen,
+    }
+    arrays = {str(place): found for place, found in enumerate(waiting.people.values())}
+    stream = io.BytesIO()
+    np.savez(stream, content=np.frombuffer(as_json(content).encode(), np.uint8), **arrays)
+    return {ENTRY: stream.getvalue()}
+
+
+@contextmanager
+def entered_now(place: Path) -> Iterator[None]:
+    """Enter a release that was withheld before the block makes it public, and finish the entry when it is.
+
+    What a kill left of an earlier attempt is taken back, or finished where the tables are public already.
+    """
+    path = place / PRIVATE / ENTRY
+    if not path.is_file():
+        yield
+        return
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            content = json.loads(held["content"].tobytes())
+            people = {tuple(key): held[str(number)] for number, key in enumerate(content["known_by"])}
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"`{path}` cannot be read: {error}. Publish again.") from error
+    book, release = Ledger(content["ledger"]), sha256(public_part(place) / MANIFEST)
+    if not Path(f"{book.path}.key").is_file():
+        raise DataError(f"The ledger `{book.path}` this release was made with is not there. Bring it back.")
+    begun = [entry.number for entry in book.entries() if entry.release == release and entry.state == "entered"]
+    if is_withheld(place):
+        for number in begun:
+            book.drop(number)
+        facts = {**content["facts"], "state": "entered", "folder": os.path.abspath(place), "release": release}
+        begun = [book.enter(facts, people, content["seen"]).number]
+    try:
+        yield
+    except BaseException:
+        if is_withheld(place):
+            book.drop(begun[0])
+        raise
+    for number in begun:
+        book.finish(number, release)
+    path.unlink()
 
 
 def facts_of(run: Run) -> dict[str, Any]:
@@ -110,10 +170,12 @@ def enter_folder(
 ) -> Entry:
     """Enter a release that was made without a ledger; its table is looked for where it was read, if not given."""
     book, place = ledger_of(ledger), os.path.abspath(directory)
+    if is_withheld(place):
+        raise DataError(f"`{directory}` is withheld, so nobody of it is published. Accept it first: undercover accept.")
     run, problems = load_checked(directory)
     if problems:
         raise VerificationError(f"`{directory}` is not as it was made: {join_problems(problems)}")
-    digest = sha256(Path(place, "public", MANIFEST))
+    digest = sha256(public_part(place) / MANIFEST)
     known = [entry for entry in book.entries() if entry.release == digest and entry.state != "withdrawn"]
     if known:
         raise DataError(f"`{directory}` is release {known[0].number} of the ledger `{book.path}` already.")

@@ -50,6 +50,5 @@ def measure(
     if not isinstance(release, Run):
         case = Case(table_of(original, schema, release), release)
     else:
-        table = original_of(release, original) if schema is None else table_of(original, schema, release.release)
-        case = Case(table, release.release, release)
+        case = Case(original_of(release, original, schema), release.release, release)
     return measure_case(case, query_error=query_error, sum_error=sum_error)

@@ -17,6 +17,7 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
+from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
@@ -136,13 +137,14 @@ def publish(
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
-    check_policy(limits, table)
+    check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     run = publish_table(table, method, require=requirements, engine=engine_of(engine), randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
+    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

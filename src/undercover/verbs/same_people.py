@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from undercover.io.source import Input, ReadOptions, read, sha256
 from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
+from undercover.verbs.same_table import check_same_table
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
@@ -77,6 +78,8 @@ def old_table(before: Run, original: Any) -> pa.Table | None:
     if original is not None:
         given = read(original, options=options)
         before.schema.check_against(given.data.column_names)
+        plain = ReadOptions(**before.source.get("options", {}))
+        check_same_table(before, given if plain == options else read(original, options=plain))
         return given.data
     path, digest = before.source.get("path"), before.source.get("sha256")
     # What a database holds now need not be what it held then.

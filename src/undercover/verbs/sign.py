@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from undercover.errors import VerificationError, join_problems
+from undercover.io.release.contents import public_part
 from undercover.io.release.folder import load_both
 from undercover.io.release.manifest import read_public
 from undercover.io.signatures import new_key, private_key, write_signature
@@ -31,7 +32,7 @@ def sign(directory: str | os.PathLike[str], key: str | os.PathLike[str]) -> Path
     True
     """
     secret, place = private_key(key), Path(directory)
-    folder = place / "public" if (place / "public").is_dir() else place
+    folder = public_part(place)
     public = load_both(place)[1] if (place / "private").is_dir() else read_public(folder)
     if public.problems:
         raise VerificationError(f"`{place}` is not as it was written: {join_problems(public.problems)}")

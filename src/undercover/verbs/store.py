@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,9 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.verbs.ledger import entered
+from undercover.verbs.beside import judged_beside
+from undercover.verbs.ledger import entered, kept_entry
+from undercover.verbs.same_table import check_same_table
 
 
 def save(
@@ -28,10 +32,14 @@ def save(
     force: bool = False,
     summary: Mapping[str, Any] | None = None,
     sign: str | os.PathLike[str] | None = None,
+    accept: str | None = None,
+    by: str | None = None,
     progress: Progress = no_progress,
 ) -> Path:
     """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
 
+    Where the verdict says not to publish, the tables are withheld: they are written to ``directory/withheld`` until
+    somebody accepts them (:func:`undercover.accept`). ``accept`` does so at once: it says why, and ``by`` who.
     ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key with
     which the manifest is signed (:func:`undercover.new_key` makes one).
 
@@ -47,13 +55,18 @@ def save(
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
+    from undercover.verbs.accept import decided, decider
     from undercover.verbs.report import summarize
 
+    by = by if accept is None else decider(accept, by)
+    run = judged_beside(run, directory)
     facts = summarize(run, progress=progress) if summary is None else summary
-    facts = {**facts, "again": again(run, folder=directory, file_format=format)}
+    verdict, withheld = run.verdict, run.verdict.withheld
+    facts = {**facts, **verdict.to_dict(), "meaning": verdict.meaning}
+    facts["again"] = again(run, folder=directory, file_format=format)
     progress("writing", 0.0)
-    with entered(run, directory):
-        return folder.save(
+    with nullcontext() if withheld else entered(run, directory):
+        place = folder.save(
             run,
             directory,
             format=format,
@@ -63,7 +76,11 @@ def save(
             datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
             sign=sign,
             verdict=run.verdict,
+            kept=kept_entry(run) if withheld else None,
         )
+    if withheld and accept is not None and by is not None:
+        decided(place, accept, by)
+    return place
 
 
 def load(directory: str | os.PathLike[str]) -> Run:
@@ -71,12 +88,19 @@ def load(directory: str | os.PathLike[str]) -> Run:
     return folder.load_run(directory)
 
 
-def original_of(run: Run, original: Any = None) -> Table:
-    """The original table of a run: in memory, as given, or where it was read from."""
+def original_of(run: Run, original: Any = None, schema: Schema | None = None) -> Table:
+    """The original table of a run: in memory, as given, or where it was read from; no other table is taken for it.
+
+    ``schema`` is that of the run, unless another is given.
+    """
     options = ReadOptions(**run.source.get("options", {}))
     drawn = Randomness(run.source.get("one_row"))
     if original is not None:
-        return table_of(original, run.schema, run.release, options, one_row=drawn)
+        given = original if isinstance(original, Table) else read(original, options=options)
+        check_same_table(run, given)
+        if isinstance(given, Table):
+            return given
+        return Table.from_arrow(given.data, schema or _as_it_was(run), one_row=drawn)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -87,7 +111,15 @@ def original_of(run: Run, original: Any = None) -> Table:
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
+    check_same_table(run, given)
     return Table.from_arrow(given.data, run.schema, one_row=drawn)
+
+
+def _as_it_was(run: Run) -> Schema:
+    """The schema of a run with the kinds its columns turned out to have, whatever they are read from now."""
+    kinds = run.source.get("kinds", {})
+    known = {name: replace(run.schema.column(name), kind=kinds[name]) for name in run.schema.published if name in kinds}
+    return replace(run.schema, columns={**run.schema.columns, **known})
 
 
 def schema_of(release: Release) -> Schema:

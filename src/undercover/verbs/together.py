@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from undercover.forms import read
 from undercover.forms.narrowed import about, same_tables
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before
-from undercover.io.release.contents import MANIFEST
+from undercover.io.release.contents import MANIFEST, public_part
 from undercover.io.release.manifest import load_release
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Progress, no_progress
@@ -118,7 +117,7 @@ def released(entry: Earlier) -> Release:
     """The published tables of an earlier release, as they were."""
     if entry.folder is None:
         raise DataError("It was not written to a folder.")
-    public = Path(entry.folder, "public")
+    public = public_part(entry.folder)
     if not (public / MANIFEST).is_file():
         raise DataError(f"It is no longer in `{entry.folder}`. Bring it back, or enter it from where it is now.")
     if sha256(public / MANIFEST) != entry.release:

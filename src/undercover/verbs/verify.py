@@ -15,6 +15,7 @@ from undercover.guarantees.checking import Checkable
 from undercover.guarantees.contradictions import emptied, unsafe_unsaid
 from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
+from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.folder import load_both
 from undercover.io.release.manifest import read_public
 from undercover.io.signatures import check_signature, public_key
@@ -26,6 +27,11 @@ from undercover.verbs.store import original_of, table_of
 UNSIGNED = (
     "Hashes tell that the files fit release.json, not who wrote it: whoever changes both leaves no trace. A signature "
     "tells, checked with --trusted-by."
+)
+
+WITHHELD = (
+    "WITHHELD: the tables are as they were made, and are not published. `undercover accept DIR --because TEXT` "
+    "publishes them."
 )
 
 
@@ -69,7 +75,7 @@ def verify(
         verification = verify_private(verification, run)
     if original is None:
         return verification
-    ours = original_of(run, original) if run is not None and schema is None else table_of(original, schema, release)
+    ours = original_of(run, original, schema) if run is not None else table_of(original, schema, release)
     return verification.extended(compared(read(release), ours, run))
 
 
@@ -78,9 +84,9 @@ def _of_folder(
 ) -> tuple[Verification, Release, Run | None]:
     """What the files of a folder show: what is in them, whether they fit together, who signed them."""
     trusted = None if trusted_by is None else public_key(trusted_by)
-    where = place / "public" if (place / "public").is_dir() else place
+    where = public_part(place)
     run, public = load_both(place) if (place / "private").is_dir() else (None, read_public(where))
-    release, notes = public.release, list(public.notes)
+    release, notes = public.release, [*([WITHHELD] if is_withheld(place) else []), *public.notes]
     problems = [*public.problems, *emptied(release)]
     if "files" in public.content:
         problems += unsafe_unsaid(release)

@@ -19,6 +19,9 @@ from undercover.model.release import STATEMENTS
 
 MANIFEST = "release.json"
 SIGNATURE = "release.sig"
+PUBLIC = "public"
+WITHHELD = "withheld"
+PRIVATE = "private"
 DATASHEET = "datasheet.html"
 OTHER_FILES = (DATASHEET, "datapackage.json")
 """What a public folder may hold beside its tables, the manifest and its signature."""
@@ -34,6 +37,20 @@ KEYS = {
     "a column": ("name", "role", "form"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
+
+
+def public_part(place: str | os.PathLike[str]) -> Path:
+    """Where the tables of a release lie: in ``public``, in ``withheld`` until accepted, or in ``place`` itself.
+
+    >>> public_part("nowhere")
+    PosixPath('nowhere')
+    """
+    return next((part for name in (PUBLIC, WITHHELD) if (part := Path(place, name)).is_dir()), Path(place))
+
+
+def is_withheld(place: str | os.PathLike[str]) -> bool:
+    """Whether the tables of a release are kept back: nobody has accepted it yet."""
+    return public_part(place).absolute().name == WITHHELD
 
 
 def read_json(path: Path) -> Any:

@@ -1,5 +1,7 @@
 """The release folder: ``public/`` for the world, ``private/`` (0700) for the holder.
 
+What must not be published lies in ``withheld/`` (0700) in place of ``public/`` until somebody accepts it.
+
 A folder appears whole or not at all. Everything is written into a hidden sibling, synced to the disk and renamed.
 An exception, Ctrl-C included, removes the sibling; a kill leaves it behind, never a half-written folder, and the next
 run to the same place removes it once the process that made it (its number is in the name) is gone. With ``force`` the
@@ -28,7 +30,7 @@ from undercover.errors import DataError, InternalError, OutputError, ParameterEr
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
-from undercover.io.release.contents import DATASHEET, MANIFEST
+from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
 from undercover.io.release.manifest import Format, Public, read_public, without_seed, write_tables
 from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
@@ -56,29 +58,34 @@ def save(
     datasheet: str | None = None,
     sign: str | os.PathLike[str] | None = None,
     verdict: Verdict | None = None,
+    kept: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
     every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
-    kept with the run. The manifest hashes every public file, and the private run keeps what the manifest says: the two
-    parts are bound to each other.
+    kept with the run, and where it says not to publish, the tables are withheld: they lie in ``withheld``, for the
+    holder alone. ``kept`` are further private files, by their names. The manifest hashes every public file, and the
+    private run keeps what the manifest says: the two parts are bound to each other.
     """
     if format not in ("csv", "parquet"):
         raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
     _check_public(run, datasheet)
     key = None if sign is None else private_key(sign)
-    with _whole_folder(Path(directory), force=force) as folder:
-        public = folder / "public"
+    part = WITHHELD if verdict is not None and verdict.withheld else PUBLIC
+    with _whole_folder(Path(directory), part, force=force) as folder:
+        public = folder / part
         release = run.release if run.release.version else replace(run.release, version=VERSION)
         if datasheet is not None:
             (public / DATASHEET).write_text(datasheet, encoding="utf-8")
         manifest = write_tables(release, public, format=format)
         if key is not None:
             write_signature(public, key)
-        _write_private(run, folder / "private", report, manifest, verdict)
+        _write_private(run, folder / PRIVATE, report, manifest, verdict)
         if summary is not None:
-            (folder / "private" / "report.json").write_text(as_json(summary), encoding="utf-8")
+            (folder / PRIVATE / "report.json").write_text(as_json(summary), encoding="utf-8")
+        for name, content in (kept or {}).items():
+            (folder / PRIVATE / name).write_bytes(content)
     return Path(directory)
 
 
@@ -101,7 +108,7 @@ def load_checked(directory: str | os.PathLike[str]) -> tuple[Run, list[str]]:
 def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
     """A run and its public part, which must be as the run wrote it; where it is not, its problems say so."""
     place = Path(directory)
-    path = place / "private" / "run.json"
+    path = place / PRIVATE / "run.json"
     if not path.is_file():
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     try:
@@ -113,14 +120,16 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         judged = Verdict.of(content["judged"]) if "judged" in content else None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
-    public = read_public(place / "public")
+    public = read_public(public_part(place))
     release = public.release
+    if (place / PUBLIC).is_dir() and (place / WITHHELD).exists():
+        public.problems.append(f"`{WITHHELD}` lies beside `{PUBLIC}`; a release is one or the other.")
     if "release" in content:
         public.problems.extend(_differing(content["release"], public.content))
     elif method != (release.method, release.parameters):
         public.problems.append("`release.json` names another method or other parameters than `private/run.json`.")
     public.problems.extend(_other_roles(schema, release))
-    table = read_parquet(place / "private" / "groups.parquet")
+    table = read_parquet(place / PRIVATE / "groups.parquet")
     table = table.filter(table.column("group").is_valid())
     buckets = table.column("bucket").to_numpy() if "bucket" in table.column_names else None
     run = Run(
@@ -133,7 +142,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         timings=content["timings"],
         buckets=None if buckets is None else buckets.astype(np.int32),
         diagnostics=content["diagnostics"],
-        frames={name: read_parquet(place / "private" / f"{name}.parquet") for name in names},
+        frames={name: read_parquet(place / PRIVATE / f"{name}.parquet") for name in names},
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
         recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
@@ -247,8 +256,8 @@ def _group_table(run: Run) -> pa.Table:
 
 
 @contextmanager
-def _whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """A folder with ``public`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
+def _whole_folder(target: Path, part: str, *, force: bool) -> Iterator[Path]:
+    """A folder with ``part`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
     place = Path(os.path.abspath(target))
     try:
         _check_place(target, place)
@@ -261,16 +270,18 @@ def _whole_folder(target: Path, *, force: bool) -> Iterator[Path]:
     temporary, aside = place.with_name(f".{place.name}.tmp-{mark}"), place.with_name(f".{place.name}.old-{mark}")
     try:
         temporary.mkdir(mode=0o700)
-        (temporary / "public").mkdir()
-        (temporary / "private").mkdir(mode=0o700)
-        (temporary / "private").chmod(0o700)
+        (temporary / part).mkdir()
+        usual = (temporary / part).stat().st_mode & 0o777
+        (temporary / PRIVATE).mkdir(mode=0o700)
+        for private in (PRIVATE, *([WITHHELD] if part == WITHHELD else [])):
+            (temporary / private).chmod(0o700)
         yield temporary
         _sync_all(temporary)
-        temporary.chmod((temporary / "public").stat().st_mode & 0o777)
+        temporary.chmod(usual)
         if force and os.path.lexists(place):
             place.rename(aside)
         temporary.rename(place)
-        _sync(place.parent)
+        sync(place.parent)
     except BaseException as error:
         if os.path.lexists(aside) and not os.path.lexists(place):
             aside.rename(place)
@@ -295,7 +306,8 @@ def _check_place(target: Path, place: Path) -> None:
 def _check_replaceable(target: Path, place: Path, force: bool) -> None:
     if not force:
         raise OutputError(f"`{target}` already exists. Choose another folder, or replace it with force (--force).")
-    if not place.is_dir() or place.is_symlink() or {entry.name for entry in place.iterdir()} - {"public", "private"}:
+    known = {PUBLIC, WITHHELD, PRIVATE}
+    if not place.is_dir() or place.is_symlink() or {entry.name for entry in place.iterdir()} - known:
         raise OutputError(f"`{target}` is not a release folder and is not replaced. Remove it yourself.")
 
 
@@ -326,11 +338,12 @@ def _alive(process: int) -> bool:
 def _sync_all(folder: Path) -> None:
     for parent, _, files in os.walk(folder):
         for file in files:
-            _sync(Path(parent, file))
-        _sync(Path(parent))
+            sync(Path(parent, file))
+        sync(Path(parent))
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

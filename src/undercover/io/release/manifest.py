@@ -25,7 +25,7 @@ from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
-from undercover.io.release.contents import MANIFEST, hashes, read_json, strange_files, unknown_keys
+from undercover.io.release.contents import MANIFEST, hashes, public_part, read_json, strange_files, unknown_keys
 from undercover.io.source import sha256
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
@@ -210,8 +210,8 @@ def without_seed(value: Any) -> Any:
 def _read_content(place: Path) -> Any:
     path = place / MANIFEST
     if not path.is_file():
-        inner = place / "public" / MANIFEST
-        hint = f" Give `{inner.parent}`." if inner.is_file() else " Give the public folder of a release."
+        inner = public_part(place)
+        hint = f" Give `{inner}`." if (inner / MANIFEST).is_file() else " Give the public folder of a release."
         raise DataError(f"There is no {MANIFEST} in `{place}`.{hint}")
     return read_json(path)
 

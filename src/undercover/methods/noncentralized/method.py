@@ -293,7 +293,7 @@ def _name(other: Any) -> str:
     if isinstance(other, Published):
         return other.name
     parts = [part for part in PurePath(os.fspath(other)).parts if part not in ("..", ".", "/")]
-    if len(parts) > 1 and parts[-1] == "public":
+    if len(parts) > 1 and parts[-1] in ("public", "withheld"):
         parts = parts[:-1]
     return parts[-1] if parts else "table"
 

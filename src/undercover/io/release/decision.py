@@ -1,0 +1,117 @@
+"""Who decided to publish a release that was withheld, when and why; and its move from ``withheld`` to ``public``.
+
+The decision is on the disk before the tables move, and they move by one rename: a kill at any point leaves a withheld
+release, or a public one with its decision.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from undercover.errors import DataError, OutputError
+from undercover.io.plain import as_json
+from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD
+from undercover.io.release.folder import sync
+
+DECISION = "decision.json"
+MARK = "<!-- decision -->"
+"""Where a report shows the decision."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """That a release is published although its verdict says otherwise."""
+
+    because: str
+    by: str
+    when: str  # UTC
+    verdict: str
+    reasons: tuple[Mapping[str, Any], ...]
+    policy: Mapping[str, Any] | None
+    release: str  # sha256 of release.json
+    decision: str = "accepted"
+
+    def sentence(self) -> str:
+        """Who, when, against what and why."""
+        return f"Accepted by {self.by} on {self.when}. The verdict was: {self.verdict}. Because: {self.because}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def decision_of(place: Path) -> Decision | None:
+    """The decision about a release, where there is one."""
+    path = place / PRIVATE / DECISION
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return Decision(**{**content, "reasons": tuple(content["reasons"])})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"`{path}` cannot be read as a decision: {error!r}.") from error
+
+
+def make_public(place: Path, decision: Decision) -> None:
+    """Write the decision, show it in the report, and make the withheld tables public."""
+    private, tables = place / PRIVATE, place / WITHHELD
+    try:
+        for begun in private.glob(".*.tmp-*"):  # by somebody who was killed
+            begun.unlink()
+        _replace(private / DECISION, as_json(decision.to_dict()))
+        _in_report(private, decision)
+        sync(private)
+        tables.chmod(place.stat().st_mode & 0o777)
+        tables.rename(place / PUBLIC)
+        sync(place)
+    except OSError as error:
+        raise OutputError(f"`{place}` cannot be changed: {error.strerror or error}. Accept it again.") from error
+
+
+@contextmanager
+def alone_with(place: Path) -> Iterator[None]:
+    """Nobody else accepts this release meanwhile."""
+    try:
+        handle = os.open(place / PRIVATE, os.O_RDONLY)
+    except OSError as error:
+        raise DataError(f"`{place}` is no release folder with its private part: {error.strerror or error}.") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise OutputError(f"`{place}` is being accepted by somebody else at this moment.") from error
+    finally:
+        os.close(handle)
+
+
+def _in_report(private: Path, decision: Decision) -> None:
+    """The decision at the top of the report, and in its figures."""
+    figures, page = private / "report.json", private / "report.html"
+    if figures.is_file():
+        content = json.loads(figures.read_text(encoding="utf-8"))
+        _replace(figures, as_json({**content, "decision": decision.to_dict()}))
+    if page.is_file():
+        before, mark, after = page.read_text(encoding="utf-8").partition(MARK)
+        _, again, rest = after.partition(MARK)  # of an acceptance that was killed
+        shown = f'<div class="note danger"><p><strong>Accepted.</strong> {escape(decision.sentence())}</p></div>'
+        _replace(page, before + mark + shown + mark + (rest if again else after) if mark else before)
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        sync(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
