@@ -31,7 +31,7 @@ def command(
         progress("looking at columns and combinations", 0.0)
         found = inspect(given.data, schema=schema, population_fraction=population_fraction)
     if write_spec is not None:
-        write_spec_file(found, write_spec, force=force)
+        write_spec_file(found, write_spec, force=force, data=given)
     content = {**found.to_dict(), "read_as": given.source.get("read_as")}
     if json:
         print_json(content)

@@ -29,7 +29,7 @@ from undercover.cli.options import (
     who,
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
-from undercover.cli.publish import as_dict, check_output, print_places
+from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.errors import OutputError, ParameterError
 from undercover.io.spec.write import SPEC, spec_files
 from undercover.model.run import Run
@@ -107,11 +107,7 @@ def command(
         if not json:
             print_view(made.verdict.view())
             print_places(made, publish)
-        if made.verdict.withheld:
-            raise typer.Exit(_WITHHELD)
-
-
-_WITHHELD = 5
+        leave(publish)
 
 
 def _write(files: dict[str, str], place: Path) -> None:

@@ -185,7 +185,7 @@ class About:
     pictures: tuple[Drawing, ...] = ()  # how a release came about
     attacks: tuple[str, ...] = ()  # of its own, by their plug-in name
     sweeps: tuple[Sweep, ...] = ()  # for comparisons
-    # For recommendations: parameters that may reach what is wanted, the weakest first.
+    # For recommendations: parameters that may reach what is wanted; of those with the same names, the weakest first.
     candidates: Callable[[Wanted], Sequence[Mapping[str, Any]]] = lambda wanted: ()
     tour: tuple[Stop, ...] = ()
     examples: tuple[Example, ...] = ()  # to be tried on tiny tables

@@ -20,14 +20,15 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
     l need not be whole: no value is more than its inverse of a class.
     """
-    found: list[dict[str, Any]] = [{"k": k} for k in wanted.ks]
+    least, *more = ({"k": k} for k in wanted.ks)
     if not wanted.unsafe:
-        return found
-    found += [{"k": wanted.k, "l": l} for l in (wanted.barely_diverse, *wanted.ls) if l is not None]
-    if wanted.closeness is not None:
-        t = floor(wanted.closeness * 100 - Fraction(1, 10)) / 100  # below it, not at it
-        found += [{"k": wanted.k, "t": t}, {"k": wanted.k, "t": t / 2}] if t > 0 else []
-    return found
+        return [least, *more]
+    diverse = [{**least, "l": l} for l in (wanted.barely_diverse, *wanted.ls) if l is not None]
+    t = (
+        0.0 if wanted.closeness is None else floor(wanted.closeness * 100 - Fraction(1, 10)) / 100
+    )  # below it, not at it
+    close = [{**least, "t": t}, {**least, "t": t / 2}] if t > 0 else []
+    return [least, *diverse[:1], *close[:1], *more, *diverse[1:], *close[1:]]
 
 
 ABOUT = About(

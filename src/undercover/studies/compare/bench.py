@@ -123,11 +123,11 @@ class Bench:
         return found | self._judged(made)
 
     def _published(self, method: str, parameters: Mapping[str, Any]) -> Run:
-        return publish(self.given, self.schema, make("methods", method, parameters), seed=self.seed, policy=self.policy)
+        return publish(self.given, self.schema, make("methods", method, parameters), seed=self.seed)
 
     def _judged(self, made: Run) -> Figures:
         """The verdict over such a release, were it drawn anew: without what is said of the seed of this one."""
-        verdict = replace(made, randomness={"source": "os"}).verdict
+        verdict = replace(made, randomness={"source": "os"}, policy=self.policy).verdict
         return {
             "verdict": verdict.title,
             "verdict.over": share_over(verdict, len(made.rows)),

@@ -86,7 +86,7 @@ def compare(
     given = read(data)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed, policy_of(policy))
-    check_policy(bench.policy, bench.table)
+    check_policy(bench.policy, bench.table, asked=policy is not None)
     wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)

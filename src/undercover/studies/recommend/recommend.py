@@ -172,6 +172,7 @@ def recommend(
     purpose: str | Purpose = "looking",
     workload: str | os.PathLike[str] | Sequence[CountQuery] | None = None,
     time: float = 120.0,
+    patient: bool = True,
     methods: Sequence[str] | None = None,
     options: ReadOptions | None = None,
     progress: Progress = no_progress,
@@ -189,7 +190,10 @@ def recommend(
     workload
         For ``queries``: COUNT queries, or a file of them in TOML.
     time
-        Seconds; at least one candidate is tried on the sample and one on the whole table, however long they take.
+        Seconds.
+    patient
+        Whether at least one release is made of the whole table, however long it takes; otherwise what there was no time
+        to confirm is recommended as unconfirmed.
     methods
         Only these.
     options
@@ -216,9 +220,10 @@ def recommend(
         raise ParameterError("The policy `none` judges nothing, so every release satisfies it. Name another policy.")
     given = read(data, options=options)
     whole = Table.from_arrow(given.data, schema)
-    check_policy(limits, whole)
+    check_policy(limits, whole, asked=True)
     wanted = Wanted.of(whole, limits)
-    search = Search(given, schema, whole, limits, purpose_of(purpose, schema, workload), options, time, progress)
+    asked = purpose_of(purpose, schema, workload)
+    search = Search(given, schema, whole, limits, asked, options, time, progress, patient)
     candidates = candidates_of(wanted, methods)
     tried = list(search.on_sample(candidates))
     if not any(trial.whole for trial in tried):
@@ -229,7 +234,7 @@ def recommend(
     found = found or sorted(open_ones, key=lambda trial: trial.rank)
     left_out = tuple(candidates[len({id(trial.candidate) for trial in tried}) :])
     if not found:
-        raise _unreachable(tried, wanted, limits)
+        raise _unreachable(tried, wanted, limits, len(left_out))
     return Recommendation(
         limits, search.purpose, wanted.people, tuple(found), tuple(tried), left_out, cannot(wanted), search.spent
     )
@@ -257,7 +262,7 @@ def cannot(wanted: Wanted) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy) -> UnreachableError:
+def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy, left_out: int) -> UnreachableError:
     """Nothing satisfies the policy: what was nearest, what stands in the way, and what can be done."""
     judged = sorted((trial for trial in tried if trial.run is not None), key=lambda trial: trial.rank)
     if not judged:
@@ -272,6 +277,7 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy) -> Unre
         f"No release of {len({id(trial.candidate) for trial in judged})} that were tried satisfies `{policy.name}`.",
         f"Nearest: {nearest.candidate.title}{where}. {' '.join(map(_said, stops))}",
         *cannot(wanted),
+        *([f"Time was up: {left_out:,} more were not tried. Give it longer (--time)."] if left_out else []),
         "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own.",
     ]
     best = {"method": nearest.candidate.method, **nearest.candidate.parameters}

@@ -35,7 +35,8 @@ from undercover.verbs.publish import publish, publish_table
 SAMPLE = 3000  # rows
 CONFIRMED = 3  # releases that are enough to choose from
 NEAREST = 3  # candidates that fail on the sample and are tried on the whole table all the same
-SAMPLING = 0.4  # share of the time that goes into the sample at most
+SAMPLING = 0.4  # share of the time that goes into the sample
+HURRIED = 0.8  # the same of somebody who does not wait for a release of the whole table
 
 Rank = tuple[float, bool, int, float]
 
@@ -157,6 +158,7 @@ class Search:
     options: ReadOptions | None = None
     seconds: float = 120.0
     progress: Progress = no_progress
+    patient: bool = True  # whether one release of the whole table is made however long it takes
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -165,35 +167,41 @@ class Search:
         return time.perf_counter() - self.started
 
     def on_sample(self, candidates: Sequence[Candidate]) -> Iterator[Trial]:
-        """Try one after the other for as long as there is time, at least one that can run."""
-        small = sample_of(self.table)
+        """Try one after the other for as long as there is time; somebody patient waits for one that satisfies."""
+        small = sample_of(self.table, SAMPLE if self.patient else SAMPLE // 2)
         whole = small is self.table
         measured = _Measured.on(small, self.purpose)
-        ran = False
+        enough = False
+        limit = self.seconds * (1.0 if whole else SAMPLING if self.patient else HURRIED)
         for place, candidate in enumerate(candidates):
-            if ran and self.spent > self.seconds * (1.0 if whole else SAMPLING):
+            if enough and self.spent > limit:
                 return
             self.progress(f"trying {candidate.title}", place / len(candidates))
             published = self._published if whole else self._of(small)
             found = self._tried(candidate, published, measured, whole, small.n_rows)
-            ran = ran or found.run is not None
+            enough = enough or (found.satisfies if self.patient else found.run is not None)
             yield found
 
     def confirmed(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         """Publish the best of a sample from the whole table, until enough satisfy the policy or time is up.
 
-        At least one is tried. One that would take longer than there is left, by what it took of the sample, is left
-        out, unless nothing is confirmed yet and nothing quicker is left. Of a method that has been confirmed, what
-        promises more and loses more is of no interest.
+        At least one is tried by somebody patient. One that would take longer than there is left, by what it took of the
+        sample, is left out, unless nothing is confirmed yet and nothing quicker is left. Of a method that has been
+        confirmed, what promises more and loses more is of no interest.
         """
         measured = _Measured.on(self.table, self.purpose)
+        # The first of a method may have been compiled, so that the quickest tells how long it takes.
+        expected: dict[str, float] = {}
+        for trial in (trial for trial in trials if trial.run is not None):
+            seconds = trial.seconds * self.table.n_rows / max(trial.rows, 1)
+            expected[trial.candidate.method] = min(seconds, expected.get(trial.candidate.method, np.inf))
         order = _expected_order([trial for trial in trials if trial.run is not None])
         left = [trial for trial in order if trial.satisfies]
         left += [trial for trial in order if not trial.satisfies][:NEAREST]
         good = tried = 0
         while left and good < CONFIRMED and not (tried and self.spent > self.seconds / (2 if good else 1)):
-            quick = [trial for trial in left if self.spent + self._expected(trial) <= self.seconds]
-            if good and not any(trial.satisfies for trial in quick):
+            quick = [trial for trial in left if self.spent + expected[trial.candidate.method] <= self.seconds]
+            if (good or not self.patient) and not any(trial.satisfies for trial in quick):
                 return
             trial = (quick or left)[0]
             self.progress(f"confirming {trial.candidate.title}", min(1.0, self.spent / self.seconds))
@@ -203,9 +211,6 @@ class Search:
             tried += 1
             good += found.satisfies
             yield found
-
-    def _expected(self, trial: Trial) -> float:
-        return trial.seconds * self.table.n_rows / max(trial.rows, 1)
 
     def _of(self, small: Table) -> Callable[[Method], Run]:
         return lambda method: replace(publish_table(small, method), policy=self.policy)
