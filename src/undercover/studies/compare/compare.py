@@ -19,7 +19,6 @@ from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
 from undercover.io.source import read
-from undercover.model.figures import risk as shown_risk
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema
@@ -27,12 +26,12 @@ from undercover.model.table import Table
 from undercover.pages.compare import compare_html
 from undercover.parameters import make
 from undercover.studies.compare.bench import WHY, Bench
+from undercover.studies.compare.choice import policy_identity, recommended
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.folder import Finished, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
-from undercover.studies.recommend.search import Rank, ranked
 from undercover.verbs.judge import check_policy
 
 FILES = ("compare.html", "compare.csv", "compare.json")
@@ -127,7 +126,7 @@ def _experiment(bench: Bench, planned: Sequence[Planned]) -> Experiment:
             "queries": bench.queries,
             "seed": bench.seed,
             "trees": find_spec("sklearn") is not None,
-            "policy": bench.policy.name,
+            "policy": policy_identity(bench.policy),
         },
         private=True,
     )
@@ -268,33 +267,6 @@ def frontiers(releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any]
                 }
             )
     return drawn
-
-
-def recommended(releases: Sequence[Mapping[str, Any]], nothing: float | None, policy: Policy) -> dict[str, Any] | None:
-    """The release that ``recommend`` would choose of these, and why; ``None`` where nothing is judged."""
-    if not releases or not policy.judges:
-        return None
-
-    def rank(release: Mapping[str, Any]) -> Rank:
-        loss = _at(release, _AXES["pairwise"])
-        kept = 1.0 - loss / nothing if nothing and loss is not None else 1.0
-        return ranked(release["over"], kept, release["asks"], loss)
-
-    best = min(releases, key=rank)
-    satisfying = sum(release["satisfies"] for release in releases)
-    loss = _at(best, _AXES["pairwise"])
-    far = "" if loss is None else f": distance of pairs of columns from the truth {shown_risk(loss)}"
-    if best["satisfies"]:
-        said = (
-            f"Recommended: {best['title']}. It is {best['verdict']} under `{policy.name}`, and of the {satisfying:,} "
-            f"releases here that satisfy the policy it leaves least to decide and then loses least{far}."
-        )
-    else:
-        said = f"None of these satisfies `{policy.name}`. Nearest: {best['title']}. {' '.join(best['reasons'][:1])}"
-    return {"title": best["title"], "satisfies": best["satisfies"], "sentence": f"{said} {_MORE}"}
-
-
-_MORE = "`undercover recommend` searches further parameters."
 
 
 def grouped_refusals(planned: Sequence[tuple[Planned, Finished]]) -> list[dict[str, Any]]:

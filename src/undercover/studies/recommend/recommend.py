@@ -21,7 +21,7 @@ from undercover.model.verdict import Reason, Verdict
 from undercover.model.view import Part, View, Viewable, table
 from undercover.parameters import Above, check
 from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
-from undercover.studies.recommend.search import Candidate, Search, Trial, candidates_of
+from undercover.studies.recommend.search import Candidate, Search, Trial, alike, candidates_of
 from undercover.verbs.judge import check_policy
 
 FRESH = (
@@ -88,11 +88,11 @@ class Recommendation(Viewable):
         )
 
     def next_best(self) -> str:
-        """What the second costs, in a sentence; empty where there is none."""
-        if len(self.trials) < 2:
+        """What the next best costs that is not merely stronger, in a sentence; empty where there is none."""
+        first = self.trials[0]
+        second = next((trial for trial in self.trials[1:] if not alike(first, trial)), None)
+        if second is None or second.verdict is None:
             return ""
-        first, second = self.trials[:2]
-        assert second.verdict is not None
         fewer = first.kept - second.kept
         change = f"{baseline(abs(fewer))} of the whole {'less' if fewer >= 0 else 'more'}"
         said = f"Next best: {second.candidate.title} ({second.verdict.title}) keeps {baseline(second.kept)}, {change}."

@@ -239,13 +239,13 @@ def _expected_order(trials: Sequence[Trial]) -> list[Trial]:
 
     def expected(place: int) -> Rank:
         *first, _ = trials[place].rank
-        same = (other.rank for other in trials[place:] if _alike(trials[place], other))
+        same = (other.rank for other in trials[place:] if alike(trials[place], other))
         return (*trials[place].rank[:3], min(loss for *others, loss in same if others == first))
 
     return [trials[place] for place in sorted(range(len(trials)), key=expected)]
 
 
-def _alike(one: Trial, other: Trial) -> bool:
+def alike(one: Trial, other: Trial) -> bool:
     """Whether two trials are of one method with the same parameters, more or less of each."""
     first, second = one.candidate, other.candidate
     return first.method == second.method and set(first.parameters) == set(second.parameters)
@@ -255,4 +255,4 @@ def _dominated(other: Trial, confirmed: Trial) -> bool:
     """Whether a trial is of the same method as one that was confirmed, and promises more, or keeps less."""
     assert confirmed.loss is not None
     same = other.candidate.method == confirmed.candidate.method
-    return same and (_alike(other, confirmed) or (other.loss or 0.0) >= confirmed.loss)
+    return same and (alike(other, confirmed) or (other.loss or 0.0) >= confirmed.loss)
