@@ -180,9 +180,9 @@ def test_codes_stay_codes_where_the_new_ones_look_like_numbers(undercover: Comma
     assert undercover("publish", *arguments).code == 0
     second = write_people(tmp_path / "second.csv", 1000, zip=lambda i: f"{10000 + i % 7}")
     assert undercover("apply", tmp_path / "first", "--to", second, "--out", tmp_path / "second").code == 0
-    release = json.loads((tmp_path / "second" / "public" / "release.json").read_text())
-    forms = {column["name"]: column["form"] for column in release["tables"][0]["columns"]}
-    assert forms["zip"] == "set"
+    run = json.loads((tmp_path / "second" / "private" / "run.json").read_text())
+    assert run["source"]["kinds"]["zip"] == "ordinal"  # codes in their order; as numbers they would be numeric
+    assert run["schema"]["columns"]["zip"]["domain"] == [str(10000 + i) for i in range(7)]
 
 
 PERTURBED = RECIPES["perturbed-generalization"]

@@ -58,6 +58,18 @@ def test_from_inspect_to_a_release(undercover: Command, people: Path, tmp_path: 
     assert undercover("measure", tmp_path / "out", "--original", people, "--spec", spec, "--json").code == 0
 
 
+def test_inspect_asks_and_writes_a_page(undercover: Command, people: Path, tmp_path: Path) -> None:
+    page = tmp_path / "people.html"
+    done = undercover("inspect", people, "--qi", "age,sex", "--html", page)
+    assert "publish, drop, or may somebody know it?" in done.out
+    assert "To decide" in page.read_text(encoding="utf-8")
+    assert undercover("inspect", people, "--html", page).code == 2
+    more = ("--unit", "name", "--drop", "*", "--insensitive", "zip")
+    assert undercover("inspect", people, "--qi", "age,sex", *more, "--html", page, "--force").code == 0
+    assert "every column was decided on" in page.read_text(encoding="utf-8")
+    assert undercover("inspect", people, "--html", tmp_path / "nowhere" / "page.html").code == 2
+
+
 def test_options_win_over_the_spec(undercover: Command, people: Path, tmp_path: Path) -> None:
     spec = tmp_path / "spec.toml"
     spec.write_text(

@@ -45,6 +45,11 @@ def test_against_the_original(undercover: Command, release: Path, people: Path, 
         assert refused.code == 2
         assert "is not the table the release was made from" in refused.err
         assert "in `disease`" in refused.err
+    (tmp_path / "roles.toml").write_text('[roles]\nquasi_identifiers = ["age", "sex", "zip"]\nsensitive = "disease"\n')
+    for command in ("verify", "measure"):
+        with_spec = ["--spec", tmp_path / "roles.toml"]
+        assert undercover(command, release, "--original", other, *with_spec).code == 2
+        assert undercover(command, release, "--original", people, *with_spec).code == 0
 
 
 def test_a_tampered_table_fails_with_four(undercover: Command, release: Path) -> None:

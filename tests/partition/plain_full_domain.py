@@ -11,6 +11,21 @@ from undercover.steps.cutting.checks import Check
 from undercover.steps.lattice.cubes import column_levels
 
 
+def small_ranges(rows: Sequence[str]) -> list[list[str]]:
+    """Whole numbers whose span is below ten in twos, fours and eights, as long as a level joins some and not all."""
+    numbers = [int(row) for row in rows if row]
+    span = max(numbers) - min(numbers)
+    assert span < 10
+    levels, nodes = [], len(set(numbers))
+    for width in (2, 4, 8):
+        level = [str(int(row) // width) if row else "" for row in rows]
+        count = len({number // width for number in numbers})
+        if width <= span and 1 < count < nodes:
+            levels.append(level)
+            nodes = count
+    return levels
+
+
 class PlainDomain:
     """The label of every row on every level of every column, and what classes and conditions follow from them."""
 
@@ -22,7 +37,8 @@ class PlainDomain:
             column, settings = table[name], table[name].settings
             rows = [column.domain.labels[code] for code in column.codes]
             if settings.hierarchy is None:
-                self.columns.append([rows, ["*"] * len(rows)])
+                between = small_ranges(rows) if column.domain.kind == "numeric" else []
+                self.columns.append([rows, *between, ["*"] * len(rows)])
                 continue
             tree = settings.hierarchy
             missing = column.domain.has_missing

@@ -100,6 +100,19 @@ def test_parts_of_a_name_are_identifiers_even_if_few(name):
             "language",
         ),
         *("height", "weight", "household_size", "number_of_children", "admission_type_id", "Staatsangehörigkeit"),
+        *(
+            "educ",
+            "maeduc",
+            "frace",
+            "Mjob",
+            "empstat",
+            "agegrp",
+            "famsize",
+            "wrkstat",
+            "gndr",
+            "clinic_name",
+            "boarding_date",
+        ),
     ],
 )
 def test_quasi_identifiers_by_name(name):
@@ -133,6 +146,7 @@ def test_quasi_identifiers_by_name(name):
             "body mass index",
             "cause of death",
         ),
+        *("acetohexamide", "realrinc", "WAGP", "test_result", "Resultado", "hipertensión", "incwage", "hhinc"),
     ],
 )
 def test_sensitive_by_name(name):
@@ -140,14 +154,15 @@ def test_sensitive_by_name(name):
 
 
 @pytest.mark.parametrize(
-    "name", ["fnlwgt", "PWGTP", "instance_weight", "survey weight", "split", "x17", "acetohexamide", "change", "foo"]
+    "name", ["fnlwgt", "PWGTP", "instance_weight", "survey weight", "split", "x17", "change", "foo"]
 )
 def test_nothing_known(name):
     assert role_of(name, FEW_NUMBERS) == "none"
 
 
 @pytest.mark.parametrize(
-    "name", ["average", "statement", "damage", "package", "sextant", "operating", "taxi", "language_no"]
+    "name",
+    ["average", "statement", "damage", "package", "sextant", "operating", "taxi", "language_no", "stage", "agenda"],
 )
 def test_words_inside_other_words_do_not_count(name):
     found = inspect(pa.table({name: FEW})).columns[0]

@@ -52,7 +52,8 @@ def test_census():
 def test_reasons_are_comments():
     text = write_spec(inspect(pa.table({"age": [30, 40], "foo": [1, 2], "disease": ["a", "b"]})))
     assert '"age",  # The name speaks of an age' in text
-    assert '#     "foo"' in text
+    assert '#   "foo": publish, drop, or may somebody know it?' in text
+    assert '# drop = ["foo"]' in text
 
 
 @pytest.mark.parametrize("name", NASTY)

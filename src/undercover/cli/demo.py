@@ -50,8 +50,8 @@ def command(
         ],
     ]
     name = value["column"]
-    columns = ["release", "verdict", "verified", "row, mean", "worst", f"{name}, mean", "worst", "loss"]
-    title = f"{rows:,} people who do not exist: how likely linkage finds a person's row and learns the {name}"
+    columns = ["release", "verdict", "verified", "row", "worst", name, "worst", "loss"]
+    title = f"{rows:,} people who do not exist: linkage finds a person's row and learns the {name}, mean and worst"
     print_table(screen, title, columns, lines, left=3, whole=2)
     joined = [
         [f"with: {stop.title}", str(stop.joint["alone"]), str(stop.joint["l"]), f"{stop.joint['certain']:,}"]

@@ -112,6 +112,29 @@ def dates(
 
 
 @app.command()
+def auto(
+    data: Annotated[str, typer.Option(help="The table: a file or database URL.")],
+    column: Annotated[str, typer.Option(help="The column: numbers, dates, bands, postcodes, or in any order.")],
+    nulls: Nulls = "",
+    out: Out = None,
+    lines: Lines = _LINES,
+    force: Force = False,
+    json: Json = False,
+) -> None:
+    """The levels a column is generalised to where it has no hierarchy: fives and tens, months and years, prefixes."""
+    import pyarrow as pa
+
+    from undercover.hierarchies.automatic import automatic_hierarchy
+    from undercover.model.schema import Schema
+    from undercover.model.table import Table
+
+    _check_out(out, force)
+    values = pa.table({column: _column_values(data, column, nulls)})
+    encoded = Table.from_arrow(values, Schema(quasi_identifiers=[column], missing="category"))
+    _finish(automatic_hierarchy(encoded[column]), column, out, lines, json)
+
+
+@app.command()
 def show(file: File, lines: Lines = _LINES, json: Json = False) -> None:
     """Look at a hierarchy: nodes of every level, the way up from one value, a picture of the tree."""
     from undercover.hierarchies.file import read_hierarchy

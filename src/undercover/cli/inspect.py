@@ -7,9 +7,23 @@ from typing import Annotated
 
 import typer
 
-from undercover.cli.options import Data, Force, Identifiers, Json, Qi, Sensitive, SpecFile, read_with_spec, roles
+from undercover.cli.options import (
+    Data,
+    Drop,
+    Force,
+    Identifiers,
+    Insensitive,
+    Json,
+    Qi,
+    Sensitive,
+    SpecFile,
+    Unit,
+    read_with_spec,
+    roles,
+)
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
-from undercover.studies.inspect.inspection import inspect
+from undercover.errors import OutputError
+from undercover.studies.inspect.inspection import Inspection, inspect
 from undercover.studies.inspect.spec import write_spec as write_spec_file
 
 
@@ -19,7 +33,11 @@ def command(
     qi: Qi = None,
     sensitive: Sensitive = None,
     identifiers: Identifiers = None,
+    insensitive: Insensitive = None,
+    unit: Unit = None,
+    drop: Drop = None,
     write_spec: Annotated[Path | None, typer.Option(help="Write a commented spec to start from.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page about the table, for you alone.")] = None,
     population_fraction: Annotated[float, typer.Option(help="Share of the population that is in the table.")] = 1.0,
     force: Force = False,
     json: Json = False,
@@ -27,11 +45,14 @@ def command(
     """Inspect a table and print what was found."""
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, _, _ = read_with_spec(data, spec, roles(qi=qi, sensitive=sensitive, identifiers=identifiers))
+        named = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
+        given, schema, _, _ = read_with_spec(data, spec, named, who={} if unit is None else {"unit": unit})
         progress("looking at columns and combinations", 0.0)
         found = inspect(given.data, schema=schema, population_fraction=population_fraction)
     if write_spec is not None:
         write_spec_file(found, write_spec, force=force, data=given)
+    if html is not None:
+        _write_page(html, found, Path(data).name, force)
     content = {**found.to_dict(), "read_as": given.source.get("read_as")}
     if json:
         print_json(content)
@@ -39,7 +60,21 @@ def command(
     console().print(f"read as: {str(content['read_as']).removeprefix('read as: ')}", style="dim")
     print_view(found.view())
     warn(found.warnings)
+    if html is not None:
+        console().print(f"wrote {html}: a page for you alone")
     if write_spec is not None:
         console().print(
             f"wrote {write_spec}; look at it, then: undercover publish {data} --spec {write_spec} --out out"
         )
+
+
+def _write_page(page: Path, found: Inspection, name: str, force: bool) -> None:
+    from undercover.pages.inspection import inspection_html
+
+    try:
+        with page.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
+            file.write(inspection_html(found.to_dict(), found.risks(), name))
+    except FileExistsError as error:
+        raise OutputError(f"{page} exists already. Choose another name or force it.") from error
+    except OSError as error:
+        raise OutputError(f"The page cannot be written to {page}: {error.strerror or error}.") from error

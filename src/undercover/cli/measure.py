@@ -9,13 +9,14 @@ import typer
 
 from undercover.cli.options import Json, SpecFile, read_with_spec
 from undercover.cli.output import print_result
-from undercover.io.release.contents import public_part
+from undercover.io.release.contents import PRIVATE, public_part
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.utility.queries.counts import about_each
 from undercover.utility.queries.sums import sums_of_each
 from undercover.verbs.measure import measure
+from undercover.verbs.same_table import check_same_table
 from undercover.verbs.store import load, original_of, table_of
 
 
@@ -30,11 +31,13 @@ def command(
 ) -> None:
     """Measure a release against its original."""
     made: Release | Run
-    if spec is None and (directory / "private").is_dir():
+    if spec is None and (directory / PRIVATE).is_dir():
         made = load(directory)
         release, table = made.release, original_of(made, original)
     else:
         given, schema, _, _ = read_with_spec(original, spec, {})
+        if (directory / PRIVATE).is_dir():
+            check_same_table(load(directory), given)
         release, _ = load_release(public_part(directory))
         made, table = release, table_of(given, schema, release)
     counts, sums = (about_each(release, queries), sums_of_each(table, release, queries)) if queries else ((), ())

@@ -115,7 +115,9 @@ class Case:
     def baseline(self) -> dict[str, Any]:
         """Guessing, for identity and every sensitive column."""
         guessed = {name: self.guessing(name) for name in self.original.schema.sensitive}
-        return {"identity": 1.0 / self.original.n_rows, "attribute": guessed}
+        units = self.original.units
+        people = self.original.n_rows if units is None else len(np.unique(units))
+        return {"identity": 1.0 / people, "attribute": guessed}
 
 
 def as_release(original: Table) -> Release:

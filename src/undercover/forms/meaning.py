@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError
-from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, is_days, read_interval, read_set
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Kind
 from undercover.model.table import EncodedColumn
@@ -115,6 +115,8 @@ class Values:
             return Meaning(self.position[label], self.position[label])
         if self.kind in ("numeric", "date") and np.isfinite(_number(label, self.kind)):
             return self._interval(label, label)
+        if self.kind == "date" and is_days(label):
+            return self._interval(*read_interval(label))
         return NOTHING
 
     def _interval(self, low: str, high: str) -> Meaning:

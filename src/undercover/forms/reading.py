@@ -26,6 +26,7 @@ from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, 
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells, spread_of
 from undercover.forms.written import Written, written
+from undercover.model.cells import EVERYTHING
 from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -146,6 +147,17 @@ class Reading:
     def coverage(self, name: str, values: Values) -> Coverage:
         """What the distinct cells of a column cover, of its possible values."""
         return read_cells(name, self.column(name).labels, self.main.form(name), values)
+
+    @cached_property
+    def unsaid(self) -> float:
+        """The share of the cells of quasi-identifiers that stand for everything, ``*``."""
+        names = self.main.names("quasi-identifier")
+        empty = 0.0
+        for name in names:
+            cells = self.column(name)
+            if self.main.form(name) != "value" and EVERYTHING in cells.labels:
+                empty += float((cells.codes == cells.labels.index(EVERYTHING)).mean())
+        return empty / len(names) if names else 0.0
 
     # A verifier.
 

@@ -24,7 +24,7 @@ from undercover.errors import DataError, HierarchyError
 from undercover.forms.classes import Classes
 from undercover.forms.meaning import NOTHING, Meaning, Values
 from undercover.guarantees.checking import Promise
-from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, named, read_set
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Short
@@ -279,12 +279,12 @@ def _pairwise(rows: Array, boxes: Sequence[Array], columns: Sequence[_Column]) -
 
 def _shown(cells: Iterable[str]) -> list[str]:
     """The values that cells name, each once, without missing."""
-    named: dict[str, None] = {}
+    shown: dict[str, None] = {}
     for cell in cells:
         if cell not in (EVERYTHING, ""):
-            named |= dict.fromkeys(read_set(cell) if cell[:1] == "{" else read_interval(cell))
-    named.pop("", None)
-    return list(named)
+            shown |= dict.fromkeys(named(cell))
+    shown.pop("", None)
+    return list(shown)
 
 
 def _kind(name: str) -> Kind:

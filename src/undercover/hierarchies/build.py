@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import date, datetime
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -23,8 +23,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undercover.errors import HierarchyError, unknown
+from undercover.errors import DataError, HierarchyError, unknown
 from undercover.model.hierarchy import ROOT, Hierarchy
+from undercover.model.kinds.dates import as_dates
 from undercover.model.table import write_values
 
 
@@ -154,7 +155,7 @@ def from_dates(values: Any, levels: Sequence[str] = ("month", "quarter", "year",
     Parameters
     ----------
     values
-        Dates or times, or texts in ISO form.
+        Dates or times, or texts that are dates in one format; leaves are in ISO form.
     levels
         Some of ``day``, ``month``, ``quarter``, ``year`` and ``decade``, from fine to coarse.
 
@@ -183,17 +184,10 @@ def _as_dates(values: pa.Array) -> pa.Array:
         return values.cast(pa.date32())
     if pa.types.is_timestamp(values.type):
         return values.cast(pa.timestamp("us"))
-    texts = values.to_pylist()
     try:
-        return pa.array([date.fromisoformat(text) for text in texts], pa.date32())
-    except (TypeError, ValueError):
-        pass
-    try:
-        return pa.array([datetime.fromisoformat(text) for text in texts], pa.timestamp("us"))
-    except (TypeError, ValueError) as error:
-        raise HierarchyError(
-            f"A hierarchy of dates needs dates in ISO form such as 2024-03-17. Got {texts[0]!r} instead ({error})."
-        ) from error
+        return distinct(as_dates(values, None))
+    except (DataError, pa.ArrowNotImplementedError) as error:
+        raise HierarchyError(f"A hierarchy of dates needs dates such as 2024-03-17. The column {error}") from error
 
 
 def distinct(values: Any) -> pa.Array:

@@ -184,7 +184,8 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
     if pa.types.is_dictionary(type_):
         if not _is_text(type_.value_type):
             return _tidy(column.cast(type_.value_type), markers)
-        return _without_markers(column.cast(pa.dictionary(pa.int32(), pa.string())).unify_dictionaries(), markers)
+        plain = pa.dictionary(pa.int32(), pa.string(), ordered=type_.ordered)
+        return _without_markers(column.cast(plain).unify_dictionaries(), markers)
     if pa.types.is_null(type_):
         return column.cast(pa.string())
     if _is_text(type_):
@@ -232,6 +233,7 @@ def _without_markers(column: pa.ChunkedArray, markers: pa.Array) -> pa.ChunkedAr
         found = pc.is_in(chunk.dictionary, markers)
         if pc.any(found).as_py():
             kept = pc.if_else(found.take(chunk.indices), pa.scalar(None, pa.int32()), chunk.indices)
-            chunk = pa.DictionaryArray.from_arrays(kept, chunk.dictionary)
+            labels = pc.if_else(found, "", chunk.dictionary)
+            chunk = pa.DictionaryArray.from_arrays(kept, labels, ordered=column.type.ordered)
         chunks.append(chunk)
     return pa.chunked_array(chunks, column.type)

@@ -10,11 +10,13 @@ node        ``Europe``              a node of the column's hierarchy
 (any)       ``*``                   everything
 ==========  ======================  ===========================================
 
-An empty cell is a missing value; inside a set it is written ``""``.
+An empty cell is a missing value; inside a set it is written ``""``. Days are not listed: a range of them beside a
+missing one is ``{"[1980-01-01, 1989-12-31]", ""}``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
@@ -23,6 +25,7 @@ from undercover.errors import DataError
 CellForm = Literal["value", "interval", "node", "set"]
 
 EVERYTHING = "*"
+_DAYS = re.compile(r"\[\d{4}-\d\d-\d\d[^,]*, \d{4}-\d\d-\d\d[^,]*\]")
 _NEEDS_QUOTES = (",", '"', "{", "}", "[", "]", "\n", "\r")
 
 
@@ -61,6 +64,24 @@ def read_set(cell: str) -> tuple[str, ...]:
     if not (cell.startswith("{") and cell.endswith("}")):
         return (cell,)
     return _read_list(cell)
+
+
+def is_days(member: str) -> bool:
+    """Whether a member of a set is a range of days or moments."""
+    return _DAYS.fullmatch(member) is not None
+
+
+def named(cell: str) -> tuple[str, ...]:
+    """The values that a range or a set names: its ends or members, both ends of a range of days among these.
+
+    >>> named("[3, 7]"), named('{"[1980-01-01, 1989-12-31]", ""}')
+    (('3', '7'), ('1980-01-01', '1989-12-31', ''))
+    """
+    if cell[:1] != "{":
+        return read_interval(cell)
+    return tuple(
+        value for member in read_set(cell) for value in (read_interval(member) if is_days(member) else (member,))
+    )
 
 
 def _read_list(cell: str) -> tuple[str, ...]:

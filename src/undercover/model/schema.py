@@ -14,6 +14,7 @@ from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.kinds.dates import FORMATS
 from undercover.model.view import Shown
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
@@ -34,7 +35,8 @@ class Column:
     Parameters
     ----------
     kind
-        ``None`` takes it from the data: numbers are numeric, dates are dates, everything else is categorical.
+        ``None`` takes it from the data: numbers are numeric, dates are dates, everything else is categorical. Of a
+        quasi-identifier texts are looked at, too: dates in national formats, and bands such as 20-29 (ordinal).
     weight
         How much a loss in this column counts beside the others.
     hierarchy
@@ -47,6 +49,10 @@ class Column:
     distance
         How far apart the values of a quasi-identifier are, in place of what its kind or hierarchy says. Mutual cover
         moves values by it.
+    format
+        How the dates of a column are written, such as ``DD/MM/YYYY``, where its values do not tell.
+    found
+        Whether kind and domain were found from the values of a table, not declared; those of another may be others.
 
     Examples
     --------
@@ -62,6 +68,8 @@ class Column:
     domain: tuple[str, ...] | None = None
     bins: tuple[int | float, ...] | None = None
     distance: Distances | None = None
+    format: str | None = None
+    found: bool = False
 
     def __post_init__(self) -> None:
         problems = []
@@ -78,6 +86,8 @@ class Column:
             problems.append('An ordinal column needs its values in order: domain = ["low", "middle", "high"].')
         if self.bins is not None:
             problems += self._binned()
+        if self.format is not None:
+            problems += self._dated()
         if self.distance is not None and not isinstance(self.distance, Distances):
             problems.append(
                 f"The distance of a column must be a Distances(values, rows). Got {self.distance!r} instead."
@@ -100,6 +110,14 @@ class Column:
         object.__setattr__(self, "bins", bins.edges)
         object.__setattr__(self, "domain", bins.labels)
         object.__setattr__(self, "kind", "numeric")
+        return problems
+
+    def _dated(self) -> list[str]:
+        """Take the column as dates; what speaks against it."""
+        problems = [] if self.format in FORMATS else [unknown("Format of dates", str(self.format), FORMATS)]
+        if self.kind not in (None, "date"):
+            problems.append(f'A format is of dates: kind = "date", or leave it out. Got {self.kind!r} instead.')
+        object.__setattr__(self, "kind", "date")
         return problems
 
     @property
@@ -187,14 +205,9 @@ class Schema(Shown):
         if unit is not None and unit not in self.identifiers:
             object.__setattr__(self, "identifiers", (*self.identifiers, unit))
         object.__setattr__(self, "columns", dict(columns or {}))
-        for name, value in (
-            ("missing", missing),
-            ("unit", unit),
-            ("one_row_per", one_row_per),
-            ("weight", weight),
-            ("population", population),
-        ):
-            object.__setattr__(self, name, value)
+        who = {"unit": unit, "one_row_per": one_row_per, "weight": weight, "population": population}
+        for name, said in {"missing": missing, **who}.items():
+            object.__setattr__(self, name, said)
         self._check()
 
     def _check(self) -> None:

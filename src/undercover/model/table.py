@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, HierarchyError, listed
 from undercover.model.bins import Bins
+from undercover.model.kinds.dates import as_dates
+from undercover.model.kinds.settle import settled
 from undercover.model.schema import Column, Kind, Schema
 from undercover.randomness import Randomness
 from undercover.units import one_row_each, units_of, weights_of
@@ -115,12 +117,13 @@ class Table:
     units: NDArray[np.int64] | None = None  # (n_rows,) number of the person each row is of; None: every row is a person
     weights: NDArray[np.float64] | None = None  # (n_rows,) people of the population each row stands for
     set_aside: int = 0  # rows of people of whom another one was kept
+    population: Table | None = None  # everybody the table is a sample of, where the schema names a table of them
 
     @classmethod
     def from_arrow(cls, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
         """Check ``data`` against ``schema`` and encode what will be needed of it.
 
-        ``one_row`` draws the row of every unit that is kept, where the schema says ``one_row_per = "random"``.
+        ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``.
         """
         _check_shape(data, schema)
         units = None if schema.unit is None else units_of(_plain(data.column(schema.unit)), schema.unit)
@@ -144,6 +147,7 @@ class Table:
                 kept, rows, units = data.filter(pa.array(keep)), rows[keep], None if units is None else units[keep]
                 if not len(rows):
                     raise DataError("Every row has a missing value; nothing is left to publish.")
+        schema = settled(kept, schema)
         columns: dict[str, EncodedColumn] = {}
         problems: list[str] = []
         for name in schema.published:
@@ -159,7 +163,8 @@ class Table:
             counts = pc.value_counts(_plain(whole.column(name)).drop_null()).field("counts").to_numpy()
             repeated[name] = int(counts[counts > 1].sum())
         if units is not None:
-            units = np.unique(units, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            people, units = np.unique(units, return_inverse=True)
+            units = units.reshape(-1).astype(np.int64) if len(people) < len(rows) else None
         weights = None if weights is None else weights[rows]
         return cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
 
@@ -193,7 +198,7 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
     plain = _plain(data)
     kind = settings.kind or kind_of(plain.type)
     if kind in ("numeric", "date"):
-        plain = _as_scale(name, plain, kind)
+        plain = _as_scale(name, plain, kind, settings.format)
     elif pa.types.is_floating(plain.type):
         plain = plain.cast(pa.string()) if not _integral(plain) else plain.cast(pa.int64())
     if not _single_values(plain.type):
@@ -307,13 +312,13 @@ def _as_missing(data: pa.ChunkedArray) -> NDArray[np.bool_]:
     )
 
 
-def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Array | pa.ChunkedArray:
+def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str | None) -> pa.Array | pa.ChunkedArray:
     """Numbers as int64 or float64, dates as date32 or timestamp; NaN is missing, infinity is refused."""
     try:
         if kind == "date":
             if pa.types.is_timestamp(data.type):
                 return data.cast(pa.timestamp("us"))
-            return data.cast(pa.date32())
+            return data.cast(pa.date32()) if pa.types.is_date(data.type) else as_dates(data, form)
         if pa.types.is_boolean(data.type):
             return data.cast(pa.int8()).cast(pa.int64())
         if pa.types.is_integer(data.type) and data.type != pa.uint64():
@@ -321,6 +326,8 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind) -> pa.Arr
         data = data.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"Column `{name}` is declared {kind}, but not all of its values are: {error}") from error
+    except DataError as error:
+        raise DataError(f"Column `{name}` is declared date and {error}") from error
     nan = pc.is_nan(data)
     data = pc.if_else(pc.fill_null(nan, False), pa.scalar(None, pa.float64()), data)
     infinite = pc.sum(pc.is_inf(data)).as_py() or 0

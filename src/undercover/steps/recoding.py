@@ -177,14 +177,18 @@ def _presence(codes: NDArray[np.unsignedinteger], starts: NDArray[np.int64], siz
 
 
 def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], str]:
-    """Ranges as intervals; one that holds missing as well is everything, or its values one by one if it may not be."""
+    """Ranges as intervals; one that holds missing as well is everything, or a set if it may not be: of days a range of
+    them, of anything else its values one by one."""
     labels = column.domain.labels
     missing = len(column.domain.values)
     quoted = [quote(label) for label in labels]
 
     def write(low: int, high: int) -> str:
         if column.domain.has_missing and low < high == missing:
-            return write_set(labels[low:]) if disjoint and low > 0 else EVERYTHING
+            if not disjoint or not low:
+                return EVERYTHING
+            days = column.domain.kind == "date"
+            return write_set([write_interval(labels[low], labels[missing - 1]), ""] if days else labels[low:])
         return f"[{quoted[low]}, {quoted[high]}]" if low < high else write_interval(labels[low], labels[low])
 
     return write

@@ -31,6 +31,7 @@ from undercover.io.ledger.book import Ledger
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
 from undercover.model.finding import Finding
+from undercover.model.kinds.settle import forgotten
 from undercover.model.policy import Policy
 from undercover.model.protocols import Continuing, Engine, Method, Progress, no_progress
 from undercover.model.run import Run, SamePeople
@@ -65,7 +66,12 @@ def recipe_of(run: Run) -> Recipe:
             "The run was written by an earlier version, which did not record its whole recipe. Publish it once more."
         )
     schema = run.schema
-    columns = {name: replace(schema.column(name), kind=kinds[name]) for name in schema.published}
+    # An order that was found is found again: the new table may have other bands.
+    known = {name: forgotten(schema.column(name)) for name in schema.published}
+    columns = {
+        name: column if column is not schema.column(name) else replace(column, kind=kinds[name])
+        for name, column in known.items()
+    }
     return Recipe(
         method=method_of(run),
         schema=replace(schema, columns={**schema.columns, **columns}),

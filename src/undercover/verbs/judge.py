@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -111,7 +112,7 @@ class _Judged:
                 text=f"{_people(len(who))}: their row is found with up to {risk(worst)}; {allowed}.",
                 people=len(who),
                 regulator=SINGLING_OUT,
-                change=f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns.",
+                change=self._smaller(limit),
                 attack=name,
                 limit=float(limit),
                 actual=worst,
@@ -119,6 +120,15 @@ class _Judged:
         yield from (reason for each in judged for reason in self._rate(each, most, allowed))
         if not judged:
             yield _unjudged("found", "how likely anybody's row is found: no attack that tells applies", SINGLING_OUT)
+
+    def _smaller(self, limit: float | Fraction) -> str:
+        """What to do about people who are found: where columns stay as they are, no group hides anybody."""
+        unchanged = self.case.original.schema.insensitive
+        if unchanged:
+            return (
+                f"Make {listed(unchanged)} quasi-identifiers, or drop them: published unchanged, they undo the groups."
+            )
+        return f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns."
 
     def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
         """An attacker whose luck with one draw is all that is known."""
@@ -192,9 +202,8 @@ class _Judged:
                 continue
             codes = column.codes[np.searchsorted(original.rows, each.rows)]
             found = each.belief[name]
-            hit = (
-                harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (found - prior[codes] >= gain - _ROUNDING)
-            )
+            gained = found - each.prior.get(name, prior[codes])
+            hit = harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (gained >= gain - _ROUNDING)
             who = self.who(each.rows, hit)
             everybody.append(who)
             certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))

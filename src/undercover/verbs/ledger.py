@@ -102,7 +102,7 @@ def kept_entry(run: Run) -> dict[str, bytes]:
         "known_by": list(waiting.people),
         "seen": waiting.seen,
     }
-    arrays = {str(place): found for place, found in enumerate(waiting.people.values())}
+    arrays: dict[str, Any] = {str(place): found for place, found in enumerate(waiting.people.values())}
     stream = io.BytesIO()
     np.savez(stream, content=np.frombuffer(as_json(content).encode(), np.uint8), **arrays)
     return {ENTRY: stream.getvalue()}

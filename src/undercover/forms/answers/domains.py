@@ -7,7 +7,8 @@ is read off the release:
 - ranges of whole numbers or of days: every whole number or day from the least to the greatest end shown;
 - ranges of other numbers or of moments, and ranges too wide to list: the continuum between those ends;
 - sets and single values: the values shown;
-- hierarchy nodes and ranges of an ordinal column: not in the release; the recipient has to say it.
+- ranges of bands such as 20-29: the values shown, in the order that they have by themselves;
+- hierarchy nodes and ranges of any other ordinal column: not in the release; the recipient has to say it.
 
 ``*`` then covers everything shown. Bounds are certain as long as the domain is right.
 """
@@ -21,8 +22,9 @@ from typing import Any
 
 from undercover.errors import DataError, listed
 from undercover.forms.meaning import NOTHING, Values, domain_values, leaf_values
-from undercover.model.cells import EVERYTHING, CellForm, read_interval, read_set
+from undercover.model.cells import EVERYTHING, CellForm, named
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.kinds.orders import in_order
 from undercover.model.queries import label_of
 from undercover.model.release import Release
 from undercover.model.schema import Kind
@@ -44,6 +46,8 @@ def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains 
     ('20', '21', '23', '25')
     >>> domain_of("bmi", ["[20.5, 23]"], "interval", None) is None
     True
+    >>> domain_of("age", ["[20-29, 40-49]", "<20", "30-39"], "interval", None).labels
+    ('<20', '20-29', '30-39', '40-49')
     >>> domain_of("grade", ["[low, high]"], "interval", None)
     Traceback (most recent call last):
     undercover.errors.DataError: Column `grade` is published as ranges in an order the release does not state.
@@ -68,6 +72,9 @@ def domain_of(name: str, cells: Sequence[str], form: CellForm, domains: Domains 
     if form != "interval":
         return Values(tuple(_sorted(present, kind)) + ("",) * missing, kind, missing)
     if kind == "categorical":
+        order = in_order(present)
+        if order is not None:
+            return Values(order + ("",) * missing, "ordinal", missing)
         raise DataError(
             f"Column `{name}` is published as ranges in an order the release does not state. "
             f"Say it: domains={{{name!r}: [...]}}, values in order."
@@ -94,7 +101,7 @@ def shown_values(cells: Iterable[str], form: CellForm) -> list[str]:
         elif cell == "":
             found[""] = None
         elif form != "node" and cell != EVERYTHING:
-            found |= dict.fromkeys(read_set(cell) if cell[:1] == "{" else read_interval(cell))
+            found |= dict.fromkeys(named(cell))
     return list(found)
 
 

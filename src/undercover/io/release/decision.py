@@ -42,7 +42,8 @@ class Decision:
 
     def sentence(self) -> str:
         """Who, when, against what and why."""
-        return f"Accepted by {self.by} on {self.when}. The verdict was: {self.verdict}. Because: {self.because}"
+        when = f"{self.when[:16].replace('T', ' ')} UTC"
+        return f"Accepted by {self.by} on {when}. The verdict was: {self.verdict}. Because: {self.because}"
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -102,7 +103,7 @@ def _in_report(private: Path, decision: Decision) -> None:
     if page.is_file():
         before, mark, after = page.read_text(encoding="utf-8").partition(MARK)
         _, again, rest = after.partition(MARK)  # of an acceptance that was killed
-        shown = f'<div class="note danger"><p><strong>Accepted.</strong> {escape(decision.sentence())}</p></div>'
+        shown = f'<div class="note danger"><p>{escape(decision.sentence())}</p></div>'
         _replace(page, before + mark + shown + mark + (rest if again else after) if mark else before)
 
 

@@ -60,6 +60,7 @@ class ColumnPart(_Part):
     domain: list[Any] | None = None
     bins: list[float | int] | None = None
     distance: str | None = None
+    format: str | None = None
 
 
 class NamedPart(BaseModel):

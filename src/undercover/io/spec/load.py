@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import pyarrow as pa
 
-from undercover.errors import HierarchyError, ParameterError, SchemaError, unknown
+from undercover.errors import DataError, HierarchyError, ParameterError, SchemaError, unknown
 from undercover.hierarchies.build import from_dates, from_intervals, from_prefixes
 from undercover.hierarchies.file import read_hierarchy
 from undercover.io.distance_file import read_distances
@@ -23,6 +23,7 @@ from undercover.io.source import ReadOptions
 from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
 from undercover.model.distances import Distances
 from undercover.model.hierarchy import Hierarchy
+from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
 
@@ -99,6 +100,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 domain=_domain(part),
                 bins=None if part.bins is None else tuple(part.bins),
                 distance=distance,
+                format=part.format,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -139,9 +141,12 @@ def resolve(spec: Spec, data: pa.Table) -> Schema:
         if name not in data.column_names:
             problems.append(unknown("Column", name, data.column_names))
             continue
+        settings, values = schema.column(name), data.column(name)
         try:
-            columns[name] = replace(schema.column(name), hierarchy=recipe.build(data.column(name)))
-        except HierarchyError as error:
+            if recipe.way == "dates" and settings.kind in (None, "date") and not pa.types.is_temporal(values.type):
+                settings, values = replace(settings, kind="date"), as_dates(values, settings.format)
+            columns[name] = replace(settings, hierarchy=recipe.build(values))
+        except (HierarchyError, DataError) as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if problems:
         raise SchemaError(problems)
@@ -157,11 +162,14 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
         if column.bins is not None:
             columns[name]["bins"] = list(column.bins)
+        if column.format is not None:
+            columns[name]["format"] = column.format
+        if column.found:
+            columns[name]["found"] = True
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
-    who = {"unit": schema.unit, "one_row_per": schema.one_row_per, "weight": schema.weight}
-    who |= {"population": schema.population_named}
+    who = {name: getattr(schema, name) for name in WHO[:-1]} | {WHO[-1]: schema.population_named}
     roles = {role: list(getattr(schema, role)) for role in ROLES if role != "drop" or schema.drop}
     said = {name: value for name, value in who.items() if value is not None}
     return {**roles, **said, "missing": schema.missing, "columns": columns}
@@ -180,13 +188,15 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             domain=None if column["domain"] is None else tuple(column["domain"]),
             bins=None if column.get("bins") is None else tuple(column["bins"]),
             distance=None if own is None else Distances(own["values"], own["rows"]),
+            format=column.get("format"),
+            found=column.get("found", False),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
     return Schema(**said, columns=columns, missing=content["missing"])
 
 
-def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
-    roles: dict[str, Sequence[str]] = {}
+def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Any]:
+    roles: dict[str, Any] = {}
     for role in ROLES:
         value = getattr(parts.roles, role)
         names = [value] if isinstance(value, str) else value

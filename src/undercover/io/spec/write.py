@@ -34,7 +34,7 @@ def spec_files(run: Run) -> dict[str, str]:
     parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]
     parts.append(_part("[roles]", {role: schema[role] for role in (*ROLES, *WHO) if schema.get(role)}))
     for name, settings in schema["columns"].items():
-        said = {key: value for key, value in settings.items() if key != "hierarchy"}
+        said = {key: value for key, value in settings.items() if key not in ("hierarchy", "found")}
         if settings["hierarchy"] is not None:
             file = f"hierarchy-{len(files) + 1}{_as_file_name(name)}.csv"
             files[file] = hierarchy_text(Hierarchy(settings["hierarchy"]))

@@ -4,10 +4,11 @@ LeFevre, DeWitt & Ramakrishnan 2005, "Incognito: Efficient Full-Domain K-Anonymi
 et al. 2006; Xiao & Tao 2006 for the frequency form) or t-closeness (Li et al. 2007) as a further condition on classes.
 
 Deviations: see :mod:`undercover.steps.lattice.lattice` for the search and :mod:`undercover.steps.lattice.choice`
-for which node is published. A column without a hierarchy is published as it is or not at all (``*``). With
-``suppression`` rows of classes that fail are left out, up to a share of the rows; t-closeness then refers to the rows
-that are left. With k alone everything follows from the quasi-identifiers, so knowing the algorithm tells nothing beyond
-the release. An l- or t-check looks at sensitive values, and ``algorithm_safe`` is false.
+for which node is published. A column without a hierarchy has levels of its own where its values have an order, and is
+published as it is or not at all (``*``) where they have none. With ``suppression`` rows of classes that fail are left
+out, up to a share of the rows; t-closeness then refers to the rows that are left. With k alone everything follows from
+the quasi-identifiers, so knowing the algorithm tells nothing beyond the release. An l- or t-check looks at sensitive
+values, and ``algorithm_safe`` is false.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.guarantees.k_anonymity import KAnonymity
+from undercover.guarantees.k_anonymity import k_claims
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -79,6 +80,7 @@ class Incognito:
 
     name: ClassVar[str] = "incognito"
     about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None
@@ -108,7 +110,7 @@ class Incognito:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
-        return (KAnonymity(k=self.k), *self._asked.claims(table))
+        return (*k_claims(self.k, table), *self._asked.claims(table))
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress

@@ -206,22 +206,27 @@ def full_domain_partition(table: Table, *, k: int, progress: Progress = no_progr
     groups = recode(domain, levels).groups
     member = groups.order[groups.offsets[:-1]]  # any row of a cell shows its nodes
     bounds = np.stack(
-        [_ranges(table, column, levels, axis)[table[column.name].codes[member]] for axis, column in enumerate(columns)],
+        [
+            _ranges(domain, column, levels, axis)[table[column.name].codes[member]]
+            for axis, column in enumerate(columns)
+        ],
         axis=1,
     )
     return Partition(groups, tuple(columns), bounds)
 
 
-def _ranges(table: Table, column: CutColumn, levels: Levels, axis: int) -> NDArray[np.int64]:
+def _ranges(domain: FullDomain, column: CutColumn, levels: Levels, axis: int) -> NDArray[np.int64]:
     """(domain size, 2) first and last cutting code of the node above each code."""
-    level = levels[axis]
+    table, level = domain.table, levels[axis]
     everything = np.tile(np.array([0, column.size - 1]), (table[column.name].domain.size, 1))
     own = np.stack([column.recode, column.recode], axis=1)
     hierarchy = table[column.name].settings.hierarchy
-    if hierarchy is None:
-        return own if level == 0 else everything
-    if level == hierarchy.n_levels - 1:
+    if level == domain.lattice.heights[axis]:
         return everything
+    if hierarchy is None:
+        node_of = domain.columns[axis].levels[level].node_of
+        first, last = np.unique(node_of, return_index=True)[1], np.unique(node_of[::-1], return_index=True)[1]
+        return np.stack([first, len(node_of) - 1 - last], axis=1)[node_of] if level else own
     place = np.empty(len(hierarchy.rows), dtype=np.int64)
     place[hierarchy.tree.leaf_order] = np.arange(len(hierarchy.rows))
     spans: dict[str, tuple[int, int]] = {}

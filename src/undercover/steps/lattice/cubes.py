@@ -4,8 +4,8 @@ Samarati 2001 and LeFevre, DeWitt & Ramakrishnan 2005 for the model. The cells o
 and rolled up from there: dense arrays where the product of the levels' sizes allows it, otherwise only the cells that
 occur.
 
-Deviations: a column without a hierarchy has two levels, its values and ``*``. A missing value lies under no node but
-the root, and the root is then written ``*``, since it stands for more than the leaves.
+Deviations: a column without a hierarchy has its values, ranges of them where they have an order, and ``*``. A missing
+value lies under no node but the root, and the root is then written ``*``, since it stands for more than the leaves.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.hierarchies.automatic import MOST, automatic_levels
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
 from undercover.model.hierarchy import Hierarchy
@@ -31,6 +32,7 @@ Payload = Literal["counts", "bits", "tally"]
 _LARGEST_CUBE = 1 << 23  # numbers in a dense array
 _ROOM_PER_ROW = 8  # cells per row up to which a dense array is worth it
 _LARGEST_KEY = 1 << 62
+_LARGEST_LATTICE = 1 << 14  # nodes, up to which columns without a hierarchy have all of their levels
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,17 @@ class ColumnLevels:
         return up
 
 
-def column_levels(column: EncodedColumn) -> ColumnLevels:
-    """The levels of a column."""
+def column_levels(column: EncodedColumn, most: int = MOST) -> ColumnLevels:
+    """The levels of a column; without a hierarchy at most so many between its values and everything."""
     hierarchy = column.settings.hierarchy
     if hierarchy is None:
         size = column.domain.size
         values = Level(np.arange(size), column.domain.labels, np.zeros(size), "value")
+        found = automatic_levels(column)
+        kept = found[-1 :: -max(1, -(-len(found) // most))][::-1] if most else []
+        between = [_ranges(labels, column.domain.has_missing) for labels in kept]
         everything = Level(np.zeros(size, dtype=np.int64), (EVERYTHING,), np.array([float(size > 1)]), "set")
-        return ColumnLevels(column.name, (values, everything), has_hierarchy=False)
+        return ColumnLevels(column.name, (values, *between, everything), has_hierarchy=bool(between))
     places = [hierarchy.leaf_index[label] for label in write_values(column.domain.values)]
     written = _node_labels(hierarchy)
     levels = []
@@ -84,6 +89,15 @@ def column_levels(column: EncodedColumn) -> ColumnLevels:
         top = height == hierarchy.n_levels - 1
         levels.append(_level(hierarchy, leaves, height, written[height], column.domain.has_missing, top))
     return ColumnLevels(column.name, tuple(levels), has_hierarchy=True)
+
+
+def _ranges(labels: Sequence[str], has_missing: bool) -> Level:
+    """A level of a column without a hierarchy, given by the range each value lies in; missing lies in none."""
+    texts = [*labels, *[""] * has_missing]
+    nodes: dict[str, int] = {}
+    node_of = np.array([nodes.setdefault(text, len(nodes)) for text in texts], dtype=np.int64)
+    loss = (np.bincount(node_of) - 1.0) / max(len(texts) - 1, 1)
+    return Level(node_of, tuple(nodes), loss, "interval")
 
 
 def _level(
@@ -145,8 +159,12 @@ class FullDomain:
 
     @cached_property
     def columns(self) -> tuple[ColumnLevels, ...]:
-        """The levels of every quasi-identifier."""
-        return tuple(column_levels(self.table[name]) for name in self.names)
+        """The levels of every quasi-identifier; fewer of those nobody gave where the lattice would be too large."""
+        for most in range(MOST, -1, -1):
+            columns = tuple(column_levels(self.table[name], most) for name in self.names)
+            if prod(len(column.levels) for column in columns) <= _LARGEST_LATTICE:
+                break
+        return columns
 
     @cached_property
     def lattice(self) -> Lattice:
@@ -271,6 +289,21 @@ class CellCube:
     def counts(self) -> NDArray[np.int64]:
         """(n_cells,) rows of every cell."""
         return self.held["counts"][:, 0]
+
+    def of_rows(self) -> NDArray[np.int64]:
+        """(n_rows,) the cell of every row."""
+        sizes = self.domain.sizes(self.levels)
+        places = [
+            column.levels[level].node_of[codes]
+            for column, level, codes in zip(self.domain.columns, self.levels, self.domain.codes, strict=True)
+        ]
+        if self.coordinates is None:
+            return np.asarray(np.ravel_multi_index(tuple(places), sizes), dtype=np.int64)
+        n_cells = self.coordinates.shape[1]
+        key = np.zeros(n_cells + len(places[0]), dtype=np.int64)
+        for size, own, rows in zip(sizes, self.coordinates, places, strict=True):
+            key = number(key)[0] * size + np.concatenate([own, rows])
+        return number(key)[0][n_cells:]  # numbered in order of appearance: the cells come first
 
     def rolled_up(self, axis: int, level: int) -> CellCube:
         """The cells with one column on a higher level."""

@@ -11,8 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.model.kinds.dates import as_dates
+from undercover.model.kinds.settle import find
 from undercover.model.schema import Kind
 from undercover.model.table import kind_of, write_values
+from undercover.studies.inspect.neighbours import look_around
 from undercover.studies.inspect.roles import Evidence, Suggestion, suggest
 from undercover.studies.inspect.uniqueness import CodedColumn
 from undercover.studies.inspect.vocabulary import SuggestedRole
@@ -88,41 +91,56 @@ def code(data: pa.ChunkedArray) -> Values:
     )
 
 
-def guess_role(name: str, column: Values, rows: int, declared: Kind | None = None) -> Suggestion:
-    """The role the column should probably play."""
+def suggest_roles(
+    columns: Mapping[str, Values], rows: int, declared: Mapping[str, Kind | None] | None = None
+) -> dict[str, Suggestion]:
+    """The role each column should probably play: each by itself, then in the light of the others."""
+    evidence = {name: _evidence(name, column, rows, (declared or {}).get(name)) for name, column in columns.items()}
+    return look_around({name: suggest(known) for name, known in evidence.items()}, evidence)
+
+
+def _evidence(name: str, column: Values, rows: int, declared: Kind | None) -> Evidence:
     sample = _sample(column.values)
-    evidence = Evidence(
+    return Evidence(
         name=name,
-        kind=declared or _kind(column.values, sample),
+        kind=declared or found_kind(column.values),
         rows=rows,
         distinct=len(column.values),
         missing=column.missing,
         whole_numbers=_whole(column.values),
         sample=sample,
+        numbers=_numbers(column.values),
     )
-    return suggest(evidence)
 
 
 def _sample(values: pa.Array) -> list[str]:
     """Some values of a text column, evenly spread over its dictionary; none of any other column."""
     if not _is_text(values.type):
         return []
+    return list(_spread(values).to_pylist())
+
+
+def _numbers(values: pa.Array) -> list[float]:
+    """Some values of a column of numbers, its ends among them; none of any other column."""
+    if not len(values) or not (pa.types.is_integer(values.type) or pa.types.is_floating(values.type)):
+        return []
+    ends = pc.min_max(values)
+    return [float(value) for value in (*_spread(values).to_pylist(), ends["min"].as_py(), ends["max"].as_py())]
+
+
+def _spread(values: pa.Array) -> pa.Array:
     step = max(1, len(values) // SAMPLE)
-    return list(values.take(pa.array(np.arange(0, len(values), step)[:SAMPLE])).to_pylist())
+    return values.take(pa.array(np.arange(0, len(values), step)[:SAMPLE]))
 
 
 def _is_text(arrow: pa.DataType) -> bool:
     return bool(pa.types.is_string(arrow) or pa.types.is_large_string(arrow))
 
 
-def _kind(values: pa.Array, sample: list[str]) -> Kind:
-    if sample and all(_is_iso_date(value) for value in sample):
-        return "date"
-    return kind_of(values.type)
-
-
-def _is_iso_date(value: str) -> bool:
-    return len(value) == 10 and value[4] == value[7] == "-" and value.replace("-", "").isdigit()
+def found_kind(values: pa.Array) -> Kind:
+    """The kind of a column nobody declared: what its values are as a quasi-identifier."""
+    found = find(values)
+    return "date" if found.problem else found.kind or kind_of(values.type)
 
 
 def _whole(values: pa.Array) -> bool:
@@ -136,7 +154,7 @@ def report_column(
     name: str, column: Values, guess: Suggestion, rows: int, declared: Kind | None = None
 ) -> ColumnReport:
     """What there is to say about one column."""
-    kind = declared or _kind(column.values, _sample(column.values))
+    kind = declared or found_kind(column.values)
     markers: dict[str, int] = {}
     if _is_text(column.values.type):
         places = pc.index_in(pa.array(NULL_MARKERS, column.values.type), value_set=column.values).to_pylist()
@@ -161,9 +179,15 @@ def _summary(column: Values, kind: Kind, categories: bool) -> dict[str, Any]:
     if not len(column.values):
         return {}
     if kind in ("numeric", "date") and not categories:
-        ends = pc.min_max(column.values)
-        if _is_text(column.values.type) or kind == "date":
-            return {end: write_values(pa.array([ends[end].as_py()], column.values.type))[0] for end in ("min", "max")}
+        values = column.values
+        if kind == "date" and not pa.types.is_temporal(values.type):
+            form = find(values).format
+            if form is None:
+                return {}
+            values = as_dates(values, form)
+        ends = pc.min_max(values)
+        if _is_text(values.type) or kind == "date":
+            return {end: write_values(pa.array([ends[end].as_py()], values.type))[0] for end in ("min", "max")}
         return {end: _plain_number(ends[end].as_py()) for end in ("min", "max")}
     if len(column.values) > SHOWN_UP_TO:
         return {}

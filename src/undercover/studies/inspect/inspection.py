@@ -1,8 +1,9 @@
 """What a table is and how risky it is as it stands: columns, suggested roles, who is singled out.
 
 For each column: kind, distinct and missing values, a summary that shows no value of a suspected identifier, and a
-suggested role with its reason. For the quasi-identifiers together: which small sets of columns single out how many
-rows, how large the classes are, and the prosecutor's, journalist's and marketer's risk
+suggested role with its reason; for each without a role a question (:mod:`undercover.studies.inspect.questions`). For
+what others may know together (quasi-identifiers and insensitive columns): which small sets of columns single out how
+many rows, how large the classes are, and the prosecutor's, journalist's and marketer's risk
 (:mod:`undercover.studies.inspect.uniqueness`). A missing value is a value of its own in all of this.
 
 What is returned speaks about the original table and is for the holder, not for publication.
@@ -11,7 +12,7 @@ What is returned speaks about the original table and is for the holder, not for 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,24 +20,15 @@ import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.model.figures import number, span
-from undercover.model.schema import Schema
+from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.view import Part, View, Viewable, table
-from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, guess_role, report_column
+from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
+from undercover.studies.inspect.questions import QUESTION, Question, Repeated, everything, questions, unit_of
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
 
 BEST_OF_EACH_SIZE = 10
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """An identifier that occurs in several rows: several rows per person."""
-
-    column: str
-    values: int
-    rows_sharing: int
-    most_rows: int
 
 
 @dataclass(frozen=True)
@@ -55,6 +47,9 @@ class Inspection(Viewable):
     repeated: tuple[Repeated, ...]
     warnings: tuple[str, ...]
     declared: bool = False  # roles come from a schema
+    questions: tuple[Question, ...] = ()
+    everything: tuple[tuple[str, Combination], ...] = ()
+    unit: str | None = None  # the column that says whose row it is, declared or proposed
 
     def named(self, role: SuggestedRole) -> tuple[str, ...]:
         """The columns of one role."""
@@ -71,6 +66,7 @@ class Inspection(Viewable):
             "warnings": list(self.warnings),
             "columns": [column.to_dict() for column in self.columns],
             "quasi_identifiers": list(self.named("quasi-identifier")),
+            "known": list(self.known),
             "roles_declared": self.declared,
             "combinations": [combination.to_dict() for combination in self.combinations],
             "combinations_tried": self.combinations_tried,
@@ -83,19 +79,43 @@ class Inspection(Viewable):
                 "population_fraction": self.population_fraction,
             },
             "repeated_identifiers": [asdict(one) for one in self.repeated],
+            "unit": self.unit,
+            "questions": [question.to_dict() for question in self.questions],
+            "published": [{"what": what, **alone.to_dict()} for what, alone in self.everything],
         }
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """What others are taken to know: quasi-identifiers, and what is published unchanged."""
+        return self.named("quasi-identifier") + self.named("insensitive")
+
     def view(self) -> View:
-        """What it shows: columns, what singles people out, how many are alike, and the risk as the table stands."""
-        found = self.to_dict()
+        """What it shows: columns, questions, what singles people out, how many are alike, the risk as it stands."""
+        columns = ("name", "kind", "role", "why", "distinct", "missing", "alone")
         described = [
-            [column[key] for key in ("name", "kind", "role", "reason", "distinct", "missing")]
-            for column in found["columns"]
+            (one.name, one.kind, one.role, one.reason, one.distinct, one.missing, round(one.unique_share * self.rows))
+            for one in self.columns
         ]
-        columns = ("name", "kind", "role", "why", "distinct", "missing")
-        parts: list[Part] = [table(columns, "plain plain plain plain count count", described, "Columns")]
-        if found["combinations"]:
-            tried = number(found["combinations_tried"])
+        parts: list[Part] = [table(columns, "plain plain plain plain count count count", described, "Columns")]
+        if self.questions:
+            asked = [(question.column, question.alone, question.more) for question in self.questions]
+            title = f"Nobody has decided on these: {QUESTION}"
+            parts.append(
+                table(("column", "singles out alone", "more with the rest"), "plain count count", asked, title)
+            )
+        return replace(self.risks(), parts=(*parts, *self.risks().parts))
+
+    def risks(self) -> View:
+        """What it shows of people: what singles them out, how many are alike, and the risk as the table stands."""
+        found = self.to_dict()
+        parts: list[Part] = []
+        if self.unit is not None:
+            parts.append(
+                f"Counted in rows. Rows of one `{self.unit}` that look alike do not hide each other, so the risk is at "
+                "least what stands here; `publish` counts people."
+            )
+        if self.combinations:
+            tried = number(self.combinations_tried)
             title = f"What singles people out (best of {tried} combinations of up to three columns)"
             best = [
                 (" + ".join(entry["columns"]), entry["unique_rows"], entry["share"], entry["classes"])
@@ -103,13 +123,13 @@ class Inspection(Viewable):
             ]
             columns_of = ("columns", "singled out", "of all", "combinations")
             parts.append(table(columns_of, "plain count risk count", best, title))
-        if found["quasi_identifiers"]:
+        if self.known:
             alike = [
                 (span(entry), entry["classes"], entry["rows"], entry["rows"] / self.rows)
                 for entry in found["class_sizes"]
                 if entry["classes"]
             ]
-            title = f"People alike in {', '.join(found['quasi_identifiers'])}"
+            title = f"People alike in {', '.join(self.known)}"
             parts.append(table(("people alike", "groups", "rows", "of all"), "plain count count risk", alike, title))
             risks = found["risk"]
             rows = [
@@ -119,6 +139,18 @@ class Inspection(Viewable):
             rows.append(("marketer", None, risks["marketer"], None))
             attackers = ("attacker", "highest", "mean", f"above {risks['prosecutor']['threshold']:g}")
             parts.append(table(attackers, "plain risk risk risk", rows, "Risk if published as it is"))
+        everything = [
+            (what, len(one.columns), one.unique_rows, one.unique_rows / self.rows) for what, one in self.everything
+        ]
+        if everything:
+            parts.append(
+                table(
+                    ("if somebody knows", "columns", "singled out", "of all"),
+                    "plain count count risk",
+                    everything,
+                    "Everything in the table",
+                )
+            )
         title = f"{number(self.rows)} rows, {len(self.columns)} columns"
         return View("inspection", title, tuple(parts), following="`write_spec()` makes a spec of it.", private=True)
 
@@ -139,31 +171,35 @@ def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction
     _check(data, schema, population_fraction)
     coded = {name: code(data.column(name)) for name in data.column_names}
     kinds = {name: schema.column(name).kind if schema else None for name in coded}
-    guesses = {name: guess_role(name, column, data.num_rows, kinds[name]) for name, column in coded.items()}
+    guesses = suggest_roles(coded, data.num_rows, kinds)
     if schema is not None:
         guesses = {name: _declared(name, guess, schema) for name, guess in guesses.items()}
     columns = tuple(report_column(name, coded[name], guesses[name], data.num_rows, kinds[name]) for name in coded)
-    quasi = {column.name: coded[column.name].coded for column in columns if column.role == "quasi-identifier"}
-    combinations = singling_out(quasi) if quasi else []
-    sizes = class_sizes(list(quasi.values())) if quasi else np.empty(0, dtype=np.int64)
+    known = {one.name: coded[one.name].coded for one in columns if one.role in ("quasi-identifier", "insensitive")}
+    combinations = singling_out(known) if known else []
+    sizes = class_sizes(list(known.values())) if known else np.empty(0, dtype=np.int64)
     repeated = tuple(
         _repeated(name, coded[name])
         for name, guess in guesses.items()
         if guess.role == "identifier" and (guess.person or schema is not None) and coded[name].counts.max(initial=0) > 1
     )
+    unit = unit_of(repeated, {column.name: column for column in columns}, schema)
     return Inspection(
         rows=data.num_rows,
         columns=columns,
         combinations=_best(combinations),
         combinations_tried=len(combinations),
-        class_sizes=tuple(size_histogram(sizes)) if quasi else (),
+        class_sizes=tuple(size_histogram(sizes)) if known else (),
         classes=len(sizes),
-        prosecutor=risk(sizes) if quasi else None,
-        journalist=risk(sizes, population_fraction) if quasi else None,
+        prosecutor=risk(sizes) if known else None,
+        journalist=risk(sizes, population_fraction) if known else None,
         population_fraction=population_fraction,
         repeated=repeated,
-        warnings=_warnings(columns, repeated, data.num_rows),
+        warnings=_warnings(columns, repeated, data.num_rows, unit),
         declared=schema is not None,
+        questions=questions(columns, coded, list(known.values()), schema),
+        everything=everything(columns, coded),
+        unit=unit,
     )
 
 
@@ -184,8 +220,11 @@ def _check(data: pa.Table, schema: Schema | None, population_fraction: float) ->
 
 def _declared(name: str, guess: Suggestion, schema: Schema) -> Suggestion:
     role = next((role for role, names in schema.by_role().items() if name in names), None)
+    if role is None and (name in schema.drop or ALL_OTHERS in schema.drop):
+        return Suggestion("none", "The schema drops it: it is not published.", guess.categories)
     if role is None:
-        return Suggestion("none", "The schema gives it no role: it is not published.", guess.categories)
+        hint = ": it is not published." if guess.role == "none" else f". {guess.reason}"
+        return Suggestion("none", f"The schema gives it no role{hint}", guess.categories)
     return Suggestion(role, "Declared in the schema.", guess.categories, guess.person)
 
 
@@ -205,12 +244,17 @@ def _best(combinations: list[Combination]) -> tuple[Combination, ...]:
     return tuple(best)
 
 
-def _warnings(columns: tuple[ColumnReport, ...], repeated: tuple[Repeated, ...], rows: int) -> tuple[str, ...]:
+def _warnings(
+    columns: tuple[ColumnReport, ...], repeated: tuple[Repeated, ...], rows: int, unit: str | None
+) -> tuple[str, ...]:
     warnings = [
         f"SEVERAL ROWS PER PERSON OR HOUSEHOLD: `{one.column}` has {one.values:,} values in {rows:,} rows; "
-        f"{one.rows_sharing:,} rows share theirs with another row, one value has {one.most_rows:,}. Every promise is "
-        f"per row: a person with "
-        f"several rows is protected less than it says. Aggregate to one row per person first."
+        f"{one.rows_sharing:,} rows share theirs with another row, one value has {one.most_rows:,}. "
+        + (
+            f'Counted per row, such a person is protected less than it says: unit = "{unit}" (--unit) counts people.'
+            if one.column == unit
+            else "Counted per row, such a person is protected less than it says: say what a person is (unit)."
+        )
         for one in repeated
     ]
     if not any(column.role == "quasi-identifier" for column in columns):

@@ -1,36 +1,32 @@
 """Which role a column should probably play, and why, in one sentence.
 
-Three kinds of evidence, the strongest first: what the values look like (a column of e-mail addresses is one, whatever
-its name), what the name says (:mod:`undercover.studies.inspect.vocabulary`), and how many values there are. A
-suggestion is where to start: who may know what about whom is for the holder to say. Where nothing speaks, the
-suggestion is no role, because a column without a role is not published.
+Three kinds of evidence, the strongest first: what the values look like where that leaves no doubt (a column of e-mail
+addresses is one, whatever its name; :mod:`undercover.studies.inspect.looks`), what the name says
+(:mod:`undercover.studies.inspect.vocabulary`), the words and ranges of the values, and how many there are. What the
+other columns say comes last (:mod:`undercover.studies.inspect.neighbours`). A suggestion is where to start: who may
+know what about whom is for the holder to say. Where nothing speaks, the suggestion is no role, because a column without
+a role is not published.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from undercover.model.schema import Kind
-from undercover.studies.inspect.vocabulary import COUNT_WORDS, SuggestedRole, meanings_of, words_of
+from undercover.studies.inspect.looks import is_moment, is_rank, is_whole_name, key_of, look_of
+from undercover.studies.inspect.vocabulary import COUNT_WORDS, Rule, SuggestedRole, meanings_of, words_of
 
 # Below this many rows cardinality says nothing: in a table of ten, every age is unique.
 FEW_ROWS = 20
 
-_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("e-mail addresses", re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")),
-    ("web addresses", re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)),
-    ("IP addresses", re.compile(r"(\d{1,3}\.){3}\d{1,3}|([0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}")),
-    ("universal identifiers", re.compile(r"\{?[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\}?")),
-    ("account numbers (IBAN)", re.compile(r"[A-Z]{2}\d{2}( ?[A-Z0-9]{4}){2,7}( ?[A-Z0-9]{1,4})?")),
-    ("social security numbers", re.compile(r"\d{3}-\d{2}-\d{4}")),
-    (
-        "telephone numbers",
-        re.compile(r"(\+|00)\d[\d /().-]{6,}\d|\(?0\d{1,5}\)?[ /-]\d[\d -]{3,}\d|(\(\d{3}\) ?|\d{3}-)\d{3}-\d{4}"),
-    ),
-)
-_LOCAL_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})")
+TAILS: dict[SuggestedRole, str] = {
+    "identifier": "it points at the person",
+    "quasi-identifier": "others may know it",
+    "sensitive": "nobody should learn it from the release",
+    "insensitive": "it is harmless",
+    "none": "it is no property of a person; a rare value can still point at one",
+}
 
 
 @dataclass(frozen=True)
@@ -44,6 +40,7 @@ class Evidence:
     missing: int
     whole_numbers: bool
     sample: Sequence[str]  # some of the distinct values as text; empty unless the column is text
+    numbers: Sequence[float] = ()  # some of the distinct values; empty unless the column is numbers
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,8 @@ class Suggestion:
     reason: str
     categories: bool = False  # the numbers of the column are names of categories
     person: bool = False  # a repeated value is the same person again
+    topic: str = ""  # what the column speaks of: health, money, offences, judgements
+    asked: bool = False  # nothing says what it is, so the holder is asked
 
 
 def suggest(evidence: Evidence) -> Suggestion:
@@ -63,40 +62,59 @@ def suggest(evidence: Evidence) -> Suggestion:
         return Suggestion("none", "Every value is missing.")
     if evidence.distinct == 1 and evidence.missing == 0 and evidence.rows > 1:
         return Suggestion("none", "The same value throughout: it tells nothing about anybody.")
-    looks = _looks_like(evidence.sample)
-    if looks is not None:
-        return Suggestion("identifier", f"The values look like {looks}.", person=True)
-    return _by_name(evidence, present) or _by_cardinality(evidence, present)
-
-
-def is_local_date(sample: Sequence[str]) -> bool:
-    """Whether values are dates as people write them, which are not read as dates."""
-    return _mostly(sample, _LOCAL_DATE)
+    key = key_of(evidence.sample)
+    if key is not None:
+        return Suggestion("identifier", f"The values look like {key.meaning}.", person=key.person)
+    return _by_name(evidence, present) or _by_looks(evidence, present) or _by_cardinality(evidence, present)
 
 
 def _by_name(evidence: Evidence, present: int) -> Suggestion | None:
-    rules = meanings_of(evidence.name)
-    if _is_code_list(evidence, present):
-        # A handful of values shared by everybody is no key, whatever the column is called.
-        rules = (rule for rule in rules if rule.role != "identifier" or rule.meaning.startswith("a part"))
-    if _is_free_text(evidence, present):
-        rules = (rule for rule in rules if rule.role == "identifier")
-    rule = next(rules, None)
-    event = evidence.kind == "date" or is_local_date(evidence.sample)
-    if event and (rule is None or rule.role in ("none", "sensitive")):
-        return Suggestion("quasi-identifier", "A date: when something happened is often known.")
+    if is_rank(evidence.sample):
+        return Suggestion("quasi-identifier", f"The values look like ranks: {TAILS['quasi-identifier']}.")
+    nothing: tuple[None, SuggestedRole] = (None, "none")
+    rule, role = next(_meanings(evidence, present), nothing)
+    event = evidence.kind == "date" or is_moment(evidence.sample) or _are_days(evidence)
+    if event and role in ("none", "sensitive"):
+        return Suggestion("quasi-identifier", "A date or time: when something happened is often known.")
     if rule is None:
         return None
     counted = words_of(evidence.name) & COUNT_WORDS
     numbers_name_things = rule.codes and not counted and evidence.whole_numbers and evidence.distinct <= 2000
-    tail = {
-        "identifier": "it points at the person",
-        "quasi-identifier": "others may know it",
-        "sensitive": "nobody should learn it from the release",
-        "insensitive": "it is harmless",
-        "none": "it is no property of a person; a rare value can still point at one",
-    }[rule.role]
-    return Suggestion(rule.role, f"The name speaks of {rule.meaning}: {tail}.", numbers_name_things, rule.person)
+    said = f"The name speaks of {rule.meaning}: {TAILS[role]}."
+    return Suggestion(role, said, numbers_name_things, rule.person and role == "identifier", rule.topic)
+
+
+def _meanings(evidence: Evidence, present: int) -> Iterator[tuple[Rule, SuggestedRole]]:
+    """The rules that fit the name, with the role each gives to values like these."""
+    few, story = _is_code_list(evidence, present), _is_free_text(evidence, present)
+    numbered = evidence.whole_numbers and evidence.distinct == present and evidence.rows >= FEW_ROWS
+    for rule in meanings_of(evidence.name):
+        if rule.meaning.startswith("a part") and not evidence.sample:
+            continue
+        if few and rule.role == "identifier" and not rule.meaning.startswith("a part"):
+            # A handful of values shared by everybody is no key, whatever the column is called.
+            if rule.meaning == "a person's name" and is_whole_name(evidence.sample):
+                yield rule, "identifier"
+            elif rule.if_few != "none":
+                yield rule, rule.if_few
+        elif not (story and rule.role != "identifier") and not (numbered and rule.meaning.startswith("bookkeeping")):
+            yield rule, rule.role
+
+
+def _by_looks(evidence: Evidence, present: int) -> Suggestion | None:
+    """By the words and ranges of the values, where the name says nothing."""
+    if _is_free_text(evidence, present):
+        return None
+    look = look_of(evidence.sample)
+    if look is not None:
+        role = look.role
+        if role == "identifier" and look.meaning == "addresses" and _is_code_list(evidence, present):
+            role = "quasi-identifier"
+        return Suggestion(role, f"The values look like {look.meaning}: {TAILS[role]}.")
+    low, high = min(evidence.numbers, default=0), max(evidence.numbers, default=0)
+    if evidence.whole_numbers and 1880 <= low <= high <= 2040 and evidence.distinct >= 15:
+        return Suggestion("quasi-identifier", "The values look like years: when something happened is often known.")
+    return None
 
 
 def _by_cardinality(evidence: Evidence, present: int) -> Suggestion:
@@ -112,11 +130,17 @@ def _by_cardinality(evidence: Evidence, present: int) -> Suggestion:
     if many and text:
         return Suggestion("identifier", "(Nearly) every row has its own value.")
     if many:
-        return Suggestion("none", "A number that is different in (nearly) every row would single people out.")
+        return Suggestion(
+            "none", "A number that is different in (nearly) every row would single people out.", asked=True
+        )
     categories = bool(code_words) and whole and evidence.distinct <= 2000
-    return Suggestion(
-        "none", "Neither its name nor its values say what it is; without a role it is not published.", categories
-    )
+    said = "Neither its name nor its values say what it is; without a role it is not published."
+    return Suggestion("none", said, categories, asked=True)
+
+
+def _are_days(evidence: Evidence) -> bool:
+    """Whether numbers are days, written as 20240131."""
+    return evidence.whole_numbers and is_moment([f"{number:.0f}" for number in evidence.numbers if number > 9999])
 
 
 def _is_code_list(evidence: Evidence, present: int) -> bool:
@@ -126,15 +150,6 @@ def _is_code_list(evidence: Evidence, present: int) -> bool:
 def _is_free_text(evidence: Evidence, present: int) -> bool:
     many = evidence.rows >= FEW_ROWS and evidence.distinct >= 0.5 * present
     return many and _mean_length(evidence.sample) > 40
-
-
-def _looks_like(sample: Sequence[str]) -> str | None:
-    return next((what for what, pattern in _PATTERNS if _mostly(sample, pattern)), None)
-
-
-def _mostly(sample: Sequence[str], pattern: re.Pattern[str]) -> bool:
-    hits = sum(pattern.fullmatch(value.strip()) is not None for value in sample)
-    return hits > 0 and hits >= 0.8 * len(sample)
 
 
 def _mean_length(sample: Sequence[str]) -> float:

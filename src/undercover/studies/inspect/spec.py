@@ -16,6 +16,7 @@ from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.io.spec.write import quoted, written
 from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
+from undercover.studies.inspect.questions import QUESTION
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
 from undercover.studies.recommend.recommend import recommend
 
@@ -49,7 +50,7 @@ def write_spec(
 def _data(inspection: Inspection) -> list[str]:
     lines = [
         "# A spec to start from. The roles are suggestions with their reasons: who may know what about whom is for you",
-        "# to say. A column without a role is not published.",
+        "# to say. A column without a role is not published, and publishing without deciding on it asks you to decide.",
         "",
     ]
     for warning in inspection.warnings:
@@ -76,6 +77,8 @@ def _roles(inspection: Inspection) -> list[str]:
             lines += [f"{key} = [", *(f"    {quoted(c.name)},  # {_comment(c.reason)}" for c in chosen), "]"]
     if not inspection.named("quasi-identifier"):
         lines.append("quasi_identifiers = []  # name at least one: what may others know of a person?")
+    if inspection.unit is not None:
+        lines.append(f"unit = {quoted(inspection.unit)}  # whose row it is: people are counted, not rows")
     protected = _protected(inspection)
     lines += [f"# {_comment(column.reason)}" for column in protected[:1]]
     if len(protected) == 1:
@@ -86,7 +89,7 @@ def _roles(inspection: Inspection) -> list[str]:
         lines.append(
             '# sensitive = "…"  # which column should nobody learn? Without one only identities are protected.'
         )
-    others = [column for column in inspection.columns if column.role == "sensitive" and column not in protected]
+    others = [inspection.column(name) for name in _unprotected(inspection)]
     if others:
         lines.append("# Sensitive as well; sensitive = [...] with several columns protects each of them, at a price:")
         lines += [f"#   {quoted(column.name)}: {_eligibility(column, inspection)}" for column in others]
@@ -96,16 +99,31 @@ def _roles(inspection: Inspection) -> list[str]:
     else:
         lines.append("# Harmless and published unchanged; an attacker is assumed to know it:")
         lines.append("# insensitive = []")
-    without: dict[str, list[str]] = {}
-    for column in inspection.columns:
-        if column.role == "none":
-            without.setdefault(column.reason, []).append(quoted(column.name))
-    if without:
-        lines.append("# Without a role, so not published:")
-    for reason, names in without.items():
-        lines.append(f"# - {_comment(reason)}")
-        lines += [f"#     {name}" for name in names]
+    return lines + _asked(inspection)
+
+
+def _asked(inspection: Inspection) -> list[str]:
+    """The columns nobody has decided on, each with the question, as comments: until then they are not published."""
+    lines: list[str] = []
+    if inspection.questions:
+        lines += [
+            "# Nobody has decided on these, so they are not published. Publish (insensitive), drop (drop), or may",
+            "# somebody know it (quasi_identifiers)? A sampling weight is named by weight.",
+        ]
+    for question in inspection.questions:
+        lines.append(f"#   {quoted(question.column)}: {QUESTION}")
+        lines.append(f"#       {_comment(question.why)} {question.effect}")
+    open_ones = [*(question.column for question in inspection.questions), *_unprotected(inspection)]
+    if open_ones:
+        lines.append('# What you have decided not to publish, or ["*"] for all others:')
+        lines.append(f"# drop = [{', '.join(map(quoted, open_ones))}]")
     return lines
+
+
+def _unprotected(inspection: Inspection) -> list[str]:
+    """Columns that look sensitive and are not among those the spec protects."""
+    protected = _protected(inspection)
+    return [column.name for column in inspection.columns if column.role == "sensitive" and column not in protected]
 
 
 def _columns(inspection: Inspection) -> list[str]:
@@ -113,8 +131,8 @@ def _columns(inspection: Inspection) -> list[str]:
     for column in _chosen(inspection):
         if column.categories:
             lines += [f"[columns.{quoted(column.name)}]", 'kind = "categorical"  # numbers that name categories', ""]
-        elif column.kind in ("date", "ordinal"):
-            lines += [f"[columns.{quoted(column.name)}]", f'kind = "{column.kind}"', ""]
+        elif column.kind == "date" and column.role == "quasi-identifier":
+            lines += [f"[columns.{quoted(column.name)}]", 'kind = "date"', ""]
     quasi = inspection.named("quasi-identifier")
     if quasi:
         lines += [
