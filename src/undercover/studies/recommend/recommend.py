@@ -19,6 +19,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.verdict import Reason, Verdict
 from undercover.model.view import Part, View, Viewable, table
+from undercover.model.view import Verdict as Colour
 from undercover.parameters import Above, check
 from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
 from undercover.studies.recommend.search import Candidate, Search, Trial, alike, candidates_of
@@ -135,12 +136,14 @@ class Recommendation(Viewable):
         columns = ("release", "verdict", "people over a limit", "kept", "loss", "rows", "time")
         senses = "plain plain plain baseline cost count seconds"
         parts.append(table(columns, senses, rows, f"What was tried (loss: {self.purpose.measured})"))
-        refused = {trial.refused: trial.candidate.title for trial in self.tried if trial.refused}
-        parts += [f"cannot run: {title}: {why}" for why, title in refused.items()]
+        refused = {trial.refused: trial for trial in reversed(self.tried) if trial.refused}
+        for why, trial in refused.items():
+            sample = "" if trial.whole else f" (on a sample of {number(trial.rows)} rows)"
+            parts.append(f"cannot run: {trial.candidate.title}{sample}: {why}")
         if self.left_out:
             parts.append(f"Not tried for want of time: {', '.join(one.title for one in self.left_out)}.")
         parts.append(FRESH)
-        colour = "good" if self.verdict.status == "ready" and self.confirmed else "plain"
+        colour: Colour = "good" if self.verdict.status == "ready" and self.confirmed else "care"
         said = self.verdict.title + ("" if self.confirmed else ", unconfirmed")
         following = "`.best` is the method: publish with it."
         return View(

@@ -130,7 +130,10 @@ def sample_of(table: Table, most: int = SAMPLE) -> Table:
     rows = np.cumsum(np.bincount(units)[people])
     chosen = np.zeros(len(people), dtype=bool)
     chosen[people[: max(1, int(np.searchsorted(rows, most, side="right")))]] = True
-    return table.take(np.flatnonzero(chosen[units]))
+    small = table.take(np.flatnonzero(chosen[units]))
+    if small.units is None:
+        return small
+    return replace(small, units=np.unique(small.units, return_inverse=True)[1].reshape(-1).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +213,8 @@ class Search:
             left = [other for other in left if not (found.satisfies and _dominated(other, trial))]
             tried += 1
             good += found.satisfies
+            if found.satisfies:  # next, what would lose less, were it not for what is left to decide
+                left.sort(key=lambda other: (not other.satisfies, other.rank[-1]))
             yield found
 
     def _of(self, small: Table) -> Callable[[Method], Run]:

@@ -73,7 +73,8 @@ def _predicate(name: str, said: Any) -> Predicate:
     if not isinstance(said, Mapping):
         return OneOf(said)
     if set(said) == {"between"} and isinstance(said["between"], list) and len(said["between"]) == 2:
-        return Between(*(None if end == OPEN else end for end in said["between"]))
+        low, high = (None if end == OPEN else end for end in said["between"])
+        return Between(low, high)
     if set(said) == {"not"}:
         return NoneOf(said["not"])
     raise ParameterError(f"What is asked of `{name}` is a value, a list, {{between = [low, high]}} or {{not = [...]}}.")
@@ -166,10 +167,10 @@ def _taken_apart(original: Table, query: CountQuery, place: int) -> Part:
     size = len(values) * int(np.prod([len(found) for found in runs]))
     if size > MOST_PARTS:
         raise ParameterError(f"Query {place + 1} falls into {size:,} parts; ask for ranges, or for fewer values.")
-    boxes = [(value, *ranges) for value in values.tolist() for ranges in product(*runs)]
-    lows = np.array([[low for low, _ in box[1:]] for box in boxes], dtype=np.int64).reshape(len(boxes), len(names))
-    highs = np.array([[high for _, high in box[1:]] for box in boxes], dtype=np.int64).reshape(len(boxes), len(names))
-    workload = Workload(tuple(names), np.array([box[0] for box in boxes], dtype=np.int64), lows, highs)
+    ranges = np.array(list(product(*runs)), dtype=np.int64).reshape(-1, len(names), 2)
+    count = len(ranges)
+    boxes = np.tile(ranges, (len(values), 1, 1))
+    workload = Workload(tuple(names), np.repeat(values, count), boxes[:, :, 0].copy(), boxes[:, :, 1].copy())
     return Part(sensitive, workload, np.full(len(boxes), place, dtype=np.int64))
 
 
