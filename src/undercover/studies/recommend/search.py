@@ -55,8 +55,12 @@ class Candidate:
         >>> Candidate("anatomy", {"l": 4}).title
         'Anatomy, l=4'
         """
-        said = (f"{name}={value}" for name, value in self.parameters.items())
-        return ", ".join([about_of(self.method).title, *said])
+        return ", ".join([self.called, *(f"{name}={value}" for name, value in self.parameters.items())])
+
+    @property
+    def called(self) -> str:
+        """The title of its method."""
+        return about_of(self.method).title
 
     def made(self, schema: Schema) -> Method:
         """The method."""
@@ -253,11 +257,11 @@ def _expected_order(trials: Sequence[Trial]) -> list[Trial]:
 def alike(one: Trial, other: Trial) -> bool:
     """Whether two trials are of one method with the same parameters, more or less of each."""
     first, second = one.candidate, other.candidate
-    return first.method == second.method and set(first.parameters) == set(second.parameters)
+    return first.called == second.called and set(first.parameters) == set(second.parameters)
 
 
 def _dominated(other: Trial, confirmed: Trial) -> bool:
     """Whether a trial is of the same method as one that was confirmed, and promises more, or keeps less."""
     assert confirmed.loss is not None
-    same = other.candidate.method == confirmed.candidate.method
+    same = other.candidate.called == confirmed.candidate.called
     return same and (alike(other, confirmed) or (other.loss or 0.0) >= confirmed.loss)
