@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -192,9 +192,9 @@ class Search:
     def confirmed(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         """Publish the best of a sample from the whole table, until enough satisfy the policy or time is up.
 
-        At least one is tried by somebody patient. One that would take longer than there is left, by what it took of the
-        sample, is left out, unless nothing is confirmed yet and nothing quicker is left. Of a method that has been
-        confirmed, what promises more and loses more is of no interest.
+        Somebody patient tries at least one, and wants several to choose from. One that would take longer than there is
+        left, by what it took of the sample, is left out, unless nothing is confirmed yet and nothing quicker is left.
+        Of a method that has been confirmed, what promises more and loses more is of no interest.
         """
         measured = _Measured.on(self.table, self.purpose)
         # The first of a method may have been compiled, so that the quickest tells how long it takes.
@@ -206,7 +206,8 @@ class Search:
         left = [trial for trial in order if trial.satisfies]
         left += [trial for trial in order if not trial.satisfies][:NEAREST]
         good = tried = 0
-        while left and good < CONFIRMED and not (tried and self.spent > self.seconds / (2 if good else 1)):
+        wanted = CONFIRMED if self.patient else 1
+        while left and good < wanted and not (tried and self.spent > self.seconds / (2 if good else 1)):
             quick = [trial for trial in left if self.spent + expected[trial.candidate.method] <= self.seconds]
             if (good or not self.patient) and not any(trial.satisfies for trial in quick):
                 return
@@ -222,7 +223,12 @@ class Search:
             yield found
 
     def _of(self, small: Table) -> Callable[[Method], Run]:
-        return lambda method: replace(publish_table(small, method), policy=self.policy)
+        def published(method: Method) -> Run:
+            run = publish_table(small, method)
+            source = {**run.source, "options": asdict(self.options or ReadOptions())}  # for a spec made of it
+            return replace(run, policy=self.policy, source=source)
+
+        return published
 
     def _published(self, method: Method) -> Run:
         return publish(self.given, self.schema, method, options=self.options, policy=self.policy)
