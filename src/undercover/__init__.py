@@ -33,6 +33,7 @@ _HOMES = {
     "undercover.model.schema": "Column Schema",
     "undercover.model.table": "Table",
     "undercover.model.verdict": "Verdict",
+    "undercover.studies.recommend.recommend": "recommend",
     "undercover.utility.queries.counts": "QueryError",
     "undercover.utility.queries.sums": "SumError",
     "undercover.verbs.accept": "accept",

@@ -57,6 +57,7 @@ from undercover.model.table import Table as Table
 from undercover.model.verdict import Verdict as Verdict
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
+from undercover.studies.recommend.recommend import recommend as recommend
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
 from undercover.verbs.accept import accept as accept
