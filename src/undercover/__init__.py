@@ -24,7 +24,7 @@ _HOMES = {
     "undercover.attacks.joint.attack": "JointRelease",
     "undercover.forms.answers.channel": "PerturbedCounts",
     "undercover.io.ledger.book": "Ledger",
-    "undercover.model.distances": "Distances",
+    "undercover.model.distance.declared": "Distances",
     "undercover.model.hierarchy": "Hierarchy",
     "undercover.model.policy": "Policy",
     "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",

@@ -41,7 +41,7 @@ from undercover.methods.mutual_cover.method import MutualCover as MutualCover
 from undercover.methods.noncentralized.method import NonCentralized as NonCentralized
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization as PerturbedGeneralization
 from undercover.methods.streamliner.method import Streamliner as Streamliner
-from undercover.model.distances import Distances as Distances
+from undercover.model.distance.declared import Distances as Distances
 from undercover.model.hierarchy import Hierarchy as Hierarchy
 from undercover.model.policy import Policy as Policy
 from undercover.model.queries import Between as Between
