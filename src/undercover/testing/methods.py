@@ -17,7 +17,7 @@ from undercover.errors import InternalError, UnreachableError
 from undercover.forms import read
 from undercover.io.release.contents import MANIFEST, public_part
 from undercover.io.spec.load import load_spec, resolve
-from undercover.model.protocols import Method, corruption_robust, lists_outcomes
+from undercover.model.protocols import Method, corruption_robust, lists_outcomes, per_unit
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
@@ -27,7 +27,7 @@ from undercover.studies.algorithm_aware.result import Inference
 from undercover.testing.attacks import TRIALS, by_name, truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public
-from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny
+from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny, visits
 from undercover.verbs.attack import case_of
 from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
@@ -72,6 +72,7 @@ def check_method(method: str | Method, *, tables: Sequence[Table] | None = None,
         made = [method]
     for one in made:
         keeps_its_claims(one, few)
+        minds_people(one)
         gives_the_same_again(one)
         tells_no_more(one, few, trials=trials)
     for one in examples_of(method, "unsafe") if isinstance(method, str) else []:
@@ -91,6 +92,19 @@ def keeps_its_claims(method: Method, tables: Sequence[Table]) -> None:
         found = verify(run, original=run.original)
         wrong = [*found.problems, *(finding for finding in found.findings if finding.holds is not True)]
         must(not wrong, f"{method} does not keep its word: {wrong}")
+
+
+def minds_people(method: Method) -> None:
+    """Where a method declares that it minds people who have several rows, it promises them something and keeps it."""
+    if not per_unit(method):
+        return
+    try:
+        runs = list(reached(method, [visits()]))
+    except InternalError as error:
+        raise AssertionError(f"{method} declares that it minds people with several rows: {error}") from error
+    for run in runs:
+        claims = [claim for claim in run.release.guarantees if claim.get("per")]
+        must(claims, f"{method} declares that it minds people with several rows, and promises them nothing (per=...).")
 
 
 def gives_the_same_again(method: Method) -> None:
