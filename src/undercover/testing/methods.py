@@ -147,8 +147,9 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
         checked.holds is not False,
         f"{method}: its public folder does not verify: {checked.problems or checked.failures}",
     )
-    for page in (public_part(out) / "datasheet.html", out / "private" / "report.html"):
-        must(page.stat().st_size, f"{method}: `{page.name}` is empty.")
+    private = (out / "private" / name for name in ("report.html", "report.json", "spec.toml"))
+    for file in (public_part(out) / "datasheet.html", *private):
+        must(file.stat().st_size, f"{method}: `{file.name}` is empty.")
     beside = save(publish(marked("second"), MARKED, method, seed=SEED), folder / "beside")
     secrets = secrets_of(marked(), MARKED, seed={str(SEED)}, path={FILE.removesuffix(".csv"), str(folder)})
     leaks = scan_public(public_part(out), public_part(beside), secrets=secrets, declared=ILLNESSES)
