@@ -55,6 +55,7 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "corruption": "undercover.attacks.corruption.channel:Corruption",
         "ordinary-corruption": "undercover.attacks.corruption.true_values:OrdinaryCorruption",
         "bucket-matching": "undercover.attacks.bucket_matching:BucketMatching",
+        "journalist": "undercover.attacks.journalist:Journalist",
         "told-groups": "undercover.attacks.told_groups:ToldGroups",
         "algorithm-aware": "undercover.studies.algorithm_aware.attack:AlgorithmAware",
         "known-values": "undercover.studies.algorithm_aware.known_values:KnownValues",

@@ -113,3 +113,30 @@ def test_no_policy_judges_nothing_and_says_so() -> None:
     assert verdict.title == "Not judged"
     assert not verdict.withheld
     assert "Nothing was judged" in verdict.view().parts[0].text  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("limit", "people"), [(0.5, 0), (0.49, 20)])
+def test_membership_by_the_share_of_the_population(limit: float, people: int) -> None:
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="disease", population=0.5)
+    told = reasons(ANYTHING | {"membership": limit}, schema=schema)
+    assert sum(reason.people or 0 for reason in told) == people
+    assert all((reason.weight, reason.regulator) == ("stop", "linkability") for reason in told)
+
+
+@pytest.mark.parametrize(("limit", "people"), [(0.05, 0), (0.049, 20)])
+def test_found_among_the_population_where_presence_is_not_known(limit: float, people: int) -> None:
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="disease", population=0.5)
+    told = reasons(ANYTHING | {"found": limit, "presence_known": False}, schema=schema)
+    assert sum(reason.people or 0 for reason in told) == people
+    (asked,) = reasons(ANYTHING | {"found": limit, "presence_known": False})
+    assert (asked.weight, "population" in asked.text) == ("ask", True)
+
+
+def test_people_are_counted_and_not_their_rows() -> None:
+    # Of twenty rows of one class five are of one person, who is found with 5/20 by whoever picks a row of it.
+    who = ["P0"] * 5 + [f"P{i}" for i in range(1, 16)]
+    table = pa.table({"who": who, "age": [30] * 20, "disease": ["a", "b"] * 10})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="disease", unit="who")
+    assert reasons(ANYTHING | {"found": 0.25}, table, schema, method=uc.Mondrian(k=4)) == []
+    (told,) = reasons(ANYTHING | {"found": 0.249}, table, schema, method=uc.Mondrian(k=4))
+    assert (told.people, told.actual) == (1, pytest.approx(0.25))

@@ -83,8 +83,10 @@ def test_the_unit_is_proposed_where_a_key_repeats():
     assert found.unit == found.to_dict()["unit"] == "patient_id"
     assert 'unit = "patient_id"' in found.warnings[0]
     assert inspect(visits(), schema=Schema(**SPOKEN, unit="visit_key")).unit == "visit_key"
+    assert "Counted in rows." in str(found.view().parts)
     once = visits().slice(1, 3)
     assert inspect(once).unit is None
+    assert "Counted in rows." not in str(inspect(once).view().parts)
     holes = pa.table({"patient_id": [1, 1, None, 2], "age": [1, 2, 3, 4]})
     assert inspect(holes).unit is None
     households = pa.table({"household_id": [1, 1, 1, 2], "person_id": [7, 7, 8, 9], "age": [1, 2, 3, 4]})

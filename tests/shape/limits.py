@@ -26,6 +26,11 @@ is published, several releases of the same people, the ledger, a closed world to
 variants (class dealing, covers by permuting, their law, promises and words, programs that end, sums and curves); of
 the verdict about people (policies, what is withheld and accepted, people who have several rows, the journalist, what
 `inspect` sees in names and values, kinds and levels nobody gave, recommendations)."""
+"""Lines of the whole: of the house when it was built; of what made its labels true (attackers who see everything that
+is published, several releases of the same people, the ledger, a closed world to verify in, signatures); of the safe
+variants (class dealing, covers by permuting, their law, promises and words, programs that end, sums and curves); of
+the verdict about people (policies, what is withheld and accepted, people who have several rows, the journalist, what
+`inspect` sees in names and values, kinds and levels nobody gave, recommendations)."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""

@@ -9,19 +9,21 @@ attacker can do without the release, knowing only the overall distribution.
 
 Where quasi-identifiers were drawn at random, the rows that fit need not include the person's own; he then finds it with
 probability 0. With ``p_match`` he matches on some of the columns he knows only: see
-:mod:`undercover.attacks.partial.profile`.
+:mod:`undercover.attacks.partial.profile`. Where people have several rows, all of them are known and everything is
+counted by person: see :mod:`undercover.attacks.people`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
+from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
 from undercover.attacks.views import linkage_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
@@ -43,14 +45,18 @@ P_MATCH_STORY = (
     " He does not match on all of these values: on each with probability {p:g}, whatever he does with the others. What "
     "he achieves is averaged over all subsets."
 )
+PEOPLE_STORY = (
+    " He knows all rows of the person: he has found one of them if the row he takes is any of the person's, and a "
+    "value is the person's if it is in at least one of these rows."
+)
 
 
 @dataclass(frozen=True)
 class LinkageResult(Viewable):
-    """Linkage before and after, on every row, beside guessing."""
+    """Linkage before and after, on every person, beside guessing."""
 
     known: tuple[str, ...]
-    rows: NDArray[np.int64]  # input row of each target
+    rows: NDArray[np.int64]  # input row of each target, the first of a person who has several
     before: Disclosure
     after: Disclosure
     baseline: Mapping[str, Any]
@@ -59,6 +65,7 @@ class LinkageResult(Viewable):
     profile: Profile | None = None  # of the release, for every P
     raw_profile: Profile | None = None  # of the original as it is
     attack: str = "linkage"  # in a report beside another, what it is called there
+    values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
     posterior: bool = True  # whether what he believes is what the form's law says
 
     @property
@@ -105,6 +112,10 @@ class LinkageResult(Viewable):
 
     def exposures(self) -> tuple[Exposure, ...]:
         """Everybody's row and values; where rows fit by chance, how often he is right."""
+        if self.p_match is None and self.posterior and self.values:
+            found = Exposure(self.attack, self.rows, self.after.identity)
+            each = ((name, told.rows, told) for name, told in self.values.items())
+            return found, *(Exposure(self.attack, r, belief={n: v.belief}, prior={n: v.prior}) for n, r, v in each)
         if self.p_match is None and self.posterior:
             return (Exposure(self.attack, self.rows, self.after.identity, self.after.attribute),)
         return (Exposure(self.attack, self.rows, rate=float(self.after.identity.mean())),)
@@ -173,18 +184,25 @@ class Linkage:
         known = case.known(self.known, "Linkage")
         if self.p_match is not None:
             return self._subsets(case, known, float(self.p_match))
-        target_of, targets = case.targets(known)
-        after = reading.disclosure(known, original, target_of, targets, case.threads)
+        asked = Targets(original, known, *case.targets(known), case.threads)
+        after, before = asked.disclosure(reading), asked.disclosure(case.raw)
         chance = case.own_chance(known)
         if chance is not None:
             after = replace(after, found=chance * after.identity)
+        rows = original.rows
+        values: dict[str, Beliefs] = {}
+        if original.units is not None:
+            rows = first_rows(original)
+            before, _ = of_people(before, case.raw, asked, None)
+            after, values = of_people(after, reading, asked, groups_of(case, known))
         return LinkageResult(
             known=known,
-            rows=original.rows,
-            before=case.raw.disclosure(known, original, target_of, targets, case.threads),
+            rows=rows,
+            before=before,
             after=after,
+            values=values,
             baseline=case.baseline(),
-            told=reading.story,
+            told=reading.story + (PEOPLE_STORY if original.units is not None else ""),
             posterior=reading.posterior,
         )
 
@@ -197,7 +215,7 @@ class Linkage:
             before=_at(before, p),
             after=_at(after, p),
             baseline=case.baseline(),
-            told=case.reading.story + P_MATCH_STORY.format(p=p),
+            told=case.reading.story + P_MATCH_STORY.format(p=p) + case.by_rows,
             p_match=p,
             profile=after,
             raw_profile=before,

@@ -238,7 +238,8 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
 
 def _named(finding: Finding) -> str:
     """A promise by its name, and what it is about where its name leaves that open."""
-    return f"{finding.name} of={finding.parameters['of']}" if "of" in finding.parameters else finding.name
+    about = [f"{key}={finding.parameters[key]}" for key in ("of", "per") if finding.parameters.get(key)]
+    return " ".join([finding.name, *about])
 
 
 def found(finding: Finding) -> tuple[str, str]:

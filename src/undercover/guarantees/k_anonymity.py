@@ -5,6 +5,10 @@ Sweeney 2002, "k-anonymity: a model for protecting privacy", Definition 3.
 Deviations: missing values form classes of their own and suppressed rows form none (see ``classes.py``). In a release
 of two tables k counts rows of the quasi-identifier table that are written alike, not buckets: a person with a unique
 combination is found in it, whatever the size of his bucket.
+
+``per`` names the column that says whose row it is, where people have several: then nobody has more than one in k of the
+rows of a class. Whoever knows all rows of a person and takes one row of their class has one of his with at most 1/k;
+every class has rows of at least k people. Published tables do not say whose rows they are: it needs the private run.
 """
 
 from __future__ import annotations
@@ -12,16 +16,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
+
 from undercover.forms.classes import Classes
+from undercover.guarantees import per_unit
 from undercover.guarantees.checking import Outcome, Promise, conclude
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
+from undercover.model.run import Run
 from undercover.parameters import AtLeast
 
 
 @dataclass(frozen=True, kw_only=True)
 class KAnonymity(Promise):
-    """Every class has at least ``k`` rows.
+    """Every class has at least ``k`` rows; with ``per``, nobody has more than one in ``k`` of them.
 
     Examples
     --------
@@ -38,16 +46,45 @@ class KAnonymity(Promise):
     short: ClassVar[Short] = {"k": {}}
 
     k: Annotated[int, AtLeast(1)]
+    per: str | None = None
 
     def title(self) -> str:
         """Its name and numbers."""
-        return f"{self.k}-anonymity"
+        return f"{self.k}-anonymity" + (f" per {self.per}" if self.per else "")
 
     def meaning(self) -> str:
         """What it means for the people in the table."""
+        if self.per is not None:
+            return (
+                f"Nobody has more than one in {self.k:,} of the rows of a class: whoever knows all rows of a person "
+                f"and picks one of their class has one of his with probability 1/{self.k} at most. Who is who, only "
+                "the private run tells."
+            )
         return f"Everybody shares all published quasi-identifier cells with at least {self.k - 1:,} other rows."
 
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""
+        if self.per is not None:
+            return per_unit.untold(self, self.k, self.sense)
         rows = classes.boxes or classes
         return conclude(self, rows, [Outcome(rows.sizes, rows.sizes >= self.k)], required=self.k)
+
+    def check_run(self, run: Run) -> Finding:
+        """Find the person who has most of a class."""
+        found = per_unit.held(run)
+        if found is None:
+            return per_unit.missing(self, self.k, self.sense)
+        kept = found.most * self.k <= found.sizes
+        people = int(found.people.min()) if len(found.people) else 0
+        return Finding(
+            self.name,
+            self.parameters(),
+            self.k,
+            int((found.sizes // np.maximum(found.most, 1)).min(initial=int(found.sizes.sum()))),
+            bool(kept.all()),
+            needs=per_unit.NEEDS,
+            note=f"Every class has rows of at least {people:,} different `{self.per}`.",
+            sense=self.sense,
+            violating_rows=int(found.sizes[~kept].sum()),
+            violators=np.flatnonzero(~kept),
+        )

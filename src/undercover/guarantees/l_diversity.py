@@ -13,13 +13,17 @@ Deviations: equality keeps the recursive form, as in Tao, Xiao, Li & Zhang (Figu
 the schema that let it through declared. Values that nobody can tell apart on a page count as one
 (:mod:`undercover.forms.alike`). Frequencies and counts are compared as whole numbers; only the entropy needs a
 tolerance (1e-12).
+
+``per`` names the column that says whose row it is, where people have several: then it is the belief that a value is
+among the rows a person has in a class. With m rows of n, c of them with the value, that is at most m c / n
+(docs/theory/units.md), so what single rows keep is divided by the most rows anybody has in a class.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -27,11 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.exact import compare, exact, plain
+from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
+from undercover.guarantees import per_unit
 from undercover.guarantees.checking import Given, Outcome, Promise, assess, conclude, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
+from undercover.model.run import Run
 from undercover.parameters import Above, AtLeast, check
 
 DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -53,6 +60,8 @@ class LDiversity(Promise):
         The constant of the recursive form; the others have none.
     column
         One sensitive column; ``None`` means each of them.
+    per
+        The column that says whose row it is, where people have several; for ``frequency`` only.
 
     Examples
     --------
@@ -80,6 +89,7 @@ class LDiversity(Promise):
     form: DiversityForm = "frequency"
     c: Annotated[int | float | Fraction, Above(0)] | None = None
     column: str | None = None
+    per: str | None = None
 
     def __post_init__(self) -> None:
         check(self, self._unfit())
@@ -96,15 +106,24 @@ class LDiversity(Promise):
             )
         if self.form != "recursive" and self.c is not None:
             yield f"The 'c' parameter of LDiversity belongs to form = \"recursive\". Got {self.c!r} instead."
+        if self.per is not None and self.form != "frequency":
+            yield f"The 'per' parameter of LDiversity belongs to form = \"frequency\". Got {self.form!r} beside it."
 
     def title(self) -> str:
         """Its name and numbers."""
+        per = "" if self.per is None else f" per {self.per}"
         constant = "" if self.c is None else f", c = {plain(self.c)}"
-        return f"{plain(self.l)}-diversity ({self.form}{constant}){of_column(self.column)}"
+        return f"{plain(self.l)}-diversity ({self.form}{constant}){of_column(self.column)}{per}"
 
     def meaning(self) -> str:
         """What it means for the people in the table."""
         number = plain(self.l)
+        if self.per is not None:
+            return (
+                f"Whoever knows all rows of a person believes of no value with more than 1/{number} that it is among "
+                "those the person has in a class or bucket. Over r classes that may add up to "
+                f"1 - (1 - 1/{number})^r, which the linkage attack counts. Who is who, only the private run tells."
+            )
         if self.form == "frequency":
             return (
                 f"No {value_of(self.column)} makes up more than 1/{number} of a class or bucket: whoever finds a "
@@ -121,9 +140,33 @@ class LDiversity(Promise):
 
     def check(self, classes: Classes) -> Finding:
         """Find the least diverse class."""
+        if self.per is not None:
+            return per_unit.untold(self, float(self.l), self.sense)
         outcomes = assess(self.name, classes, self.column, self._outcome)
         required = self.l if isinstance(self.l, int) else float(self.l)
         return conclude(self, classes, outcomes, required=required)
+
+    def check_run(self, run: Run) -> Finding:
+        """What single rows keep, over the most rows that anybody has in a class (docs/theory/units.md)."""
+        found = per_unit.held(run)
+        if found is None:
+            return per_unit.missing(self, float(self.l), self.sense)
+        rows = replace(self, per=None).check(read(run.release).classes)
+        most = int(found.most.max(initial=1))
+        actual = None if rows.actual is None else rows.actual / most
+        holds = bool(rows.holds) and (most == 1 or (actual is not None and actual >= self.l))
+        note = f"Nobody has more than {most:,} rows in a class or bucket." if most > 1 else ""
+        required = float(self.l) if rows.required is None else rows.required
+        return Finding(
+            self.name,
+            self.parameters(),
+            required,
+            actual,
+            holds,
+            needs=per_unit.NEEDS,
+            note=" ".join(filter(None, (rows.note, note))),
+            sense=self.sense,
+        )
 
     def _outcome(self, column: Distribution) -> Outcome:
         actual: NDArray[Any]

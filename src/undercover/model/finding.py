@@ -16,7 +16,7 @@ Sense = Literal["at least", "at most"]
 _NONE = np.empty(0, dtype=np.int64)
 
 
-_ABOUT = ("form", "column", "c", "of")
+_ABOUT = ("form", "column", "c", "of", "per")
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,7 @@ class Enumerable(Protocol):
 
 
 def lists_outcomes(method: Method, table: Table) -> bool:
-    """Whether a method says what it may make of a tiny table.
+    """Whether a method says what it may make of a tiny table in which every row is a person.
 
     >>> from undercover import CrossBucket, datasets
     >>> example = datasets.hospital("cross-bucket")
@@ -99,7 +99,7 @@ def lists_outcomes(method: Method, table: Table) -> bool:
     >>> [lists_outcomes(CrossBucket(k=2, l=2, variant=variant), table) for variant in ("safe", "paper")]
     [True, False]
     """
-    return isinstance(method, Enumerable) and method.outcomes(table) is not None
+    return table.units is None and isinstance(method, Enumerable) and method.outcomes(table) is not None
 
 
 @runtime_checkable
@@ -123,6 +123,26 @@ def corruption_robust(method: Method) -> bool:
     (True, False)
     """
     return isinstance(method, Robust) and method.corruption_robust
+
+
+@runtime_checkable
+class PerUnit(Protocol):
+    """A method that says whether it keeps its promise for people with several rows; one that does not, does not."""
+
+    @property
+    def per_unit(self) -> bool:
+        """Whether it reads ``Table.units`` and keeps what it claims for every person."""
+
+
+def per_unit(method: Method) -> bool:
+    """Whether a method keeps its promise for people who have several rows.
+
+    >>> from undercover.methods.mondrian.method import Mondrian
+    >>> from undercover.methods.cross_bucket.method import CrossBucket
+    >>> per_unit(Mondrian(k=4)), per_unit(CrossBucket(k=2, l=2))
+    (True, False)
+    """
+    return isinstance(method, PerUnit) and bool(method.per_unit)
 
 
 class Attack(Protocol[R_co]):

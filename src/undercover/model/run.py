@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from undercover.model.protocols import Method
 
 
+UNITS = "units"
+"""The private frame with the number of the person each grouped row is of, where people have several rows."""
+
+
 @dataclass(frozen=True)
 class Draft:
     """What a method hands back: published tables nobody has verified yet, and how the rows were grouped."""

@@ -205,14 +205,9 @@ class Schema(Shown):
         if unit is not None and unit not in self.identifiers:
             object.__setattr__(self, "identifiers", (*self.identifiers, unit))
         object.__setattr__(self, "columns", dict(columns or {}))
-        for name, value in (
-            ("missing", missing),
-            ("unit", unit),
-            ("one_row_per", one_row_per),
-            ("weight", weight),
-            ("population", population),
-        ):
-            object.__setattr__(self, name, value)
+        who = {"unit": unit, "one_row_per": one_row_per, "weight": weight, "population": population}
+        for name, said in {"missing": missing, **who}.items():
+            object.__setattr__(self, name, said)
         self._check()
 
     def _check(self) -> None:

@@ -117,12 +117,13 @@ class Table:
     units: NDArray[np.int64] | None = None  # (n_rows,) number of the person each row is of; None: every row is a person
     weights: NDArray[np.float64] | None = None  # (n_rows,) people of the population each row stands for
     set_aside: int = 0  # rows of people of whom another one was kept
+    population: Table | None = None  # everybody the table is a sample of, where the schema names a table of them
 
     @classmethod
     def from_arrow(cls, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
         """Check ``data`` against ``schema`` and encode what will be needed of it.
 
-        ``one_row`` draws the row of every unit that is kept, where the schema says ``one_row_per = "random"``.
+        ``one_row`` draws the row of every unit that is kept where ``one_row_per = "random"``.
         """
         _check_shape(data, schema)
         units = None if schema.unit is None else units_of(_plain(data.column(schema.unit)), schema.unit)
@@ -162,7 +163,8 @@ class Table:
             counts = pc.value_counts(_plain(whole.column(name)).drop_null()).field("counts").to_numpy()
             repeated[name] = int(counts[counts > 1].sum())
         if units is not None:
-            units = np.unique(units, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            people, units = np.unique(units, return_inverse=True)
+            units = units.reshape(-1).astype(np.int64) if len(people) < len(rows) else None
         weights = None if weights is None else weights[rows]
         return cls(schema, columns, kept.num_rows, rows, whole.num_rows, repeated, units, weights, set_aside)
 

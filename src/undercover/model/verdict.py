@@ -43,6 +43,7 @@ class Exposure:
     rows: NDArray[np.int64]  # input row of each person looked at
     found: Floats | None = None  # probability of finding the person's row
     belief: Mapping[str, Floats] = field(default_factory=dict)  # sensitive column -> belief in the true value
+    prior: Mapping[str, Floats] = field(default_factory=dict)  # without the release, where not the share of the value
     rate: float | None = None  # how often the row taken is the person's own, of everybody looked at
     interval: tuple[float, float] | None = None  # of the rate, where people were sampled
     membership: Floats | None = None  # probability of being in the table, of somebody of the population

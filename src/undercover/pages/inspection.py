@@ -10,7 +10,7 @@ from undercover.model.view import View
 from undercover.pages.jinja import render
 from undercover.pages.views import section
 
-BADGES = {"identifier": "bad", "sensitive": "care", "quasi-identifier": "known", "insensitive": "good", "none": "open"}
+BADGES = {"identifier": "bad", "sensitive": "care", "quasi-identifier": "known", "insensitive": "known", "none": "open"}
 
 
 def inspection_html(found: Mapping[str, Any], risks: View, name: str) -> str:

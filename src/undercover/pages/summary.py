@@ -162,9 +162,10 @@ def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def _counts(run: Run, classes: Classes) -> dict[str, int]:
     read = run.source.get("rows")
     read = len(run.rows) if not isinstance(read, int) else read
+    set_aside = 0 if run.original is None else run.original.set_aside
     return {
         "read": read,
-        "dropped": read - len(run.rows),
+        "dropped": read - set_aside - len(run.rows),
         "published": len(classes.labels) if classes.sampled else classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,
@@ -308,7 +309,7 @@ def _warnings(run: Run) -> list[dict[str, str]]:
 def _not_published(run: Run) -> list[dict[str, str]]:
     without_role = [name for name in run.source.get("columns", ()) if name not in run.schema.published]
     rest = [name for name in without_role if name not in run.schema.identifiers]
-    said = {run.schema.unit: "unit", **dict.fromkeys(run.schema.drop, "dropped")}
+    said: dict[str, str] = {run.schema.unit or "": "unit", **dict.fromkeys(run.schema.drop, "dropped")}
     otherwise = "dropped" if ALL_OTHERS in run.schema.drop else "no role"
     return [{"name": name, "reason": said.get(name, "identifier")} for name in run.schema.identifiers] + [
         {"name": name, "reason": said.get(name, otherwise)} for name in rest

@@ -44,7 +44,7 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
     if problems:
         raise ParameterError(problems)
     people = _count(_persons(table))
-    if asked and policy.found is not None and policy.found * people < 1:
+    if asked and policy.presence_known and policy.found is not None and policy.found * people < 1:
         raise UnreachableError(
             f"The policy allows a row to be found with at most {risk(float(policy.found))}, and there are {people:,} "
             f"people: whoever guesses finds one with {risk(1 / people)}. Nearest: found = {1 / people:.3g}.",
@@ -202,9 +202,8 @@ class _Judged:
                 continue
             codes = column.codes[np.searchsorted(original.rows, each.rows)]
             found = each.belief[name]
-            hit = (
-                harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (found - prior[codes] >= gain - _ROUNDING)
-            )
+            gained = found - each.prior.get(name, prior[codes])
+            hit = harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (gained >= gain - _ROUNDING)
             who = self.who(each.rows, hit)
             everybody.append(who)
             certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from undercover import plugins
 from undercover.engines.local import LocalEngine
@@ -30,14 +31,16 @@ from undercover.model.protocols import (
     Progress,
     corruption_robust,
     no_progress,
+    per_unit,
     private_parameters,
     public_parameters,
 )
 from undercover.model.release import NOT_SAFE, Release
-from undercover.model.run import Draft, Run
+from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.verbs.encode import encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
@@ -139,7 +142,7 @@ def publish(
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
-    table = at("encode", Table.from_arrow, given.data, schema, one_row=Randomness(drawn), told="encoding")
+    table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
@@ -172,6 +175,7 @@ def publish_table(
 ) -> Run:
     """Anonymise a table that is encoded already, and verify the result: every claim once."""
     at, engine, randomness = at or Stages(), engine or LocalEngine(), randomness or Randomness()
+    _must_know_people(table, method)
     doing = f"anonymising with {method.name}"
     draft = at(
         "anonymize", method.anonymize, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
@@ -183,6 +187,18 @@ def publish_table(
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
     return replace(run, release=release, verification=found, timings=dict(at.seconds), warnings=warnings)
+
+
+def _must_know_people(table: Table, method: Method) -> None:
+    """A method that promises rows something promises little to people who have several."""
+    if table.units is None or per_unit(method):
+        return
+    unit, people = table.schema.unit, int(table.units.max()) + 1
+    raise ParameterError(
+        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit = `{unit}`). Keep one "
+        'row of each: one_row_per = "first", "last" or "random" (--one-row-per), or take another method, such as '
+        f"{plugins.names('methods')[0]}."
+    )
 
 
 def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, require: Sequence[Checkable]) -> Run:
@@ -199,6 +215,9 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         form=draft.form,
     )
     original = _without(table, draft.dropped) if draft.dropped else table
+    frames = dict(draft.frames)
+    if table.units is not None:
+        frames[UNITS] = pa.table({"unit": table.units if draft.kept is None else table.units[draft.kept]})
     return Run(
         release=release,
         schema=original.schema,
@@ -209,7 +228,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         timings={},
         buckets=draft.buckets,
         diagnostics=draft.diagnostics,
-        frames=draft.frames,
+        frames=frames,
         warnings=(*release.warnings, *draft.warnings),
         requirements=tuple({"name": asked.name, **asked.parameters()} for asked in require),
         recipe=private_parameters(method),

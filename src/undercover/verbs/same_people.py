@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from undercover.io.source import Input, ReadOptions, read, sha256
 from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
+from undercover.randomness import Randomness
 from undercover.verbs.same_table import check_same_table
 
 
@@ -29,11 +30,14 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
         return SamePeople(same_table=True, rows=rows)
     identifiers = before.schema.identifiers
     old = old_table(before, original)
-    encoded = before.original if before.original is not None or old is None else Table.from_arrow(old, before.schema)
+    drawn = Randomness(before.source.get("one_row"))
+    encoded = before.original
+    if encoded is None and old is not None:
+        encoded = Table.from_arrow(old, before.schema, one_row=drawn)
     if (
         encoded is not None
         and encoded.n_input == rows
-        and same_rows(encoded, Table.from_arrow(given.data, before.schema))
+        and same_rows(encoded, Table.from_arrow(given.data, before.schema, one_row=drawn))
     ):
         return SamePeople(same_table=True, rows=rows)
     if not identifiers:

@@ -20,6 +20,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.beside import judged_beside
+from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 
@@ -100,7 +101,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
         check_same_table(run, given)
         if isinstance(given, Table):
             return given
-        return Table.from_arrow(given.data, schema or _as_it_was(run), one_row=drawn)
+        return encoded(given.data, schema or _as_it_was(run), drawn)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -112,7 +113,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
     check_same_table(run, given)
-    return Table.from_arrow(given.data, run.schema, one_row=drawn)
+    return encoded(given.data, run.schema, drawn)
 
 
 def _as_it_was(run: Run) -> Schema:
@@ -150,5 +151,4 @@ def table_of(
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    data = read(original, options=options).data
-    return Table.from_arrow(data, schema or schema_of(release), one_row=one_row)
+    return encoded(read(original, options=options).data, schema or schema_of(release), one_row)

@@ -62,14 +62,11 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "Drop such a column, or replace it by what is needed of it.",
             SINGLING_OUT,
         )
-    method = run.release.method
-    origin = plugins.origin("methods", method) if method in plugins.names("methods") else "your own code"
-    if origin != plugins.HOME or _other_class(run):
-        origin = "your own code" if origin == plugins.HOME else origin
+    for called, origin in _foreign(run):
         yield _asking(
             "plug-in",
-            f"The method `{method}` is of {origin}: what it says of its safety nobody checked here.",
-            "Attack it with --algorithm-aware on a small table, and read undercover.testing.",
+            f"The {called} is of {origin}: what it says of its safety nobody checked here.",
+            "Attack it on a small table (undercover attack DIR --knows-algorithm), and hold it to undercover.testing.",
         )
     if run.randomness.get("source") == "seed":
         yield _asking(
@@ -79,11 +76,20 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
         )
 
 
+def _foreign(run: Run) -> Iterator[tuple[str, str]]:
+    """Method and form where they are not built in, and whose they are."""
+    named = {"methods": run.release.method, "forms": run.release.form.name}
+    for kind, name in named.items():
+        origin = plugins.origin(kind, name) if name in plugins.names(kind) else "your own code"
+        if origin != plugins.HOME or (kind == "methods" and _other_class(run)):
+            yield f"{kind[:-1]} `{name}`", "your own code" if origin == plugins.HOME else origin
+
+
 def _other_class(run: Run) -> bool:
     """Whether the method is of another class than the built-in one of its name."""
-    method = run.release.method
-    return run.method is not None and (
-        method in plugins.BUILT_IN["methods"] and type(run.method) is not plugins.load("methods", method)
+    maker, name = run.method, run.release.method
+    return (
+        maker is not None and name in plugins.BUILT_IN["methods"] and type(maker) is not plugins.load("methods", name)
     )
 
 

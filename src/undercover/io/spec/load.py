@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -169,8 +169,7 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
-    who = {"unit": schema.unit, "one_row_per": schema.one_row_per, "weight": schema.weight}
-    who |= {"population": schema.population_named}
+    who = {name: getattr(schema, name) for name in WHO[:-1]} | {WHO[-1]: schema.population_named}
     roles = {role: list(getattr(schema, role)) for role in ROLES if role != "drop" or schema.drop}
     said = {name: value for name, value in who.items() if value is not None}
     return {**roles, **said, "missing": schema.missing, "columns": columns}
@@ -196,8 +195,8 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
     return Schema(**said, columns=columns, missing=content["missing"])
 
 
-def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Sequence[str]]:
-    roles: dict[str, Sequence[str]] = {}
+def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Any]:
+    roles: dict[str, Any] = {}
     for role in ROLES:
         value = getattr(parts.roles, role)
         names = [value] if isinstance(value, str) else value

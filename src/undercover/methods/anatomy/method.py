@@ -8,6 +8,8 @@ Deviations: within a value the rows are dealt in a secret uniform order (the pap
 numbers are shuffled, and the bucket of a leftover row is uniform among those without its value. The algorithm does
 not look at quasi-identifiers and treats rows of one value alike, so knowing it tells nothing beyond the release:
 ``algorithm_safe`` is true. Anatomy does not hide *who is in the table*: quasi-identifiers are published as they are.
+Where people have several rows, these are dealt in rounds, so that nobody has two of them in a bucket
+(:mod:`undercover.steps.dealing.rounds`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import InternalError
-from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -33,7 +34,9 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import l_claims
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
+from undercover.steps.dealing.rounds import in_rounds
 from undercover.steps.recoding import require_free_names, sensitive_table
 from undercover.steps.shuffling import shuffle_within, spare_words
 
@@ -60,6 +63,7 @@ class Anatomy:
 
     name: ClassVar[str] = "anatomy"
     about: ClassVar[str] = "undercover.methods.anatomy.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     l: Annotated[int, AtLeast(2)]
 
@@ -78,7 +82,7 @@ class Anatomy:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Frequency l-diversity of every bucket."""
-        return (LDiversity(l=self.l),)
+        return l_claims(self.l, table)
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
@@ -87,7 +91,10 @@ class Anatomy:
         sensitive = sensitive_column(table, "Anatomy")
         require_free_names(table, "Anatomy")
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
-        groups = deal(table, sensitive, self.l, randomness)
+        groups = in_rounds(
+            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words)
+        )
+        groups = groups if table.units is None else _shuffled(groups, randomness)  # numbers tell no round
         progress("dealing", 1.0)
         tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
         return Draft(
@@ -125,7 +132,11 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups
         if dealt is not None:
             break
         attempt += 1
-    groups = dealt.draw(randomness)
+    return _shuffled(dealt.draw(randomness), randomness)
+
+
+def _shuffled(groups: Groups, randomness: Randomness) -> Groups:
+    """The same buckets, their numbers in a secret order."""
     numbers = np.arange(groups.count, dtype=np.int32)
     shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets")
     return Groups(numbers[groups.labels], groups.count)

@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -31,6 +30,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import k_claims
 from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_rows, require_whole_table
 from undercover.steps.lattice.choice import (
     Choice,
@@ -80,6 +80,7 @@ class Incognito:
 
     name: ClassVar[str] = "incognito"
     about: ClassVar[str] = "undercover.methods.incognito.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None
@@ -109,7 +110,7 @@ class Incognito:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
-        return (KAnonymity(k=self.k), *self._asked.claims(table))
+        return (*k_claims(self.k, table), *self._asked.claims(table))
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress

@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import Annotated, ClassVar
 
 from undercover.errors import ParameterError
-from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.methods.mondrian.following import Node, follow
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
@@ -29,6 +28,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import k_claims
 from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
 from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
@@ -69,6 +69,7 @@ class Mondrian:
 
     name: ClassVar[str] = "mondrian"
     about: ClassVar[str] = "undercover.methods.mondrian.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     k: Annotated[int, AtLeast(1)]
     l: Annotated[float | Fraction, AtLeast(1)] | None = None
@@ -101,13 +102,17 @@ class Mondrian:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """k-anonymity, and l-diversity and t-closeness where asked for."""
-        return (KAnonymity(k=self.k), *self._asked.claims(table))
+        return (*k_claims(self.k, table), *self._asked.claims(table))
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Cut the table, recode every group, publish the rows class by class."""
         self._asked.require_sensitive(table)
+        if table.units is not None and self.refine:
+            raise ParameterError(
+                "The 'refine' parameter of Mondrian moves rows, not the people they are of. Leave it out with a unit."
+            )
         parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
         published = generalized_table(table, parts.groups, cells, randomness)
@@ -138,8 +143,8 @@ class Mondrian:
 
     def _refines(self, table: Table) -> bool:
         """Whether rows of ``table`` are moved between groups after cutting."""
-        if self.refine is not None:
-            return self.refine
+        if self.refine is not None or table.units is not None:
+            return bool(self.refine)
         return has_hierarchies(table) and self.recoding == "boxes" and self.cut == "loss"
 
     def _cutter(self, table: Table, threads: int = 1, progress: Progress = no_progress) -> Callable[[Table], Partition]:

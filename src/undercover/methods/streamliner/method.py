@@ -27,7 +27,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from undercover.guarantees.l_diversity import LDiversity
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -35,9 +34,11 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import l_claims
 from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
+from undercover.steps.dealing.rounds import in_rounds
 from undercover.steps.recoding import box_cells, generalized_table
 
 Algorithm = Literal["wrap", "guided", "classes", "rda", "gda", "ria"]
@@ -76,6 +77,7 @@ class Streamliner:
 
     name: ClassVar[str] = "streamliner"
     about: ClassVar[str] = "undercover.methods.streamliner.about:ABOUT"
+    per_unit: ClassVar[bool] = True
 
     l: Annotated[int, AtLeast(2)]
     algorithm: Algorithm = "wrap"
@@ -111,17 +113,20 @@ class Streamliner:
 
     def claims(self, table: Table) -> tuple[Guarantee, ...]:
         """Frequency l-diversity of every class."""
-        return (LDiversity(l=self.l),)
+        return l_claims(self.l, table)
 
     def anonymize(
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Group the rows and publish every group as its minimum bounding rectangle."""
         progress("grouping", 0.0)
-        if self.algorithm == "classes":
-            groups = self._classes(table, randomness, threads=engine.threads, progress=progress)
-        else:
-            groups = self.groups(table, randomness)
+
+        def deal(part: Table, words: Randomness) -> Groups:
+            if self.algorithm == "classes":
+                return self._classes(part, words, threads=engine.threads, progress=progress)
+            return self.groups(part, words)
+
+        groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
         published = generalized_table(table, groups, box_cells(table, groups), randomness)
         sizes = groups.sizes

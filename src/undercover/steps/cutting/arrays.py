@@ -53,7 +53,8 @@ class Task(NamedTuple):
 
     columns: Columns
     checks: Checks
-    k: int
+    units: Any  # (rows,) the person each row is of; empty where every row is a person
+    k: int  # rows of a group at least; of nobody more than one in k of them
     rule: int  # one of BY_LOSS, MEDIAN, LOWER_MEDIAN, PAPERS_MEDIAN
     regions: bool
 

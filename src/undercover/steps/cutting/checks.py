@@ -84,6 +84,15 @@ def require_rows(table: Table, k: int, **share: object) -> None:
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
         )
+    if table.units is not None:
+        most = int(np.bincount(table.units).max())
+        if most * k > table.n_rows:
+            best = table.n_rows // most
+            raise UnreachableError(
+                f"k={k} cannot be reached: one `{table.schema.unit}` has {most:,} of the {table.n_rows:,} rows; the "
+                f'largest feasible k is {best}. Ask for less, or keep one row of each: one_row_per = "first".',
+                best={"k": best},
+            )
 
 
 def require_whole_table(table: Table, checks: Sequence[Check]) -> None:

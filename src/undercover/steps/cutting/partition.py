@@ -63,14 +63,17 @@ def partition(
     threads: int = 1,
     progress: Progress = no_progress,
 ) -> Partition:
-    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``, as the whole table must."""
+    """Cut ``table`` into groups of at least ``k`` rows that all satisfy ``checks``, as the whole table must.
+
+    Where people have several rows, none has more than one in ``k`` of the rows of his group.
+    """
     require_whole_table(table, checks)  # before k, which may follow from the l of a check
     require_rows(table, k)
     from undercover.compiled.jit import needs_compiling
     from undercover.steps.cutting import median_regions, splits
 
     # Median cuts into regions need not look at every column.
-    one_at_a_time = cut == "median" and recoding == "regions" and not checks
+    one_at_a_time = cut == "median" and recoding == "regions" and not checks and table.units is None
     refine: Any = median_regions.refine_regions if one_at_a_time else splits.refine
     if needs_compiling(refine):
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
@@ -92,7 +95,12 @@ def kernel_arguments(
     ids = np.arange(table.n_rows, dtype=np.uint32)
     rows = Rows(codes, packed, ids, np.empty_like(packed), np.empty_like(ids))
     task = Task(
-        kernel_columns(table, columns), kernel_checks(table, checks), k, _RULES.index(cut), recoding == "regions"
+        kernel_columns(table, columns),
+        kernel_checks(table, checks),
+        np.empty(0, np.int64) if table.units is None else table.units,
+        k,
+        _RULES.index(cut),
+        recoding == "regions",
     )
     everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
     return columns, rows, task, everything

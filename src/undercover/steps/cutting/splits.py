@@ -61,6 +61,7 @@ class _Node(NamedTuple):
     slot_high: Any  # (slots,) highest listed value
     part_of_slot: Any  # of the slots of one column
     counts: Any  # of the sensitive values of one part
+    per_unit: Any  # rows of one part by person
     work: Any  # scratch
 
 
@@ -196,7 +197,7 @@ def _scratch(task: Task) -> Any:
         np.empty(2 * d, np.int64), np.zeros(total, np.int64), np.empty(total, np.int64), np.zeros(total, np.int64),
         np.zeros(d, np.int64), np.empty(d, np.int64), np.zeros(d + 1, np.int64), np.zeros(n_slots, np.int64),
         np.zeros(n_slots, np.int64), np.zeros(max(MAX_SLOTS, total), np.int64), np.zeros(n_sensitive, np.int64),
-        np.zeros(n_sensitive + 1),
+        np.zeros(task.units.max() + 1 if len(task.units) > 0 else 0, np.int64), np.zeros(n_sensitive + 1),
     )  # fmt: skip
     by_words = task.rule == BY_LOSS and not task.regions
     words = _Words(
@@ -457,16 +458,25 @@ def _part_slots(columns: Columns, node: _Node, cuts: _Cuts, cut: int) -> int:
 
 @internal
 def _parts_hold(rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int) -> bool:
-    """Whether every part of the rows s..e satisfies every predicate; a row's part is that of its slot."""
-    checks, start, counts = task.checks, task.columns.starts[j], node.counts
+    """Whether every part of the rows s..e satisfies every predicate and nobody has too many; a row's part is its slot's."""
+    checks, start, counts, units, per_unit = task.checks, task.columns.starts[j], node.counts, task.units, node.per_unit
     for part in range(n_parts):
         _clear(counts, 0, len(counts))
-        size = 0
+        size, most = 0, 0
         for p in range(s, e):
             if node.part_of_slot[node.slots[start + rows.codes[p, j]]] == part:
                 size += 1
                 for c in range(checks.sensitive.shape[1]):
                     counts[checks.column_starts[c] + checks.sensitive[rows.ids[p], c]] += 1
+                if len(units) > 0:
+                    unit = units[rows.ids[p]]
+                    per_unit[unit] += 1
+                    most = max(most, per_unit[unit])
+        if len(units) > 0:
+            for p in range(s, e):
+                per_unit[units[rows.ids[p]]] = 0
+        if most * task.k > size:
+            return False
         if size > 0 and not all_hold(counts, size, checks, node.work):
             return False
     return True
@@ -487,7 +497,8 @@ def _choose(
             for p in range(s, e):
                 tried[n_tried, p - s] = node.part_of_slot[node.slots[task.columns.starts[j] + rows.codes[p, j]]]
         n_tried += 1
-        if len(task.checks.kinds) == 0 or _parts_hold(rows, task, node, j, s, e, n_parts):
+        unchecked = len(task.checks.kinds) == 0 and len(task.units) == 0
+        if unchecked or _parts_hold(rows, task, node, j, s, e, n_parts):
             return best, n_parts, n_tried
         cuts.gain[best] = REFUSED
     return NONE, 0, n_tried

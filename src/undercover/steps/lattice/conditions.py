@@ -5,6 +5,7 @@ k (Sweeney 2002), l-diversity in its forms (Machanavajjhala et al. 2006, Xiao & 
 
 Rows in cells that fail may be suppressed up to a limit. Of k and of distinct values fewer and fewer rows fail the more
 general a node is; of the other forms this is not so, since a cell that holds may be joined with one that does not.
+Where people have several rows, a cell also fails of which somebody has more than one in k rows.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from undercover.model.table import Table
 from undercover.steps.cutting.arrays import Checks
 from undercover.steps.cutting.checks import Check, kernel_checks
 from undercover.steps.lattice.cubes import CellCube, Payload
+from undercover.units import most_of_one
 
 _NOWHERE = np.zeros(0, dtype=bool)
 _NO_COUNTS = np.zeros(0, dtype=np.int64)
@@ -52,12 +54,16 @@ class Condition(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class CellCondition:
-    """At least ``k`` rows in every cell and every check kept, with at most ``limit`` rows suppressed."""
+    """``k`` rows in every cell, nobody with more than one in ``k`` of them, and every check kept.
+
+    At most ``limit`` rows are suppressed.
+    """
 
     table: Table
     k: int
     checks: tuple[Check, ...] = ()
     limit: int = 0
+    per_unit: bool = True  # whether nobody may have more than one in k of the rows of a cell
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -67,8 +73,8 @@ class CellCondition:
     @cached_property
     def payloads(self) -> set[Payload]:
         """Bits are enough where only different values count."""
-        if not self.checks:
-            return {"counts"}
+        if not self.checks or (self._distinct and self._units is not None):
+            return {"counts", "bits"} if self.checks else {"counts"}
         if not self._distinct:
             return {"counts", "tally"}
         return {"bits", "counts"} if self.k > 1 or self.limit else {"bits"}
@@ -76,7 +82,7 @@ class CellCondition:
     @property
     def monotone(self) -> bool:
         """Without suppression all of them are, with it k and distinct values."""
-        return self._distinct or not self.limit
+        return (self._distinct and self._units is None) or not self.limit
 
     @property
     def necessary(self) -> CellCondition:
@@ -92,19 +98,25 @@ class CellCondition:
                 values = math.floor(check.limit) if check.kind == "recursive" else math.ceil(check.limit)
                 least[check.column] = max(values, least.get(check.column, 1))
         distinct = tuple(Check(column=column, kind="distinct", limit=float(number)) for column, number in least.items())
-        return CellCondition(self.table, self.k, distinct, self.limit)
+        return CellCondition(self.table, self.k, distinct, self.limit, per_unit=False)
 
     def passes(self, cube: CellCube) -> bool:
         """Whether at most ``limit`` rows must be suppressed."""
-        if self._refers_to_published:
+        if not self._refers_to_published and self._rows(cube, self.limit, _NOWHERE) > self.limit:
+            return False
+        if self._units is not None and not self.limit:
+            return not self._crowded(cube).any()
+        if self._units is not None or self._refers_to_published:
             return int(cube.counts[self.failing(cube)].sum()) <= self.limit
-        return self._rows(cube, self.limit, _NOWHERE) <= self.limit
+        return True
 
     def failing(self, cube: CellCube) -> NDArray[np.bool_]:
         """The cells that fail; with t-closeness, until those left are close to the table they form."""
         n_cells = len(next(iter(cube.held.values())))
         failing = np.zeros(n_cells, dtype=bool)
         self._rows(cube, self.table.n_rows, failing)
+        if self._units is not None:
+            failing |= self._crowded(cube)
         if not self._refers_to_published:
             return failing
         while True:
@@ -118,6 +130,17 @@ class CellCondition:
             if not again.any():
                 return failing
             failing |= again
+
+    @property
+    def _units(self) -> NDArray[np.int64] | None:
+        return self.table.units if self.per_unit else None
+
+    def _crowded(self, cube: CellCube) -> NDArray[np.bool_]:
+        """(n_cells,) the cells of which somebody has more than one in k rows."""
+        assert self._units is not None
+        cells, n_cells = cube.of_rows(), len(next(iter(cube.held.values())))
+        most, _ = most_of_one(cells, self._units, n_cells)
+        return most * self.k > np.bincount(cells, minlength=n_cells)
 
     @property
     def _distinct(self) -> bool:

@@ -290,6 +290,21 @@ class CellCube:
         """(n_cells,) rows of every cell."""
         return self.held["counts"][:, 0]
 
+    def of_rows(self) -> NDArray[np.int64]:
+        """(n_rows,) the cell of every row."""
+        sizes = self.domain.sizes(self.levels)
+        places = [
+            column.levels[level].node_of[codes]
+            for column, level, codes in zip(self.domain.columns, self.levels, self.domain.codes, strict=True)
+        ]
+        if self.coordinates is None:
+            return np.asarray(np.ravel_multi_index(tuple(places), sizes), dtype=np.int64)
+        n_cells = self.coordinates.shape[1]
+        key = np.zeros(n_cells + len(places[0]), dtype=np.int64)
+        for size, own, rows in zip(sizes, self.coordinates, places, strict=True):
+            key = number(key)[0] * size + np.concatenate([own, rows])
+        return number(key)[0][n_cells:]  # numbered in order of appearance: the cells come first
+
     def rolled_up(self, axis: int, level: int) -> CellCube:
         """The cells with one column on a higher level."""
         from undercover.steps.lattice import kernels

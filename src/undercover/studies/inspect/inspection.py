@@ -109,6 +109,11 @@ class Inspection(Viewable):
         """What it shows of people: what singles them out, how many are alike, and the risk as the table stands."""
         found = self.to_dict()
         parts: list[Part] = []
+        if self.unit is not None:
+            parts.append(
+                f"Counted in rows. Rows of one `{self.unit}` that look alike do not hide each other, so the risk is at "
+                "least what stands here; `publish` counts people."
+            )
         if self.combinations:
             tried = number(self.combinations_tried)
             title = f"What singles people out (best of {tried} combinations of up to three columns)"

@@ -149,6 +149,8 @@ class Minimality:
     def _refused(self, original: Table, method: Method) -> str | None:
         if len(original.schema.sensitive) != 1:
             return "The minimality attack needs exactly one sensitive column."
+        if original.units is not None:
+            return "Cuts were refused for the sake of people with several rows, too: this attack reads rows as people."
         if not method.algorithm_safe and not isinstance(method, Followable):
             return (
                 f"The minimality attack follows the cuts of Mondrian; {method.name} groups rows in another way. "
