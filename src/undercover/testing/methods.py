@@ -162,8 +162,9 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
         checked.holds is not False,
         f"{method}: its public folder does not verify: {checked.problems or checked.failures}",
     )
-    for name in ("private/report.html", "private/report.json", "private/spec.toml", "public/datasheet.html"):
-        must((out / name).stat().st_size, f"{method}: `{name}` is empty.")
+    private = (out / "private" / name for name in ("report.html", "report.json", "spec.toml"))
+    for file in (public_part(out) / "datasheet.html", *private):
+        must(file.stat().st_size, f"{method}: `{file.name}` is empty.")
     beside = save(publish(marked("second"), MARKED, method, seed=SEED), folder / "beside")
     secrets = secrets_of(marked(), MARKED, seed={str(SEED)}, path={FILE.removesuffix(".csv"), str(folder)})
     leaks = scan_public(public_part(out), public_part(beside), secrets=secrets, declared=ILLNESSES)
