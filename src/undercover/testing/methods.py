@@ -54,8 +54,9 @@ def check_method(method: str | Method, *, tables: Sequence[Table] | None = None,
 
     Examples
     --------
+    >>> from undercover import Anatomy
     >>> from undercover.testing.tables import people
-    >>> check_method("anatomy", tables=[people((0, 1, 2, 3, 4, 5), (2, 2, 2))])
+    >>> check_method(Anatomy(l=2), tables=[people((0, 1, 2, 3), (2, 1, 1))])
     """
     few = tiny() if tables is None else tables
     if isinstance(method, str):
