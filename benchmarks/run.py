@@ -27,6 +27,7 @@ from benchmarks.minimality import minimality
 from benchmarks.mutual_cover import mutual_cover
 from benchmarks.pages import pages
 from benchmarks.perturbed_generalization import perturbed_generalization
+from benchmarks.recommend import recommending
 from benchmarks.safe_covers import safe_covers
 from benchmarks.streamliner import streamliner
 from benchmarks.sums import sums
@@ -248,6 +249,7 @@ def main() -> None:
     safe_covers(book, options.rows, threads, options.data)
     minimality(book, threads)
     sums(book)
+    recommending(book, options.data)
     surface(book, options.rows)
     pages(book, options.rows)
     if options.large:
