@@ -4,8 +4,10 @@ import inspect
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import is_dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -48,8 +50,14 @@ def results() -> dict[str, Any]:
         seed=1,
     )
     permuted = uc.publish(people, plain, uc.MutualCover(delta="1/5", variant="blocks"), seed=1)
+    sampled = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income", population=0.1)
     where = {"age": uc.Between(30, 40), "sex": "Female"}
     held = [
+        uc.attack(uc.publish(people, sampled, uc.Mondrian(k=10), seed=1), uc.Journalist()),
+        uc.recommend(
+            people, plain, methods=["anatomy", "streamliner"], policy={"found": "none", "singled_out": "none"}
+        ),
+        _accepted(people, plain),
         mondrian,
         mondrian.release,
         plain,
@@ -80,6 +88,13 @@ def results() -> dict[str, Any]:
     assert len(found) == len(held)
     found["Loss"] = found["Measures"].loss["arx"]
     return {**found, "displacement": uc.measure(people, drawn), "anatomy": uc.publish(people, plain, uc.Anatomy(l=5))}
+
+
+def _accepted(people: Any, schema: uc.Schema) -> Any:
+    """A decision about a release that was withheld."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = uc.publish(people, schema, uc.Mondrian(k=2), seed=1)
+        return uc.accept(uc.save(run, Path(folder, "out")), because="A test", by="Tester")
 
 
 def result_classes() -> set[type[Any]]:

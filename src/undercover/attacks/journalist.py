@@ -25,7 +25,7 @@ from undercover.forms.disclosure import distinct_rows
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure
-from undercover.model.view import View, Viewable, certainty, facts, table
+from undercover.model.view import Figure, Said, View, Viewable, certainty, facts, table
 
 STORY = (
     "The attacker does not know who is in the table. He takes a published row, looks among the people of the "
@@ -77,10 +77,11 @@ class JournalistResult(Viewable):
         for key, text in said.items():
             rows.append((f"{text}, on average", found[key]["mean"], found["baseline"][key]))
             rows.append((f"{text}, worst case", found[key]["max"], None))
+        fewest = Figure(self.k_map, text=f"{int(self.k_map):,}")
         parts: list[Any] = [
             facts(
                 ("people", found["targets"]),
-                ("people of the population who fit the smallest class (k-map)", int(self.k_map)),
+                ("people of the population who fit the smallest class (k-map)", Said("{}", (fewest,))),
                 ("people who are certainly in the table", found["membership"]["certain"]),
             ),
             table(("the attacker", "release", "guessing"), "plain risk baseline", rows),

@@ -21,6 +21,7 @@ from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
 from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD
 from undercover.io.release.folder import sync
+from undercover.model.view import View, Viewable, facts
 
 DECISION = "decision.json"
 MARK = "<!-- decision -->"
@@ -28,7 +29,7 @@ MARK = "<!-- decision -->"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(Viewable):
     """That a release is published although its verdict says otherwise."""
 
     because: str
@@ -48,6 +49,12 @@ class Decision:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return asdict(self)
+
+    def view(self) -> View:
+        """Who decided what, when and why."""
+        lines = (("by", self.by), ("when", f"{self.when[:16].replace('T', ' ')} UTC"), ("because", self.because))
+        about = facts(*lines, ("the verdict was", self.verdict))
+        return View("decision", "Decision", (about,), "care", self.decision, private=True)
 
 
 def decision_of(place: Path) -> Decision | None:
