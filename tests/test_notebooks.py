@@ -8,6 +8,7 @@ import getpass
 import importlib.util
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -69,10 +70,39 @@ def test_every_method_has_a_notebook() -> None:
     assert sorted(name.replace("-", "_") for name in plugins.BUILT_IN["methods"]) == NAMES
 
 
+def cells(*sources: str) -> Any:
+    content = [nbformat.v4.new_code_cell(source) for source in sources]
+    return nbformat.from_dict({"cells": content, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def one_after_the_other(notebooks: Sequence[Any], folders: Sequence[Path]) -> list[Any]:
+    """Fresh runs by one kernel, whose start takes longest; each finds no name of the one before, and its own folder."""
+    joined = cells()
+    for notebook, folder in zip(notebooks, folders, strict=True):
+        joined.cells += [*cells(f"%reset -f\n%cd -q {folder}").cells, *notebook.cells]
+    ran = iter(script().executed(joined).cells)
+    made = [[next(ran) for _ in range(1 + len(notebook.cells))][1:] for notebook in notebooks]
+    return [nbformat.from_dict({**joined, "cells": content}) for content in made]
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folders = [tmp_path_factory.mktemp(name) for name in NAMES]
+    return dict(zip(NAMES, one_after_the_other([stored(name) for name in NAMES], folders), strict=True))
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_a_fresh_run_shows_what_is_stored(name: str) -> None:
-    notebook = stored(name)
-    assert differences(notebook, script().executed(notebook)) == [], "run `make notebooks` and look at what changed"
+def test_a_fresh_run_shows_what_is_stored(name: str, fresh: dict[str, Any]) -> None:
+    assert differences(stored(name), fresh[name]) == [], "run `make notebooks` and look at what changed"
+
+
+def test_a_notebook_finds_nothing_of_the_one_before(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    first = cells("left = 1", "open('behind.txt', 'w').close()")
+    second = cells("print('left' in globals())\nimport os\nprint(os.listdir())")
+    _, ran = one_after_the_other([first, second], [tmp_path / "a", tmp_path / "b"])
+    assert texts(ran.cells[0]) == [("stdout", "False\n[]\n")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -185,10 +215,7 @@ def test_kernels_listen_on_this_machine_only_and_end() -> None:
         "import os\nfrom ipykernel.kernelapp import IPKernelApp\n"
         "print(os.getpid(), IPKernelApp.instance().ip, IPKernelApp.instance().transport)"
     )
-    notebook = nbformat.from_dict(
-        {"cells": [nbformat.v4.new_code_cell(code)], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    )
-    process, address, transport = texts(code_cells(script().executed(notebook))[0])[0][1].split()
+    process, address, transport = texts(code_cells(script().executed(cells(code)))[0])[0][1].split()
     assert (address, transport) == ("127.0.0.1", "tcp")
     with pytest.raises(ProcessLookupError):
         os.kill(int(process), 0)
@@ -204,8 +231,5 @@ def test_the_environment_is_as_before() -> None:
 def test_an_error_in_a_cell_is_no_quiet_output() -> None:
     from nbclient.exceptions import CellExecutionError
 
-    notebook = nbformat.from_dict(
-        {"cells": [nbformat.v4.new_code_cell("1 / 0")], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    )
     with pytest.raises(CellExecutionError, match="ZeroDivisionError"):
-        script().executed(notebook)
+        script().executed(cells("1 / 0"))

@@ -41,7 +41,7 @@ from undercover.methods.mutual_cover.method import MutualCover as MutualCover
 from undercover.methods.noncentralized.method import NonCentralized as NonCentralized
 from undercover.methods.perturbed_generalization.method import PerturbedGeneralization as PerturbedGeneralization
 from undercover.methods.streamliner.method import Streamliner as Streamliner
-from undercover.model.distances import Distances as Distances
+from undercover.model.distance.declared import Distances as Distances
 from undercover.model.hierarchy import Hierarchy as Hierarchy
 from undercover.model.policy import Policy as Policy
 from undercover.model.queries import Between as Between
@@ -57,6 +57,7 @@ from undercover.model.table import Table as Table
 from undercover.model.verdict import Verdict as Verdict
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
+from undercover.studies.recommend.recommend import recommend as recommend
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError
 from undercover.verbs.accept import accept as accept

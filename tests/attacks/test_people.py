@@ -137,3 +137,26 @@ def test_an_attacker_who_counts_rows_understates_it() -> None:
     run = uc.publish(data, schema(), uc.Mondrian(k=1), policy="none")
     assert linked(run).after.identity.max() == pytest.approx(4 / 5)
     assert linked(run).after.attribute["ill"].max() == pytest.approx(4 / 5)
+
+
+def test_what_is_believed_without_the_release_is_no_exposure() -> None:
+    """With ten rows half of which are flu, flu is among somebody's anyway; the verdict weighs what the release adds."""
+    draw = np.random.default_rng(2)
+    data = pa.table(
+        {
+            "patient": np.repeat(np.arange(60), 10),
+            "age": np.repeat(draw.integers(20, 30, 60), 10),
+            "sex": ["f", "m"] * 300,
+            "ill": draw.choice(["flu", "cold"], 600),
+        }
+    )
+    run = uc.publish(data, schema(), uc.Mondrian(k=5))
+    told = linked(run).values["ill"]
+    assert told.belief.min() > 0.9
+    assert told.prior.min() > 0.9
+    kinds = [reason.kind for reason in run.verdict.reasons]
+    assert "exposed" not in kinds
+    assert "found" not in kinds
+    careless = uc.publish(data, schema(), uc.Mondrian(k=1))
+    (found,) = (reason for reason in careless.verdict.reasons if reason.kind == "found")
+    assert found.people == int((linked(careless).after.identity > 0.2 + 1e-9).sum()) > 0

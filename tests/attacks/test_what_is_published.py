@@ -351,17 +351,20 @@ def test_which_algorithms_are_robust() -> None:
     assert not uc.publish(data, schema, uc.Mondrian(k=2, l=2)).release.corruption_robust
 
 
-EVERY = [
+UNSAFE = [
     plugins.load("methods", name)(**example.parameters)
     for name in plugins.BUILT_IN["methods"]
     for example in about_of(name).examples
-    if example.expected != "unreachable"
+    if example.expected == "unsafe"
 ]
 
 
-@pytest.mark.parametrize("method", EVERY, ids=repr)
-def test_the_order_of_rows_tells_nothing_whatever_the_method(method: Any) -> None:
-    """All values differ, so that no grouping depends on whose is whose: what is told then is told by the order."""
+@pytest.mark.parametrize("method", UNSAFE, ids=repr)
+def test_the_order_of_rows_tells_nothing_even_where_knowing_the_method_does(method: Any) -> None:
+    """All values differ, so that no grouping depends on whose is whose: what is told then is told by the order.
+
+    (Of methods that are safe nothing at all is told, their order included: tests/conformance/test_plugins.py.)
+    """
     table = people((0, 1, 2, 3), (1, 1, 1, 1))
     found = attacked(method, table, trials=150)
     assert "values in order" not in found.leaks

@@ -11,6 +11,8 @@ def test_a_table_and_its_roles(undercover, people, roles, tmp_path, monkeypatch)
     done = undercover("compare", people, *roles, "--out", tmp_path / "out", *NARROW)
     assert done.code == 0, done.err
     assert "Mondrian, k=5" in done.out
+    assert "Recommended: Mondrian" in done.out
+    assert "safe: from somebody who knows the algorithm" in done.out
     assert "cannot run: Perturbed generalization (3)" in done.out
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "cells.jsonl",

@@ -37,7 +37,7 @@ def test_quick_run_says_which_claims_held(tmp_path):
 
 
 def test_json_is_the_content_of_the_file_and_nothing_else(tmp_path):
-    arguments = ("streamliner", "--quick", "--out", tmp_path / "out", "--json")
+    arguments = ("streamliner", "--quick", "--rows", 300, "--out", tmp_path / "out", "--json")
     printed = json.loads(invoke(*arguments).stdout)
     assert printed == json.loads((tmp_path / "out" / "results.json").read_text())
     again = json.loads(invoke(*arguments).stdout)
@@ -108,6 +108,7 @@ def test_an_interruption_says_that_the_run_can_go_on(tmp_path, monkeypatch):
 
 def test_progress_goes_to_stderr_only(tmp_path):
     program = [sys.executable, "-m", "undercover.cli.main", "experiment", "streamliner", "--quick", "--json"]
+    program += ["--rows", "300"]
     done = subprocess.run([*program, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["experiment"] == "streamliner"
     assert "(1 of " in done.stderr

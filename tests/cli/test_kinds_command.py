@@ -1,5 +1,6 @@
 """What columns are, found by flags alone: no birthday is in a list of exact days, and a useless release says so."""
 
+import json
 import re
 from datetime import date, timedelta
 from pathlib import Path
@@ -99,10 +100,22 @@ def test_a_hierarchy_of_periods_is_built_from_dates_as_people_write_them(
 
 
 def test_inspect_knows_what_columns_are(undercover, born: Path) -> None:  # type: ignore[no-untyped-def]
-    import json
-
     found = json.loads(undercover("inspect", born, "--json").out)
     kinds = {column["name"]: column["kind"] for column in found["columns"]}
     assert kinds == {"born": "date", "age": "ordinal", "plz": "ordinal", "seen": "date", "ill": "categorical"}
     summary = next(column["summary"] for column in found["columns"] if column["name"] == "born")
     assert summary == {} or summary["min"].startswith("194")
+
+
+def test_inspect_says_that_a_format_is_not_certain_and_shows_no_day(undercover, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "unclear.csv"
+    path.write_text("birthday,ill\n" + "".join(f"0{1 + row % 8}/03/198{row % 9},x{row % 3}\n" for row in range(40)))
+    said = json.loads(undercover("inspect", path, "--json").out)["warnings"]
+    (unclear,) = [warning for warning in said if warning.startswith("`birthday` holds dates")]
+    assert 'format = "DD/MM/YYYY" under [columns.birthday]' in unclear
+    assert "198" not in unclear
+    clear = tmp_path / "clear.csv"
+    clear.write_text(path.read_text().replace("01/03/", "31/03/"))
+    assert not any(
+        "holds dates" in warning for warning in json.loads(undercover("inspect", clear, "--json").out)["warnings"]
+    )

@@ -107,3 +107,17 @@ def test_a_share_of_the_population_brings_the_journalist(undercover: Command, vi
     assert undercover("publish", visits, *ROLES, *who, "--method", "mondrian", "--set", "k=4", "--out", out).code == 0
     found = json.loads((out / "private" / "report.json").read_text())
     assert "journalist" in json.dumps(found)
+
+
+def test_the_report_says_whose_rows_they_are(undercover: Command, visits: Path, tmp_path: Path) -> None:
+    def report(*who: str) -> str:
+        out = tmp_path / f"out{len(who)}"
+        done = undercover("publish", visits, *ROLES, *who, "--method", "mondrian", "--set", "k=4", "--out", out)
+        assert done.code == 0, done.err
+        assert ("k-anonymity per=patient" in done.out) is (len(who) == 2)
+        return (out / "private" / "report.json").read_text()
+
+    assert "By `patient` they are of 60 different people" in report("--unit", "patient")
+    kept = report("--unit", "patient", "--one-row-per", "last")
+    assert "Of every `patient` one row was kept, the last one; 60 rows are not published." in kept
+    assert "missing value" not in kept

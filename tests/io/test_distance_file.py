@@ -6,7 +6,7 @@ import pytest
 
 from undercover.errors import SchemaError
 from undercover.io.distance_file import distances_text, read_distances
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 
 PAIN = Distances(["none", "some", "much, or worse"], [[0, 0.1, 4], [0.1, 0, 2.5], [4, 2.5, 0]])
 

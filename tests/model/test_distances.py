@@ -6,7 +6,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import DataError, SchemaError
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 
 THREE = ["a", "b", "c"]
 

@@ -1,6 +1,7 @@
 """Bands, periods and codes in their order; whatever has none stays a category."""
 
 import random
+import time
 from itertools import pairwise
 
 import pandas as pd
@@ -131,3 +132,12 @@ def test_texts_are_looked_at_however_they_are_held() -> None:
     held = [texts, texts.cast(pa.large_string()), texts.cast(pa.string_view()), texts.dictionary_encode(), apart]
     assert [find(column).domain for column in held] == [("<18", "65+")] * 4 + [("<18", "18-64", "65+")]
     assert find(pa.array([None, None], pa.string())) == find(pa.array([1.5])) == Found()
+
+
+@pytest.mark.parametrize(
+    "cell", ["1" + " " * 200_000 + "x", "1." * 100_000, "don't know" + " " * 200_000, "(" * 200_000]
+)
+def test_a_huge_cell_is_looked_at_in_no_time(cell: str) -> None:
+    started = time.perf_counter()
+    assert find(pa.array([cell, "20-29", "30-39", "31.12.1980"])) == Found()
+    assert time.perf_counter() - started < 1

@@ -158,6 +158,13 @@ def test_only_what_is_generalised_is_read_as_dates() -> None:
     assert "died" not in table.schema.columns
 
 
+def test_declared_dates_are_read_alike_ever_after() -> None:
+    first = encoded(["31/12/1980", "01/02/1975"], kind="date")
+    assert first.schema.column("born").format == "DD/MM/YYYY"
+    again = Table.from_arrow(pa.table({"born": ["03/04/1990"]}), first.schema)
+    assert again["born"].domain.labels == ("1990-04-03",)
+
+
 def test_a_format_is_declared() -> None:
     assert encoded(["01/02/1975"], format="DD/MM/YYYY")["born"].domain.labels == ("1975-02-01",)
     assert encoded(["01/02/1975", None], format="MM/DD/YYYY")["born"].domain.labels == ("1975-01-02", "")

@@ -16,10 +16,10 @@ from undercover.methods.mutual_cover.about import ABOUT
 from undercover.methods.mutual_cover.blocks import block_ends, certified_bound, costs, solve_in_blocks
 from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
+from undercover.model.distance.between import ValueDistance
 from undercover.model.groups import Groups
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
-from undercover.model.value_distance import ValueDistance
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from undercover.methods.mutual_cover import highs
 from undercover.methods.mutual_cover.highs import solve_by_highs
 from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, output_tables
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema

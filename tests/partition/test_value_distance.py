@@ -8,11 +8,11 @@ import pytest
 from undercover.errors import ParameterError
 from undercover.methods.mutual_cover.kernels import programs as cover
 from undercover.model import value_distance
-from undercover.model.distances import Distances
+from undercover.model.distance.between import ValueDistance
+from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column
 from undercover.model.table import EncodedColumn, encode
-from undercover.model.value_distance import ValueDistance
 
 TOWNS = Hierarchy([("Bonn", "DE"), ("Köln", "DE"), ("Ulm", "DE"), ("Lyon", "FR"), ("Metz", "FR")])
 

@@ -10,12 +10,12 @@ from undercover.errors import ParameterError
 from undercover.methods.cross_bucket.method import CrossBucket
 from undercover.model.schema import Schema
 from undercover.model.table import Table
-from undercover.studies.compare.bench import neighbours
 from undercover.studies.experiments.bench import grouped_census, part
 from undercover.studies.experiments.papers.cross_bucket import method_of
 from undercover.studies.experiments.papers.noncentralized import _scaled
 from undercover.studies.experiments.papers.streamliner.bench import one_at_a_time, scatter
 from undercover.studies.experiments.request import Request, one_sensitive
+from undercover.studies.recommend.purpose import neighbours
 
 
 def test_a_part_of_a_table_several_times_over() -> None:

@@ -110,6 +110,41 @@ def test_figures_are_what_they_are_called(whole):
     assert [release["algorithm_safe"] for release in (k5, by_title["Mondrian, k=5, l=2"])] == [True, False]
 
 
+def test_it_marks_what_satisfies_the_policy_and_recommends_one(whole):
+    folder, results = whole
+    assert {release["verdict"] for release in results["releases"]} >= {"Decide", "Do not publish"}
+    for release in results["releases"]:
+        assert release["satisfies"] == (release["verdict"] != "Do not publish")
+    best = next(release for release in results["releases"] if release["title"] == results["recommended"]["title"])
+    alike = [one for one in results["releases"] if one["satisfies"] and one["asks"] <= best["asks"]]
+    assert best["utility"]["pairwise"]["mean"] == min(one["utility"]["pairwise"]["mean"] for one in alike)
+    sentence = results["recommended"]["sentence"]
+    assert sentence.startswith(f"Recommended: {best['title']}. It is {best['verdict']} under `standard`")
+    page = (folder / FILES[0]).read_text()
+    assert "Safe from somebody" in page
+    assert page.index("Recommended: ") < page.index("Releases compared")
+    point = results["frontiers"][0]["points"][0]
+    assert point["worst"] >= point["risk"]
+
+
+def test_distinct_values_and_closeness_are_compared(whole):
+    _, results = whole
+    titles = {release["title"] for release in results["releases"]}
+    assert {"Mondrian distinct, k=5, l=4", "Mondrian t-close, k=5, t=0.2"} <= titles
+
+
+def test_a_policy_that_nothing_satisfies_has_a_nearest(census, tmp_path):
+    options = {"methods": ["anatomy"], **QUICK}
+    strict = compare(*census, tmp_path / "out", policy="open", **options)
+    assert not strict["recommended"]["satisfies"]
+    assert "None of these satisfies `open`. Nearest: Anatomy, l=" in strict["recommended"]["sentence"]
+    unjudged = compare(*census, tmp_path / "out", policy="none", **options)
+    assert unjudged["timings"]["reused"] == 0
+    assert unjudged["recommended"] is None
+    own = [compare(*census, tmp_path / "out", policy={"found": found}, **options) for found in ("1/2", "1/3", "1/3")]
+    assert [results["timings"]["reused"] > 0 for results in own] == [False, False, True]
+
+
 def test_what_is_finished_is_not_measured_again(census, whole, monkeypatch):
     folder, results = whole
 
@@ -139,7 +174,7 @@ def test_an_interrupted_comparison_goes_on(census, tmp_path, monkeypatch):
     stages = []
     results = compare(*census, tmp_path / "out", **options, progress=lambda stage, share: stages.append((stage, share)))
     assert results["timings"]["reused"] == 3  # the table as it is, and two releases
-    assert len(calls) == 3 + 7
+    assert len(calls) == 3 + 13
     assert any("left)" in stage for stage, _ in stages)
     shares = [share for stage, share in stages if stage.startswith("compare:")]
     assert shares == sorted(shares)
@@ -278,7 +313,8 @@ def test_the_frontier_is_what_nobody_beats():
             "title": name,
             "series": "s",
             "value": name,
-            "privacy": {"identity": {"mean": risk}, "attribute": None},
+            "satisfies": True,
+            "privacy": {"identity": {"mean": risk, "worst": 6}, "attribute": None},
             "utility": {"pairwise": {"mean": cost}, "count": None, "classification": None},
         }
 

@@ -47,11 +47,12 @@ class BucketMatchingResult(Viewable):
     buckets: NDArray[np.int64]  # buckets these lie in
     breach: Mapping[str, NDArray[np.float64]]  # sensitive column -> p(t, s) of the true value
     baseline: Mapping[str, float]  # the same without the release: how frequent the value is overall
+    told: str = ""  # what else there is to say of the attacker
 
     @property
     def story(self) -> str:
         """What the attacker knows and does."""
-        return STORY.format(known=", ".join(f"`{name}`" for name in self.known))
+        return STORY.format(known=", ".join(f"`{name}`" for name in self.known)) + self.told
 
     def to_dict(self) -> dict[str, Any]:
         """Means, worst cases, and the share of people of whom he is at least, or more than, so sure."""
@@ -157,4 +158,4 @@ class BucketMatching:
             breach[name][order] = found
             baseline[name] = case.guessing(name)["mean"]
         matches = (running[offsets[1:]] - running[offsets[:-1]])[target_of]
-        return BucketMatchingResult(known, original.rows, matches, buckets[target_of], breach, baseline)
+        return BucketMatchingResult(known, original.rows, matches, buckets[target_of], breach, baseline, case.by_rows)

@@ -46,6 +46,7 @@ class JournalistResult(Viewable):
     found: Floats  # (n_people,) probability that the row he took is that person's
     membership: Floats  # (n_people,) share of those who fit the person's cells who are in the table
     k_map: float  # people of the population who fit the class that fewest fit
+    population: float  # how many people there are, in and out of the table
     how: str  # whence it is known how many fit
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,6 +62,7 @@ class JournalistResult(Viewable):
                 "max": float(self.membership.max()),
                 "certain": int((self.membership > 1 - 1e-12).sum()),
             },
+            "baseline": {"found": 1 / self.population, "membership": len(self.rows) / self.population},
         }
 
     def exposures(self) -> tuple[Exposure, ...]:
@@ -70,17 +72,18 @@ class JournalistResult(Viewable):
     def view(self) -> View:
         """How surely he finds people and knows that they are in the table."""
         found = self.to_dict()
-        rows = [
-            ("finds the person behind a row", found["found"]["mean"], found["found"]["max"]),
-            ("knows that somebody is in the table", found["membership"]["mean"], found["membership"]["max"]),
-        ]
+        said = {"found": "finds the person behind a row", "membership": "knows that somebody is in the table"}
+        rows: list[Any] = []
+        for key, text in said.items():
+            rows.append((f"{text}, on average", found[key]["mean"], found["baseline"][key]))
+            rows.append((f"{text}, worst case", found[key]["max"], None))
         parts: list[Any] = [
             facts(
                 ("people", found["targets"]),
                 ("people of the population who fit the smallest class (k-map)", int(self.k_map)),
                 ("people who are certainly in the table", found["membership"]["certain"]),
             ),
-            table(("the attacker", "on average", "worst case"), "plain risk risk", rows),
+            table(("the attacker", "release", "guessing"), "plain risk baseline", rows),
         ]
         highest = certainty(found["found"]["max"])
         return View("journalist", "The journalist", tuple(parts), *highest, found["story"], NUMBERS, private=True)
@@ -140,15 +143,18 @@ class Journalist:
         names, label = np.unique(of_row[there], return_inverse=True)
         label = label.reshape(-1)
         inside, weight = _people(original, there, label, len(names))
+        people = original.n_rows if original.units is None else len(np.unique(original.units))
         if original.schema.weight is not None:
             how, fitting = "weight", weight
+            everybody = float(weight.sum())
         elif original.population is not None:
-            how = "table"
+            how, everybody = "table", float(original.population.n_rows)
             fitting = _counted(case, original.population, known)[names]
             if boxes.exact is not None:
                 fitting = _alike(original, original.population, known, asked.targets[names])
         else:
             how, fitting = "share", inside / float(original.schema.population)
+            everybody = people / float(original.schema.population)
         fitting = np.maximum(fitting, inside)
         found, membership = np.zeros(original.n_rows), np.zeros(original.n_rows)
         found[there], membership[there] = (1 / fitting)[label], (inside / fitting)[label]
@@ -158,7 +164,7 @@ class Journalist:
             starts = np.flatnonzero(np.append(True, np.diff(original.units[order]) != 0))
             found, membership = (np.maximum.reduceat(each[order], starts) for each in (found, membership))
             rows = first_rows(original)
-        return JournalistResult(rows, found, membership, float(fitting.min()), how)
+        return JournalistResult(rows, found, membership, float(fitting.min()), max(everybody, people), how)
 
 
 def _is_share(population: Any) -> bool:

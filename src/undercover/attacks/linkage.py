@@ -215,7 +215,7 @@ class Linkage:
             before=_at(before, p),
             after=_at(after, p),
             baseline=case.baseline(),
-            told=case.reading.story + P_MATCH_STORY.format(p=p),
+            told=case.reading.story + P_MATCH_STORY.format(p=p) + case.by_rows,
             p_match=p,
             profile=after,
             raw_profile=before,

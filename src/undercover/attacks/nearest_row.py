@@ -24,9 +24,9 @@ from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.disclosure import mean_with_interval
 from undercover.forms.meaning import domain_values
+from undercover.model.distance.between import NUMERIC, ValueDistance
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import EncodedColumn
-from undercover.model.value_distance import NUMERIC, ValueDistance
 from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
 from undercover.parameters import AtLeast, check

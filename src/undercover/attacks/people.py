@@ -22,6 +22,8 @@ from undercover.model.table import Table
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_AT_ONCE = 4096  # groups whose fitting boxes are listed together; where boxes are wide, there are thousands for each
+
 
 @dataclass(frozen=True)
 class Beliefs:
@@ -122,13 +124,16 @@ def own_boxes(boxes: Boxes, asked: Targets, within: Integers, rows: Integers) ->
         np.bitwise_or.at(held, (place, boxes.word_starts[column] + codes // 64), bit)
     one_of = np.empty(len(groups), dtype=np.int64)
     one_of[place] = members
-    offsets, candidates = match(boxes, asked.targets[asked.target_of[one_of]], asked.threads)
     own = np.full(len(groups), -1, dtype=np.int64)
-    for group in np.flatnonzero(groups >= 0):
-        fitting = candidates[offsets[group] : offsets[group + 1]]
-        whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
-        if len(whole):
-            own[group] = whole[np.bitwise_count(boxes.masks[whole]).sum(axis=1).argmin()]
+    bits = np.bitwise_count(boxes.masks).sum(axis=1)
+    for begin in range(0, len(groups), _AT_ONCE):
+        some = one_of[begin : begin + _AT_ONCE]
+        offsets, candidates = match(boxes, asked.targets[asked.target_of[some]], asked.threads)
+        for group in range(begin, begin + len(some)):
+            fitting = candidates[offsets[group - begin] : offsets[group - begin + 1]]
+            whole = fitting[((held[group] & ~boxes.masks[fitting]) == 0).all(axis=1)]
+            if len(whole) and groups[group] >= 0:
+                own[group] = whole[bits[whole].argmin()]
     return own[of_row.reshape(-1)]
 
 

@@ -311,9 +311,10 @@ def _figures(entry: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]
 def _panels(
     panels: Sequence[str], rows: list[dict[str, Any]], x_title: str, y_title: str, colors: Mapping[str, str], rule: str
 ) -> dict[str, Any]:
-    """Lines by ``side`` (colour) and ``of`` (dash) in panels two abreast, each with its rule."""
-    import altair as alt
+    """Lines by ``side`` (colour) and ``of`` (dash) in panels two abreast, each with its rule.
 
+    Written out: Altair copies every layer of every panel several times over, longer than all other pictures take.
+    """
     sides, forms = list(colors), [form for form in (MEAN, WORST) if any(row["of"] == form for row in rows)]
     for row in rows:
         row["series"] = f"{row['side']}, {row['of']}" if len(forms) > 1 or len(sides) == 1 else row["side"]
@@ -321,32 +322,41 @@ def _panels(
     by_series = {row["series"]: row for row in rows}
     looks = [colors[by_series[series]["side"]] for series in order]
     dashes = [[5, 4] if by_series[series]["of"] == WORST and len(forms) > 1 else [1, 0] for series in order]
-    legend = alt.Legend(
-        title=None, symbolStrokeWidth=2, symbolSize=300, symbolType="stroke", labelLimit=300, columnPadding=22
-    )
-    key = legend if len(order) > 1 else None
-    color = alt.Color("series:N", scale=alt.Scale(domain=order, range=looks), sort=order, legend=key)
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=order, range=dashes), sort=order, legend=key)
+    legend = {"title": None, "symbolStrokeWidth": 2, "symbolSize": 300, "symbolType": "stroke", "labelLimit": 300,
+              "columnPadding": 22}  # fmt: skip
+    series = {"field": "series", "type": "nominal", "sort": order, "legend": legend if len(order) > 1 else None}
+    color = {**series, "scale": {"domain": order, "range": looks}}
+    dash = {**series, "scale": {"domain": order, "range": dashes}}
     xs = sorted({row["x"] for row in rows})
     abreast = 3 if len(panels) == 3 else 2
     width = {1: _WIDTH - 80, 3: 200}.get(len(panels), _PANEL - 30)
+    x = {"field": "x", "type": "quantitative", "title": x_title,
+         "axis": {"values": xs, "format": "~%", "grid": False, "labelOverlap": True},
+         "scale": {"domain": [xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1]}}  # fmt: skip
+    guess = {"field": "guess", "type": "quantitative"}
+    ruler = {"mark": {"type": "rule", "color": GUESS, "strokeDash": [2, 3], "strokeWidth": 1.5},
+             "encoding": {"y": {**guess, "aggregate": "max"}}}  # fmt: skip
+    label = {"mark": {"type": "text", "color": GUESS, "align": "left", "dx": 5, "dy": 1, "fontSize": 11, "text": rule},
+             "encoding": {"x": {"value": width}, "y": guess}}  # fmt: skip
+    highest = {"aggregate": [{"op": "max", "field": "guess", "as": "guess"}]}
     drawn = []
     for place, panel in enumerate(panels):
-        base = alt.Chart(width=width, height=190, title=panel).transform_filter(alt.datum.panel == panel)
-        x = alt.X("x:Q", title=x_title, axis=alt.Axis(values=xs, format="~%", grid=False, labelOverlap=True),
-                  scale=alt.Scale(domain=[xs[0], xs[-1] if xs[-1] > xs[0] else xs[0] + 1]))  # fmt: skip
-        y = alt.Y("y:Q", title=y_title if place % abreast == 0 else None, axis=alt.Axis(format=".3~%", tickCount=5),
-                  scale=alt.Scale(zero=True))  # fmt: skip
-        ruler = base.mark_rule(color=GUESS, strokeDash=[2, 3], strokeWidth=1.5).encode(y="max(guess):Q")
-        label = (
-            base.transform_aggregate(guess="max(guess)")
-            .mark_text(color=GUESS, align="left", dx=5, dy=1, fontSize=11, text=rule)
-            .encode(x=alt.value(width), y="guess:Q")
-        )
-        lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=color, strokeDash=dash)
-        dots = base.mark_point(filled=True, size=28, opacity=1).encode(x=x, y=y, color=color)
-        drawn.append(alt.layer(ruler, label, lines, dots))
-    whole = alt.concat(
-        *drawn, columns=abreast, spacing=70 if abreast == 2 else 62, data=alt.NamedData("rows")
-    ).resolve_scale(color="shared", strokeDash="shared")
-    return {**whole.to_dict(validate=False), "data": {"values": rows}}
+        y = {"field": "y", "type": "quantitative", "title": y_title if place % abreast == 0 else None,
+             "axis": {"format": ".3~%", "tickCount": 5}, "scale": {"zero": True}}  # fmt: skip
+        lines = {"mark": {"type": "line", "strokeWidth": 2},
+                 "encoding": {"x": x, "y": y, "color": color, "strokeDash": dash}}  # fmt: skip
+        dots = {"mark": {"type": "point", "filled": True, "size": 28, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": color}}  # fmt: skip
+        mine = {"filter": {"field": "panel", "equal": panel}}
+        layers = [
+            {**layer, "title": panel, "transform": [mine, highest] if layer is label else [mine]}
+            for layer in (ruler, label, lines, dots)
+        ]
+        drawn.append({"layer": layers, "width": width, "height": 190})
+    return {
+        "data": {"values": rows},
+        "concat": drawn,
+        "columns": abreast,
+        "spacing": 70 if abreast == 2 else 62,
+        "resolve": {"scale": {"color": "shared", "strokeDash": "shared"}},
+    }

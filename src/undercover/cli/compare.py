@@ -15,6 +15,7 @@ from undercover.cli.options import (
     Insensitive,
     Json,
     Missing,
+    PolicyName,
     Qi,
     Sensitive,
     SpecFile,
@@ -25,8 +26,10 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
-from undercover.model.figures import baseline, memory, risk, seconds
+from undercover.model.figures import baseline, risk
 from undercover.studies.compare.compare import compare
+
+SAFE = "safe: from somebody who knows the algorithm. Time, memory and all other figures are on the page."
 
 
 def command(
@@ -41,6 +44,7 @@ def command(
     methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
     queries: Annotated[int, typer.Option(min=1, help="COUNT queries about each set of columns, and sums.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="Of the methods and the queries.")] = 0,
+    policy: PolicyName = None,
     fresh: Fresh = False,
     json: Json = False,
 ) -> None:
@@ -57,6 +61,7 @@ def command(
             "own": own,
             "queries": queries,
             "seed": seed,
+            "policy": policy or (loaded.policy if loaded else None),
             "fresh": fresh,
         }
         results = compare(given, schema, out, progress=progress, **chosen)
@@ -71,10 +76,13 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     lines = [_line(release) for release in results["releases"]]
     guessing = results["guessing"]
     value = baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–"
-    lines.append(["guessing", "", baseline(guessing["identity"]), value, *[""] * 6])
-    columns = ["release", "safe", "row", "value", "corrupted", "COUNT", "pairs", "learning", "time", "memory"]
-    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches on average, and what it costs"
-    print_table(screen, title, columns, lines, left=2)
+    lines.append(["guessing", "", "", baseline(guessing["identity"]), "", value, *[""] * 4])
+    columns = ["release", "verdict", "safe", "row", "worst", "value", "worst", "COUNT", "pairs", "learning"]
+    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches, and what it costs"
+    print_table(screen, title, columns, lines, left=3)
+    screen.print(SAFE, style="dim")
+    if results["recommended"]:
+        screen.print(results["recommended"]["sentence"], style="bold", markup=False)
     for entry in results["refused"]:
         screen.print(f"cannot run: {entry['series']} ({len(entry['titles'])}): {entry['reason']}", markup=False)
     timings = results["timings"]
@@ -83,20 +91,17 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
 
 
 def _line(release: Mapping[str, Any]) -> list[str]:
-    privacy, utility, cost = release["privacy"], release["utility"], release["cost"]
+    privacy, utility = release["privacy"], release["utility"]
 
     def shown(part: Mapping[str, Any] | None, figure: str = "mean") -> str:
         return "–" if part is None else risk(part[figure])
 
     return [
         release["title"],
+        release["verdict"],
         "yes" if release["algorithm_safe"] else "no",
-        shown(privacy["identity"]),
-        shown(privacy["attribute"]),
-        shown(privacy["corruption"]),
+        *(shown(privacy[what], figure) for what in ("identity", "attribute") for figure in ("mean", "worst")),
         shown(utility["count"]),
         shown(utility["pairwise"]),
         shown(utility["classification"], "error"),
-        seconds(cost["seconds"]),
-        "–" if cost["memory"] is None else memory(cost["memory"]),
     ]

@@ -49,8 +49,9 @@ def command(
         given, schema, _, _ = read_with_spec(data, spec, named, who={} if unit is None else {"unit": unit})
         progress("looking at columns and combinations", 0.0)
         found = inspect(given.data, schema=schema, population_fraction=population_fraction)
-    if write_spec is not None:
-        write_spec_file(found, write_spec, force=force)
+        if write_spec is not None:
+            progress("choosing a method", 0.0)
+            write_spec_file(found, write_spec, force=force, data=given)
     if html is not None:
         _write_page(html, found, Path(data).name, force)
     content = {**found.to_dict(), "read_as": given.source.get("read_as")}

@@ -25,6 +25,7 @@ from undercover.cli.ledger import app as ledger_commands
 COMMANDS: Final = {
     "demo": "Take the whole tour on built-in data: every method, verified, attacked and measured.",
     "inspect": ("Look at a table: its columns, suggested roles, who is singled out, and how risky it is as it stands."),
+    "recommend": "Find the method and parameters that satisfy a policy and lose least, and say why; publish by them.",
     "publish": "Make a release: anonymised, verified, attacked, and written with its report and datasheet.",
     "accept": "Publish a release that is withheld, by your decision, which is kept with your reason.",
     "verify": "Recompute every claim from the published tables alone; exit code 4 if one does not hold.",

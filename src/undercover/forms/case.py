@@ -93,6 +93,11 @@ class Case:
         """The original as if it were published as it is: what an attacker would get without any protection."""
         return read(as_release(self.original))
 
+    @property
+    def by_rows(self) -> str:
+        """What an attack has to say that looks at rows where people have several."""
+        return "" if self.original.units is None else " Every row is looked at as if it were a person of its own."
+
     def known(self, asked: Sequence[str] | None, what: str = "An attack") -> tuple[str, ...]:
         """The columns an attacker knows: those asked for, or every quasi-identifier and insensitive column."""
         possible = self.original.schema.quasi_identifiers + self.original.schema.insensitive

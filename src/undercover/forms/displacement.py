@@ -9,7 +9,7 @@ For comparison the paper's ILoss of generalised cells: the width of the range ov
 (leaves - 1) / (all leaves - 1) for categories (Xiao & Tao 2006).
 
 Deviations: the size of a domain is the number of distinct values that occur. Categories count by the distance of
-:mod:`undercover.model.value_distance`, dates and ordinal values by their ranks. A missing value is as far from the
+:mod:`undercover.model.distance.between`, dates and ordinal values by their ranks. A missing value is as far from the
 others as these can be from each other. Where the holder gave distances, they count in every figure; the size of the
 domain divides them in ILoss as it divides differences where values lie on a scale, and their largest is the width.
 """
@@ -27,9 +27,9 @@ from undercover.forms.loss import Loss, losses
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
 from undercover.forms.written import written
+from undercover.model.distance.between import ValueDistance
 from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.value_distance import ValueDistance
 
 UNKNOWN = (
     "How far values were moved cannot be told from the published table: which row is whose stays in the private run. "

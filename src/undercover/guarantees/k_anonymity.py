@@ -24,7 +24,6 @@ from undercover.guarantees.checking import Outcome, Promise, conclude
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
-from undercover.model.table import Table
 from undercover.parameters import AtLeast
 
 
@@ -89,9 +88,3 @@ class KAnonymity(Promise):
             violating_rows=int(found.sizes[~kept].sum()),
             violators=np.flatnonzero(~kept),
         )
-
-
-def k_claims(k: int, table: Table) -> tuple[KAnonymity, ...]:
-    """What a method claims that keeps k, for people where they have several rows."""
-    rows = KAnonymity(k=k)
-    return (rows,) if table.units is None else (rows, KAnonymity(k=k, per=table.schema.unit))

@@ -39,7 +39,6 @@ from undercover.guarantees.checking import Given, Outcome, Promise, assess, conc
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
-from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, check
 
 DiversityForm = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -186,12 +185,6 @@ class LDiversity(Promise):
             actual = _largest_recursive(column, exact(self.c or 0))
             kept = actual >= int(self.l)
         return Outcome(actual, kept, column.name)
-
-
-def l_claims(l: int, table: Table) -> tuple[LDiversity, ...]:  # noqa: E741
-    """What a method claims whose groups have rows of different people and of different values."""
-    rows = LDiversity(l=l)
-    return (rows,) if table.units is None else (rows, LDiversity(l=l, per=table.schema.unit))
 
 
 def _entropy(column: Distribution) -> NDArray[np.float64]:

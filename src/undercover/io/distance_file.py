@@ -14,7 +14,7 @@ from typing import Any
 
 from undercover.errors import SchemaError
 from undercover.hierarchies.file import SEPARATORS
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 
 
 def read_distances(path: str | os.PathLike[str]) -> Distances:

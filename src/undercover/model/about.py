@@ -10,13 +10,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
+from math import ceil, floor
 from typing import Any, Literal
+
+import numpy as np
 
 from undercover import plugins
 from undercover.errors import ParameterError
+from undercover.model.policy import Policy
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.table import Table
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,94 @@ class Example:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What a release is to reach, for methods that say with which parameters they may: a policy, and the table's facts.
+
+    Examples
+    --------
+    >>> from undercover.model.policy import policy_of
+    >>> shares = {"class": (Fraction(37, 40), Fraction(3, 40))}
+    >>> skewed = Wanted(policy_of("standard"), people=2000, alike=1, shares=shares)
+    >>> skewed.k, skewed.largest_l, skewed.closeness
+    (5, 1, Fraction(33, 40))
+    """
+
+    policy: Policy
+    people: int
+    alike: int  # the fewest rows that have all quasi-identifiers in common
+    shares: Mapping[str, tuple[Fraction, ...]]  # sensitive column -> share of every value, the most frequent first
+
+    @classmethod
+    def of(cls, table: Table, policy: Policy) -> Wanted:
+        """The facts of a table."""
+        alike = np.zeros(table.n_rows, dtype=np.int64)
+        for codes in table.codes(table.schema.quasi_identifiers):  # numbered anew, so that products stay small
+            alike = np.unique(alike * (int(codes.max()) + 1) + codes, return_inverse=True)[1].reshape(-1)
+        counts = {name: np.sort(np.bincount(table[name].codes))[::-1] for name in table.schema.sensitive}
+        return cls(
+            policy,
+            table.n_rows if table.units is None else len(np.unique(table.units)),
+            int(np.bincount(alike).min()),
+            {name: tuple(Fraction(int(n), table.n_rows) for n in found if n) for name, found in counts.items()},
+        )
+
+    @property
+    def k(self) -> int:
+        """The fewest people among whom nobody's row is found more often than is allowed; 2 where nothing is said."""
+        return 2 if self.policy.found is None else max(2, ceil(1 / Fraction(str(self.policy.found))))
+
+    @property
+    def largest_l(self) -> int:
+        """The largest l that every sensitive column has room for, as long as its values stay true."""
+        return min((floor(1 / shares[0]) for shares in self.shares.values()), default=0)
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """k, and stronger ones, each the double of the one before, as long as there is room for fifty classes."""
+        return tuple(k for step in range(8) if (k := self.k * 2**step) == self.k or k * 50 <= self.people)
+
+    @property
+    def ls(self) -> tuple[int, ...]:
+        """The least l that leaves nobody exposed, and the double; none where the table has no room for them.
+
+        Somebody who knows the value of one other has one value less to choose from.
+        """
+        belief = self.policy.belief
+        least = 2 if belief is None else max(2, floor(1 / Fraction(str(belief))) + 1 + self.policy.known_values)
+        return tuple(values for values in (least, 2 * least) if values <= self.largest_l)
+
+    @property
+    def l_and_k(self) -> int | None:
+        """The least l that hides the row as well, where a group has l rows; ``None`` where the table has no room."""
+        least = max((self.k, *self.ls[:1]))
+        return least if self.ls and least <= self.largest_l else None
+
+    @property
+    def barely_diverse(self) -> str | None:
+        """An l that is not whole: every share just below the belief that counts; ``None`` where there is no room."""
+        most = 1 if self.policy.belief is None else Fraction(str(self.policy.belief)) - Fraction(1, 100)
+        fits = self.shares and all(shares[0] < most for shares in self.shares.values())
+        return str(1 / Fraction(most)) if fits and 0 < most < 1 else None
+
+    @property
+    def closeness(self) -> Fraction | None:
+        """How far the share of a value may be from that in the whole table before somebody counts as exposed.
+
+        Of a value so frequent that nobody can gain that much there is no limit; ``None``: of no value there is.
+        """
+        if self.policy.belief is None:
+            return None
+        belief, gain = Fraction(str(self.policy.belief)), Fraction(str(self.policy.gain))
+        each = (share for shares in self.shares.values() for share in shares if share + gain <= 1)
+        return min((max(belief - share, gain) for share in each), default=None)
+
+    @property
+    def unsafe(self) -> bool:
+        """Whether a method may be used whose workings tell somebody more than the release."""
+        return self.policy.algorithm_safe != "required"
+
+
+@dataclass(frozen=True)
 class Drawing:
     """A picture of how a release came about, for the holder: its figures, and the charts made from these alone."""
 
@@ -91,6 +185,8 @@ class About:
     pictures: tuple[Drawing, ...] = ()  # how a release came about
     attacks: tuple[str, ...] = ()  # of its own, by their plug-in name
     sweeps: tuple[Sweep, ...] = ()  # for comparisons
+    # For recommendations: parameters that may reach what is wanted; of those with the same names, the weakest first.
+    candidates: Callable[[Wanted], Sequence[Mapping[str, Any]]] = lambda wanted: ()
     tour: tuple[Stop, ...] = ()
     examples: tuple[Example, ...] = ()  # to be tried on tiny tables
 

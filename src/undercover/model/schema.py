@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from undercover.errors import SchemaError, listed, unknown
 from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import FORMATS
 from undercover.model.view import Shown

@@ -3,7 +3,8 @@
 One self-contained file. The table is whole without its script, which only makes the headings sort.
 
 Pictures show what an attacker learns against what an analyst loses, one point per release: nearer to the lower left
-corner is better in both. A dashed line joins the releases that no other beats, the frontier; a dotted one shows what
+corner is better in both, and a thin line reaches up to the most exposed person. A mark is filled where the release
+satisfies the policy. A dashed line joins the releases that no other beats, the frontier; a dotted one shows what
 guessing reaches without any release. Risks are on a logarithmic scale. Beside them what an attacker gets along the main
 parameter of each method, one small picture per sweep: solid lines are means, dashed ones the worst person, dotted ones
 guessing, on one scale in all pictures.
@@ -28,8 +29,10 @@ ATTACKS = {
 }
 
 MEASURES = (
-    ("safe", "Algorithm-safe", "Whether somebody who knows the algorithm, everybody's quasi-identifiers and all "
-     "sensitive values, but not whose they are, learns no more than the release alone says."),
+    ("verdict", "Verdict", "Whether such a release may be published under the policy, by what happens to people: "
+     "Ready, Decide, or Do not publish."),
+    ("safe", "Safe from somebody who knows the algorithm", "Whether somebody who knows the algorithm, everybody's "
+     "quasi-identifiers and all sensitive values, but not whose they are, learns no more than the release alone says."),
     ("identity", "Finding the row", "Probability of picking a person's own row, by the strongest attack that applies: "
      "the mean over everybody, and the worst row."),
     ("attribute", "Learning the value", "Probability the strongest attack gives to a person's true sensitive value: "
@@ -51,8 +54,8 @@ MEASURES = (
 )  # fmt: skip
 """Key, heading and explanation of every column of the table."""
 RISKS = {
-    "identity": "probability of finding a person's row (mean)",
-    "attribute": "probability given to the true value (mean)",
+    "identity": "probability of finding a person's row (mean, up to worst)",
+    "attribute": "probability given to the true value (mean, up to worst)",
 }
 COSTS = {
     "pairwise": "distance of pairs of columns (mean)",
@@ -138,7 +141,13 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
     import altair as alt
 
     rows: list[dict[str, Any]] = [
-        {**point, "shown": max(float(point["risk"]), _LEAST), "guessing": picture["guessing"]}
+        {
+            **point,
+            "shown": max(float(point["risk"]), _LEAST),
+            "guessing": picture["guessing"],
+            "highest": max(float(point["worst"]), _LEAST),
+            "filled": float(point["satisfies"]),
+        }
         for point in picture["points"]
     ]
     drawn = looks(series)
@@ -147,7 +156,7 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
     shapes = alt.Scale(domain=present, range=[drawn[name].shape for name in present])
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
-    greatest = max(row["shown"] for row in rows)
+    greatest = max(row["highest"] for row in rows)
     axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
     x = alt.X("cost:Q", title=COSTS[picture["utility"]], axis=alt.Axis(format="~%", tickCount=6, grid=False),
               scale=alt.Scale(zero=picture["utility"] != "classification", nice=True))  # fmt: skip
@@ -161,10 +170,17 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
         .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
         .encode(x=x, y=y, order="cost:Q")
     )
-    marks = base.mark_point(filled=True, size=75, opacity=1).encode(
+    hue = alt.Color("series:N", scale=colors, legend=None)
+    reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2="highest:Q", color=hue)
+    ends = base.mark_tick(orient="horizontal", size=9, thickness=1.5, opacity=0.7).encode(
+        x=x, y=alt.Y("highest:Q"), color=hue
+    )
+    marks = base.mark_point(filled=True, size=75, opacity=1, strokeWidth=1.5).encode(
         x=x,
         y=y,
-        color=alt.Color("series:N", scale=colors, legend=None),
+        stroke=alt.Stroke("series:N", scale=colors, legend=None),
+        fill=alt.Fill("series:N", scale=colors, legend=None),
+        fillOpacity=alt.FillOpacity("filled:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
         shape=alt.Shape("series:N", scale=shapes, legend=None),
     )
     names = (
@@ -172,7 +188,7 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
         .mark_text(align="left", dx=7, dy=-7, fontSize=11, color=INK)
         .encode(x=x, y=y, text="value:N")
     )
-    layers = [lines, best, marks, names]
+    layers = [reach, ends, lines, best, marks, names]
     if picture["guessing"]:
         layers.insert(0, base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y="max(guessing):Q"))
     for place, row in enumerate(rows):

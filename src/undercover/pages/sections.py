@@ -152,7 +152,7 @@ def stages(
     measures: Mapping[str, Any] | None,
 ) -> list[dict[str, Any]]:
     """A title and a text for every stage, and the seconds it took where they were taken."""
-    found = [_stage("Read", _read(run, counts), run, "read")]
+    found = [_stage("Read", _read(run, counts), run, "read"), *_people(run)]
     if counts["dropped"]:
         left = f"{rows(counts['dropped'])} had a missing value in a quasi-identifier or sensitive column and"
         found.append(_stage("Left out", f'{left} {_were(counts["dropped"])} left out, as missing = "drop" asks.'))
@@ -193,6 +193,20 @@ def _read(run: Run, counts: Mapping[str, int]) -> str:
     source = run.source.get("path")
     origin = f" from {PurePath(str(source)).name}" if source else ""
     return f"{rows(counts['read'])} {_were(counts['read'])} read{origin}."
+
+
+def _people(run: Run) -> list[dict[str, Any]]:
+    """Whose rows they are, where somebody said so."""
+    original, unit = run.original, run.schema.unit
+    if original is None or unit is None:
+        return []
+    if original.set_aside:
+        one = f"Of every `{unit}` one row was kept, the {run.schema.one_row_per} one"
+        return [
+            _stage("One row of each", f"{one}; {rows(original.set_aside)} {_are(original.set_aside)} not published.")
+        ]
+    people = original.n_rows if original.units is None else len(np.unique(original.units))
+    return [_stage("People", f"By `{unit}` they are of {number(people)} different people or other units.")]
 
 
 def _encoded(run: Run) -> str:

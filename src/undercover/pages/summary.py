@@ -162,9 +162,10 @@ def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 def _counts(run: Run, classes: Classes) -> dict[str, int]:
     read = run.source.get("rows")
     read = len(run.rows) if not isinstance(read, int) else read
+    set_aside = 0 if run.original is None else run.original.set_aside
     return {
         "read": read,
-        "dropped": read - len(run.rows),
+        "dropped": read - set_aside - len(run.rows),
         "published": len(classes.labels) if classes.sampled else classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,

@@ -17,7 +17,7 @@ from undercover.errors import InternalError, UnreachableError
 from undercover.forms import read
 from undercover.io.release.contents import MANIFEST, public_part
 from undercover.io.spec.load import load_spec, resolve
-from undercover.model.protocols import Method, corruption_robust, lists_outcomes
+from undercover.model.protocols import Method, corruption_robust, lists_outcomes, per_unit
 from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import make
@@ -27,7 +27,7 @@ from undercover.studies.algorithm_aware.result import Inference
 from undercover.testing.attacks import TRIALS, by_name, truthful
 from undercover.testing.holding import SEED, examples_of, in_bytes, must, reached
 from undercover.testing.public_scan import scan_public
-from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny
+from undercover.testing.tables import FILE, ILLNESSES, MARKED, marked, marked_file, secrets_of, tiny, visits
 from undercover.verbs.attack import case_of
 from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
@@ -54,8 +54,9 @@ def check_method(method: str | Method, *, tables: Sequence[Table] | None = None,
 
     Examples
     --------
+    >>> from undercover import Anatomy
     >>> from undercover.testing.tables import people
-    >>> check_method("anatomy", tables=[people((0, 1, 2, 3, 4, 5), (2, 2, 2))])
+    >>> check_method(Anatomy(l=2), tables=[people((0, 1, 2, 3), (2, 1, 1))])
     """
     few = tiny() if tables is None else tables
     if isinstance(method, str):
@@ -71,6 +72,7 @@ def check_method(method: str | Method, *, tables: Sequence[Table] | None = None,
         made = [method]
     for one in made:
         keeps_its_claims(one, few)
+        minds_people(one)
         gives_the_same_again(one)
         tells_no_more(one, few, trials=trials)
     for one in examples_of(method, "unsafe") if isinstance(method, str) else []:
@@ -90,6 +92,19 @@ def keeps_its_claims(method: Method, tables: Sequence[Table]) -> None:
         found = verify(run, original=run.original)
         wrong = [*found.problems, *(finding for finding in found.findings if finding.holds is not True)]
         must(not wrong, f"{method} does not keep its word: {wrong}")
+
+
+def minds_people(method: Method) -> None:
+    """Where a method declares that it minds people who have several rows, it promises them something and keeps it."""
+    if not per_unit(method):
+        return
+    try:
+        runs = list(reached(method, [visits()]))
+    except InternalError as error:
+        raise AssertionError(f"{method} declares that it minds people with several rows: {error}") from error
+    for run in runs:
+        claims = [claim for claim in run.release.guarantees if claim.get("per")]
+        must(claims, f"{method} declares that it minds people with several rows, and promises them nothing (per=...).")
 
 
 def gives_the_same_again(method: Method) -> None:
@@ -147,8 +162,9 @@ def goes_there_and_back(method: Method, folder: Path) -> None:
         checked.holds is not False,
         f"{method}: its public folder does not verify: {checked.problems or checked.failures}",
     )
-    for name in ("private/report.html", "private/report.json", "private/spec.toml", "public/datasheet.html"):
-        must((out / name).stat().st_size, f"{method}: `{name}` is empty.")
+    private = (out / "private" / name for name in ("report.html", "report.json", "spec.toml"))
+    for file in (public_part(out) / "datasheet.html", *private):
+        must(file.stat().st_size, f"{method}: `{file.name}` is empty.")
     beside = save(publish(marked("second"), MARKED, method, seed=SEED), folder / "beside")
     secrets = secrets_of(marked(), MARKED, seed={str(SEED)}, path={FILE.removesuffix(".csv"), str(folder)})
     leaks = scan_public(public_part(out), public_part(beside), secrets=secrets, declared=ILLNESSES)

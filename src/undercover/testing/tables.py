@@ -38,6 +38,18 @@ def people(x: Sequence[int], counts: Sequence[int], **more: Sequence[Any]) -> Ta
     return Table.from_arrow(pa.table({"x": list(x), **more, "s": values}), schema)
 
 
+def visits() -> Table:
+    """Sixteen people, half of them with two rows.
+
+    >>> visits()
+    <Table of 24 rows: 1 quasi-identifier, 1 sensitive; hand it to a method>
+    """
+    rows = [*range(16), *range(8)]
+    values = [VALUES[place % len(VALUES)] for place in range(len(rows))]
+    schema = Schema(quasi_identifiers="x", sensitive="s", unit="who", columns={"s": Column(domain=VALUES)})
+    return Table.from_arrow(pa.table({"who": rows, "x": rows, "s": values}), schema)
+
+
 def tiny() -> tuple[Table, ...]:
     """Four to eight people: with two quasi-identifiers, all different, in pairs, with ties.
 

@@ -62,14 +62,11 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "Drop such a column, or replace it by what is needed of it.",
             SINGLING_OUT,
         )
-    method = run.release.method
-    origin = plugins.origin("methods", method) if method in plugins.names("methods") else "your own code"
-    if origin != plugins.HOME or _other_class(run):
-        origin = "your own code" if origin == plugins.HOME else origin
+    for called, origin in _foreign(run):
         yield _asking(
             "plug-in",
-            f"The method `{method}` is of {origin}: what it says of its safety nobody checked here.",
-            "Attack it with --algorithm-aware on a small table, and read undercover.testing.",
+            f"The {called} is of {origin}: what it says of its safety nobody checked here.",
+            "Attack it on a small table (undercover attack DIR --knows-algorithm), and hold it to undercover.testing.",
         )
     if run.randomness.get("source") == "seed":
         yield _asking(
@@ -77,6 +74,15 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "The run was seeded: whoever knows or guesses the seed can undo its random choices.",
             "Publish without a seed.",
         )
+
+
+def _foreign(run: Run) -> Iterator[tuple[str, str]]:
+    """Method and form where they are not built in, and whose they are."""
+    named = {"methods": run.release.method, "forms": run.release.form.name}
+    for kind, name in named.items():
+        origin = plugins.origin(kind, name) if name in plugins.names(kind) else "your own code"
+        if origin != plugins.HOME or (kind == "methods" and _other_class(run)):
+            yield f"{kind[:-1]} `{name}`", "your own code" if origin == plugins.HOME else origin
 
 
 def _other_class(run: Run) -> bool:

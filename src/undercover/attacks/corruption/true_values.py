@@ -165,7 +165,7 @@ class OrdinaryCorruption:
                 }
             sweep.append({"share": float(share), "attribute": attribute})
         guessing = {name: case.guessing(name)["mean"] for name in sensitive}
-        return OrdinaryCorruptionResult(n, guessing, tuple(sweep), run.rows, one_known)
+        return OrdinaryCorruptionResult(n, guessing, tuple(sweep), run.rows, one_known, STORY + case.by_rows)
 
 
 def full_corruption(

@@ -150,7 +150,7 @@ class PartialKnowledge:
             tuple(_at(p, identity, attribute, original.n_rows) for p in PROBABILITIES) for identity, attribute in sides
         )
         everybody, drawn = len(people) == original.n_rows, not case.reading.covers
-        told = case.reading.story if case.reading.permuted else ""
+        told = (case.reading.story if case.reading.permuted else "") + case.by_rows
         return PartialKnowledgeResult(known, len(people), everybody, drawn, case.baseline(), sweep, sweep_before, told)
 
 

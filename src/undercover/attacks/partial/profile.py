@@ -145,6 +145,11 @@ _Secret = tuple[Buckets, NDArray[np.int64], Law | None]
 Fit = tuple[NDArray[np.int64], dict[str, tuple[Floats, Floats]]]
 
 
+def _by_label(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Rows, label by label; numbers of one or two bytes are sorted by counting, many times as fast."""
+    return np.argsort(labels.astype(np.min_scalar_type(count)), kind="stable")
+
+
 class _Equal:
     """Every cell is a single value: rows are compared by keys."""
 
@@ -164,9 +169,9 @@ class _Equal:
             labels, count = np.zeros(len(self.columns[0].codes), dtype=np.int64), 1
         of_box, of_row = labels[: self.n_boxes], labels[self.n_boxes :]
         matches = np.bincount(of_box, self.boxes.weights, minlength=count).astype(np.int64)
-        members = np.argsort(of_box, kind="stable")
+        members = _by_label(of_box, count)
         offsets = np.concatenate([[0], np.cumsum(np.bincount(of_box, minlength=count))])
-        order = np.argsort(of_row, kind="stable")
+        order = _by_label(of_row, count)
         found = {}
         for name, (buckets, truth, law) in secrets.items():
             probability, hit = posteriors(law, offsets, members, buckets, of_row[order], truth[order])

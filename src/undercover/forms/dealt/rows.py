@@ -13,18 +13,19 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
 from undercover.forms.alike import as_read
 from undercover.forms.meaning import domain_values
-from undercover.model.groups import Groups, number
+from undercover.forms.written import Written, combine
+from undercover.model.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from undercover.forms.reading import Reading
-    from undercover.forms.written import Written
     from undercover.model.run import Run
     from undercover.model.table import Table
 
@@ -85,10 +86,9 @@ class Dealt:
         """
         keys = np.empty(len(people) + len(cells), dtype=np.int64)
         keys[: len(people)] = keys[len(people) + self.published] = self.groups
-        for j in range(people.shape[1]):
-            both = np.concatenate([people[:, j], cells[:, j]]) + 1
-            keys, _ = number(keys * (int(both.max()) + 1) + both)
-        fitting = np.bincount(keys[len(people) :], minlength=int(keys.max()) + 1)[keys[: len(people)]]
+        columns = [keys, *(np.concatenate([people[:, j], cells[:, j]]) + 1 for j in range(people.shape[1]))]
+        keys, count = combine([Written(codes, pa.nulls(int(codes.max()) + 1)) for codes in columns])
+        fitting = np.bincount(keys[len(people) :], minlength=count)[keys[: len(people)]]
         return np.asarray(fitting / self.sizes[self.groups])
 
     def columns_that_fit(self, cells: Rows, people: Rows, chosen: Rows) -> tuple[NDArray[np.uint16], Rows]:

@@ -21,7 +21,7 @@ from undercover.hierarchies.file import read_hierarchy
 from undercover.io.distance_file import read_distances
 from undercover.io.source import ReadOptions
 from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of

@@ -18,7 +18,7 @@ from undercover.hierarchies.file import hierarchy_text
 from undercover.io.distance_file import distances_text
 from undercover.io.plain import plain
 from undercover.io.spec.load import ROLES, WHO, schema_to_mapping
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.policy import STANDARD
 from undercover.model.run import Run

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from undercover.model.about import About, Example, Stop, Sweep
+from typing import Any
+
+from undercover.model.about import About, Example, Stop, Sweep, Wanted
 
 DONE = (
     "The rows were dealt at random into buckets in which the sensitive values differ. One table shows the "
@@ -10,10 +12,17 @@ DONE = (
     "each bucket. Which value of a bucket belongs to which person is not published."
 )
 
+
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """Quasi-identifiers stay as they are: only where people are alike in them as it is."""
+    return [{"l": l} for l in wanted.ls] if wanted.policy.found is None or wanted.alike >= wanted.k else []
+
+
 ABOUT = About(
     title="Anatomy",
     did=lambda release: DONE,
     sweeps=(Sweep("Anatomy", "l", (2, 4, 8)),),
+    candidates=candidates,
     tour=(Stop("anatomy-l8", "Anatomy l=8", {"l": 8}, ahead=1),),
     examples=(Example({"l": 2}, "safe"), Example({"l": 3}, "safe"), Example({"l": 100}, "unreachable")),
 )

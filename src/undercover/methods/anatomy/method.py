@@ -26,7 +26,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import InternalError
-from undercover.guarantees.l_diversity import l_claims
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -35,6 +34,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import l_claims
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
 from undercover.steps.dealing.rounds import in_rounds
 from undercover.steps.recoding import require_free_names, sensitive_table

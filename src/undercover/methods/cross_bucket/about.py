@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from undercover.model.about import About, Example, Stop, Sweep
+from typing import Any
+
+from undercover.model.about import About, Example, Stop, Sweep, Wanted
 from undercover.model.release import Release
 
 DONE = (
@@ -34,6 +36,12 @@ def did(release: Release) -> str:
     return " ".join(filter(None, [_VARIANTS.get(variant), dealt, DONE]))
 
 
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """Boxes of k rows, and buckets that hide the value; dealt at random where values of others are known."""
+    beside = {"robust": True} if wanted.policy.known_values else {}
+    return [{"k": wanted.k, "l": l, **beside} for l in wanted.ls]
+
+
 ABOUT = About(
     title="Cross-bucket generalization",
     did=did,
@@ -41,6 +49,7 @@ ABOUT = About(
         Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),
         Sweep("Cross-bucket of the paper, k=5", "l", (2, 4, 8), {"k": 5, "variant": "paper"}),
     ),
+    candidates=candidates,
     tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=2),),
     examples=(
         Example({"k": 2, "l": 2}, "safe"),

@@ -183,6 +183,7 @@ ABOUT = About(
     stages=searched,
     pictures=(Drawing("lattice", lattice_facts, lambda facts: [lattice_chart(facts)]),),
     sweeps=(Sweep("Incognito", "k", (5, 10, 20)),),
+    candidates=lambda wanted: [{"k": k, "suppression": 0.01} for k in wanted.ks[::2]],
     tour=(
         Stop("incognito-k10", "Incognito k=10", {"k": 10}, hierarchies=True, ahead=1),
         Stop(

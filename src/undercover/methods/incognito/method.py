@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.guarantees.k_anonymity import k_claims
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -31,6 +30,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import k_claims
 from undercover.steps.cutting.checks import Asked, Distance, Diversity, require_rows, require_whole_table
 from undercover.steps.lattice.choice import (
     Choice,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from undercover.model.about import About, Example, Stop, Sweep
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from undercover.model.about import About, Example, Stop, Sweep, Wanted
 
 DONE = (
     "The table was cut in two along one quasi-identifier after another for as long as both halves kept the promise. "
@@ -10,11 +14,34 @@ DONE = (
     "the class. Sensitive values were not changed."
 )
 
+
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """k alone, which tells nothing to somebody who knows the method; with l or t beside it where that is no condition.
+
+    l need not be whole: no value is more than its inverse of a class.
+    """
+    least, *more = ({"k": k} for k in wanted.ks)
+    if not wanted.unsafe:
+        return [least, *more]
+    diverse = [{**least, "l": l} for l in (wanted.barely_diverse, *wanted.ls) if l is not None]
+    t = (
+        0.0 if wanted.closeness is None else floor(wanted.closeness * 100 - Fraction(1, 10)) / 100
+    )  # below it, not at it
+    close = [{**least, "t": t}, {**least, "t": t / 2}] if t > 0 else []
+    return [least, *diverse[:1], *close[:1], *more, *diverse[1:], *close[1:]]
+
+
 ABOUT = About(
     title="Mondrian",
     did=lambda release: DONE,
     attacks=("minimality",),
-    sweeps=(Sweep("Mondrian", "k", (5, 10, 20)), Sweep("Mondrian, k=5", "l", (2, 4, 8), {"k": 5})),
+    sweeps=(
+        Sweep("Mondrian", "k", (5, 10, 20)),
+        Sweep("Mondrian, k=5", "l", (2, 4, 8), {"k": 5}),
+        Sweep("Mondrian distinct, k=5", "l", (2, 4, 8), {"k": 5, "diversity": "distinct"}, distinct=True),
+        Sweep("Mondrian t-close, k=5", "t", (0.4, 0.2, 0.1), {"k": 5}),
+    ),
+    candidates=candidates,
     tour=(
         Stop("mondrian-k10", "Mondrian k=10", {"k": 10}),
         Stop("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", {"k": 10}, hierarchies=True, ahead=2),

@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import Annotated, ClassVar
 
 from undercover.errors import ParameterError
-from undercover.guarantees.k_anonymity import k_claims
 from undercover.methods.mondrian.following import Node, follow
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
@@ -29,6 +28,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import k_claims
 from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
 from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition

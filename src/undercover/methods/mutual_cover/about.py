@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.methods.mutual_cover.tables import USUAL_GAP
-from undercover.model.about import About, Drawing, Example, Stop, Sweep
+from undercover.model.about import About, Drawing, Example, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -284,6 +284,15 @@ def _ends(figures: Mapping[str, Any]) -> dict[str, float]:
     return {"mean": float(figures["mean"]), "max": float(figures["max"])}
 
 
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """Whoever is told the groups finds a row among l, so l hides the row as well, and delta what he is not told.
+
+    Groups are dealt at random where values of others are known.
+    """
+    l, beside = wanted.l_and_k, {"robust": True} if wanted.policy.known_values else {}
+    return [] if l is None else [{"delta": f"1/{wanted.k}", "l": l, **beside}, {"l": l, "variant": "groups", **beside}]
+
+
 ABOUT = About(
     title="Mutual cover",
     did=did,
@@ -301,6 +310,7 @@ ABOUT = About(
         Sweep("Mutual cover", "l", (2, 4, 8), {"delta": "1/5"}),
         Sweep("Mutual cover, the paper's", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10, "variant": "paper"}),
     ),
+    candidates=candidates,
     tour=(Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=1),),
     examples=(
         Example({"delta": "1/2", "l": 2}, "safe"),

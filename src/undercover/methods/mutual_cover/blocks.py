@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.methods.mutual_cover import kernels
-from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, TREE, ValueDistance
+from undercover.model.distance.between import FLAT, MATRIX, NUMERIC, TREE, ValueDistance
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer]

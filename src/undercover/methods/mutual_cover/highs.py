@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import InternalError
 from undercover.methods.mutual_cover.blocks import costs
-from undercover.model.value_distance import ValueDistance
+from undercover.model.distance.between import ValueDistance
 
 _ITERATIONS = 300
 _TOLERANCE = 1e-10

@@ -29,9 +29,9 @@ from undercover.forms.case import Case
 from undercover.forms.reading import Reading
 from undercover.forms.written import written
 from undercover.methods.mutual_cover.kernels import Tables
+from undercover.model.distance.between import FLAT, MATRIX, NUMERIC, ValueDistance
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
-from undercover.model.value_distance import FLAT, MATRIX, NUMERIC, ValueDistance
 from undercover.model.verdict import Exposure
 from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import AtLeast, check

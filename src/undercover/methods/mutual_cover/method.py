@@ -28,11 +28,11 @@ from undercover.guarantees.owner_cover import OwnerCover
 from undercover.methods.mutual_cover import paper, safe
 from undercover.methods.mutual_cover.draw import Unchanged
 from undercover.methods.mutual_cover.tables import Tables
+from undercover.model.distance.between import Columns
 from undercover.model.groups import Seen
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
-from undercover.model.value_distance import Columns
 from undercover.parameters import EXACT, AtLeast, Within, check
 from undercover.randomness import Randomness
 

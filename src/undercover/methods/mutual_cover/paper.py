@@ -16,7 +16,7 @@ Deviations:
 - Rows are shuffled unless ``keep_order`` is given: with a known input order row i is person i.
 - ``partition="guided"`` takes the groups of the streamliner (:mod:`undercover.steps.dealing.groups`) in place of
   Algorithm 2: who is with whom then tells nothing of whose a value is, and values move further.
-- Distances may be the holder's own, column by column (:class:`undercover.model.distances.Distances`).
+- Distances may be the holder's own, column by column (:class:`undercover.model.distance.declared.Distances`).
 
 delta bounds a *share*, not the probability of being found, and what is published is not the tables but one draw from
 them. The report gives what the paper does not: the share after unchanged rows were changed, and how surely somebody is
@@ -37,6 +37,7 @@ from undercover.exact import exact
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
 from undercover.methods.mutual_cover.effect import effect, require_change, warnings
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
+from undercover.model.distance.between import Columns
 from undercover.model.form import Drawn
 from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
@@ -44,7 +45,6 @@ from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
 from undercover.model.schema import Role
 from undercover.model.table import Table
-from undercover.model.value_distance import Columns
 from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition

@@ -48,10 +48,10 @@ from undercover.errors import ParameterError, UnreachableError, unknown
 from undercover.methods.mutual_cover import kernels
 from undercover.methods.mutual_cover.blocks import MOST_VALUES, solve_in_blocks
 from undercover.methods.mutual_cover.highs import table_by_highs
+from undercover.model.distance.between import Columns, ValueDistance
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
-from undercover.model.value_distance import Columns, ValueDistance
 
 Tables = Literal["optimal", "uniform"]
 

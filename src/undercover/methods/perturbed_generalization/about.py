@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from undercover.model.about import About, Example, Stop, Sweep, asked
+from undercover.model.about import About, Example, Stop, Sweep, Wanted, asked
 from undercover.model.finding import shown
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -45,12 +45,18 @@ def stages(run: Run) -> list[tuple[str, str]]:
     return [] if p is None else [("Perturbed", f"Every published sensitive value was kept with probability {p:g}.")]
 
 
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """Cells of k people hide the row; of its value so much is kept as the policy allows, tried from much to little."""
+    return [{"k": wanted.k, "p": p} for p in ("9/10", "3/5", "3/10")] if len(wanted.shares) == 1 else []
+
+
 ABOUT = About(
     title="Perturbed generalization",
     did=did,
     main=main,
     stages=stages,
     sweeps=(Sweep("Perturbed generalization", "p", (0.15, 0.3, 0.45), {"k": 6}),),
+    candidates=candidates,
     tour=(Stop("perturbed-k6-rho", "Perturbed, 0.2 to 0.45", {"k": 6, "rho": (0.2, 0.45), "skew": 0.1}, ahead=1),),
     examples=(
         Example({"k": 2, "p": "3/5"}, "safe"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from undercover.model.about import About, Example, Stop, Sweep
+from typing import Any
+
+from undercover.model.about import About, Example, Stop, Sweep, Wanted
 from undercover.model.release import Release
 
 DONE = (
@@ -32,6 +34,12 @@ def did(release: Release) -> str:
     return " ".join(filter(None, [DONE, _ALGORITHMS.get(str(release.parameters.get("algorithm")))]))
 
 
+def candidates(wanted: Wanted) -> list[dict[str, Any]]:
+    """Groups have l rows, so l hides the row as well; near rows together unless known values would then tell others."""
+    ways = ("wrap",) if wanted.policy.known_values else ("classes", "wrap")
+    return [] if wanted.l_and_k is None else [{"l": wanted.l_and_k, "algorithm": way} for way in ways]
+
+
 ABOUT = About(
     title="Privacy streamliner",
     did=did,
@@ -40,6 +48,7 @@ ABOUT = About(
         Sweep("Streamliner guided", "l", (2, 4, 8), {"algorithm": "guided"}),
         Sweep("Streamliner classes", "l", (2, 4, 8), {"algorithm": "classes"}),
     ),
+    candidates=candidates,
     tour=(
         Stop("streamliner-l8", "Streamliner l=8", {"l": 8}, ahead=1),
         Stop(

@@ -27,7 +27,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from undercover.guarantees.l_diversity import l_claims
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -35,6 +34,7 @@ from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.steps.claims import l_claims
 from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of

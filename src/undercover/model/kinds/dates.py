@@ -52,6 +52,7 @@ FORMATS = (
 _FIRST_YEAR, _LAST_YEAR = 1800, 2199  # of YYYYMMDD: other numbers of eight digits are numbers
 _SHORT_YEAR = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d\d){_TIME}", re.IGNORECASE)
 _SHAPE = re.compile(rf"(\d{{4}}([./-])\d{{1,2}}\2\d{{1,2}}|\d{{1,2}}([./-])\d{{1,2}}\3\d{{4}}){_TIME}", re.IGNORECASE)
+_LONGEST = 80  # characters of a date with everything there can be to it
 _SAMPLE = 50  # values by which formats are left out that fit none
 _MOSTLY = 0.5  # share of the distinct values from which on a column is meant to be dates
 
@@ -81,7 +82,7 @@ def read_date(text: str, form: str) -> datetime | None:
     >>> read_date("3. März 2020, 14:05", "DD Mon YYYY"), read_date("31.02.2020", "DD.MM.YYYY")
     (datetime.datetime(2020, 3, 3, 14, 5), None)
     """
-    found = _PATTERNS[form].fullmatch(text.strip())
+    found = _PATTERNS[form].fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if found is None:
         return None
     part = found.groupdict()
@@ -144,12 +145,12 @@ def _unclear(texts: Sequence[str]) -> str:
 
 def _shaped(text: str) -> bool:
     """Whether a text is a date, or would be one in another calendar."""
-    text = text.strip()
+    text = text.strip() if len(text) <= _LONGEST else ""
     return bool(_SHAPE.fullmatch(text)) or any(read_date(text, form) for form in _NAMED) or _short_year(text)
 
 
 def _short_year(text: str) -> bool:
-    found = _SHORT_YEAR.fullmatch(text.strip())
+    found = _SHORT_YEAR.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if found is None:
         return False
     one, two, three = int(found[1]), int(found[3]), int(found[4])

@@ -44,6 +44,7 @@ _CODES = [
         r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}",
     )
 ]
+_LONGEST = 80  # characters of a band
 _SAMPLE = 50  # values by which a column is left alone that has nothing of the kind
 _TIMES = {"k": 1_000, "m": 1_000_000}
 
@@ -70,7 +71,7 @@ def is_no_answer(text: str) -> bool:
     >>> is_no_answer("Don't know"), is_no_answer("?"), is_no_answer("20-29")
     (True, True, False)
     """
-    return _NO_ANSWER.fullmatch(text.strip().lower().replace("’", "'")) is not None
+    return len(text) <= _LONGEST and _NO_ANSWER.fullmatch(text.strip().lower().replace("’", "'")) is not None
 
 
 def are_codes(texts: Sequence[str]) -> bool:
@@ -107,6 +108,8 @@ def _bands(texts: Sequence[str]) -> tuple[str, ...] | None:
 
 def _band(text: str) -> tuple[float, float, str] | None:
     """Where a band begins and ends, and how it is written."""
+    if len(text) > _LONGEST:
+        return None
     plain = re.sub(r"[$€£¥]", "", re.sub(r"(?<=\d)[,' ](?=\d{3}(?!\d))", "", text.strip().lower()))
     for pattern, way in _WAYS:
         found = pattern.fullmatch(plain.strip())

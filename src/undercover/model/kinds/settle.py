@@ -46,6 +46,8 @@ def settled(data: pa.Table, schema: Schema) -> Schema:
         settings, column = schema.column(name), data.column(name)
         if settings.found and settings.kind == "ordinal" and not _within(column, settings):
             settings = columns[name] = forgotten(settings)
+        if settings.kind == "date" and settings.format is None and (form := find(column).format):
+            columns[name] = replace(settings, format=form)
         if settings.kind or settings.hierarchy or settings.domain or settings.distance:
             continue
         found = _ordered(column) if pa.types.is_dictionary(column.type) and column.type.ordered else Found()

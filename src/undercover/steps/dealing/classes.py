@@ -145,7 +145,7 @@ def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fract
     orders = [list(permutations(range(classes))) for _, _, classes in layout.zones]
     share = Fraction(1, len(ranks) * prod(map(len, deals)) * prod(map(len, orders)))
     joined: dict[tuple[int, bytes], list[NDArray[np.int64]]] = {}
-    found: dict[tuple[int, ...], int] = {}
+    dealings: dict[tuple[tuple[int, bytes], ...], int] = {}  # how often the same rows come to lie in the same zones
     home = np.empty(table.n_rows, dtype=np.int64)
     for chosen in product(*deals):
         for part, dealt in zip(parts, chosen, strict=True):
@@ -159,9 +159,12 @@ def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fract
                 if zone not in joined:
                     lines = rows[start:end].reshape(classes, -1)
                     joined[zone] = [near.groups(lines, np.array(turns)) for turns in orders[number]]
-            for made in product(*(joined[zone] for zone in key)):
-                labels = _labels(made, table.n_rows)
-                found[labels] = found.get(labels, 0) + 1
+            dealings[tuple(key)] = dealings.get(tuple(key), 0) + 1
+    found: dict[tuple[int, ...], int] = {}
+    for zones, times in dealings.items():
+        for made in product(*(joined[zone] for zone in zones)):
+            labels = _labels(made, table.n_rows)
+            found[labels] = found.get(labels, 0) + times
     for labels, times in found.items():
         yield share * times, np.array(labels, dtype=np.int32)
 
@@ -202,7 +205,9 @@ class _Near:
         from undercover.steps.dealing.class_kernels import join_cells
 
         ends = np.append(starts, rows.shape[1])
-        edges = np.linspace(0, len(starts), 8 * self.threads + 1 if self.threads > 1 else 2).astype(np.int64)
+        if self.threads == 1:
+            return bool(join_cells(rows, ends, turns, anew, self.places))
+        edges = np.linspace(0, len(starts), 8 * self.threads + 1).astype(np.int64)
         parts = [ends[low : high + 1] for low, high in pairwise(edges)]
         return any(in_threads(lambda cells: join_cells(rows, cells, turns, anew, self.places), parts, self.threads))
 

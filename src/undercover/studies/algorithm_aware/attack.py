@@ -277,11 +277,13 @@ class _Drawn:
 
 
 def _weighed(listed: Listed, bases: dict[Any, Base]) -> Evidence:
-    """The exact weights of everything listed."""
+    """The exact weights of everything listed, as multiples of one small probability."""
     evidence = Evidence()
+    least = math.lcm(*{chance.denominator for chances in listed.values() for chance in chances.values()})
     for assignment, chances in listed.items():
         for release, chance in chances.items():
-            evidence.add(GROUPS, (), _base(release, bases), assignment, chance)
+            weight = chance.numerator * (least // chance.denominator)
+            evidence.add(GROUPS, (), _base(release, bases), assignment, weight)
     return evidence
 
 
@@ -304,11 +306,9 @@ def _leaking(figures: Iterable[Figure], doubt: float) -> Iterable[Figure]:
 def _highest(figures: list[Figure], doubt: float, *, exact: bool) -> list[Figure]:
     """A few that the highest posterior is among."""
     if exact:
-        return (
-            sorted(figures, key=lambda one: (-one.posterior, one.alone, one.row))[:1]
-            + sorted(figures, key=lambda one: -abs(one.posterior - one.alone))[:1]
-        )
-    return sorted(figures, key=lambda one: -chernoff(one.posterior, one.total, doubt)[0])[:1]
+        surest = min(figures, key=lambda one: (-one.posterior, one.alone, one.row))
+        return [surest, max(figures, key=lambda one: abs(one.posterior - one.alone))]
+    return [max(figures, key=lambda one: chernoff(one.posterior, one.total, doubt)[0])] if figures else []
 
 
 def _told(table: Table, doubt: float) -> Any:

@@ -24,7 +24,7 @@ Assignment = tuple[int, ...]
 """The sensitive code of every person."""
 Known = tuple[tuple[int, int], ...]
 """People whose values the adversary knows, with these values."""
-Weights = Mapping[Assignment, Any]
+Weights = Mapping[Assignment, int]
 Alone = Mapping[tuple[int, int], Fraction]
 """What a release says alone: the probability of (person, value); those that are missing are impossible."""
 
@@ -214,7 +214,7 @@ class Figure:
     known: Known
     posterior: Fraction
     alone: Fraction
-    total: Any  # what the posterior rests on: a probability, or a number of draws
+    total: int  # what the posterior rests on: a number of draws, or where it is exact the weight of all there is
     base: Base
 
     def divergence(self) -> float:
@@ -229,16 +229,17 @@ class Evidence:
     weights: dict[str, dict[Hashable, dict[Base, Counter[Assignment]]]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(lambda: defaultdict(Counter)))
     )
+    _alone: dict[tuple[Base, Known], Alone] = field(default_factory=dict)
 
-    def add(self, channel: str, seen: Hashable, base: Base, assignment: Assignment, weight: Any = 1) -> None:
+    def alone(self, base: Base, known: Known = ()) -> Alone:
+        """What a base says, worked out once however often it is seen."""
+        if (base, known) not in self._alone:
+            self._alone[base, known] = base.alone(known)
+        return self._alone[base, known]
+
+    def add(self, channel: str, seen: Hashable, base: Base, assignment: Assignment, weight: int = 1) -> None:
         """Something was seen."""
         self.weights[channel][seen][base][assignment] += weight
-
-    def total(self, channel: str) -> Any:
-        """The weight of everything seen in a channel."""
-        return sum(
-            weight for seen in self.weights[channel].values() for found in seen.values() for weight in found.values()
-        )
 
     def figures(self, known: int = 0, least: int = 0) -> Iterator[Figure]:
         """Every figure of every channel, for somebody who knows up to so many other values.
@@ -248,64 +249,61 @@ class Evidence:
         for channel, observations in self.weights.items():
             for bases in observations.values():
                 for base, weights in bases.items():
-                    yield from _figures(channel, base, weights, known, least)
+                    yield from self._figures(channel, base, weights, known, least)
 
     def pooled(self) -> Iterator[Figure]:
         """What was seen in several releases, put together."""
         for channel, observations in self.weights.items():
             for bases in observations.values():
                 if len(bases) > 1:
-                    yield from _pooled(channel, bases)
+                    yield from self._pooled(channel, bases)
 
+    def _figures(self, channel: str, base: Base, weights: Weights, most: int, least: int) -> Iterator[Figure]:
+        n_people = len(next(iter(weights)))
+        for count in range(most + 1):
+            for whom in combinations(range(n_people), count):
+                by_known: dict[Known, dict[Assignment, Any]] = defaultdict(dict)
+                for assignment, weight in weights.items():
+                    by_known[tuple((row, assignment[row]) for row in whom)][assignment] = weight
+                for known, fitting in by_known.items():
+                    if least and sum(fitting.values()) < least:
+                        continue
+                    yield from self._conditional(channel, base, fitting, known, n_people)
 
-def _figures(channel: str, base: Base, weights: Weights, most: int, least: int) -> Iterator[Figure]:
-    n_people = len(next(iter(weights)))
-    for count in range(most + 1):
-        for whom in combinations(range(n_people), count):
-            by_known: dict[Known, dict[Assignment, Any]] = defaultdict(dict)
-            for assignment, weight in weights.items():
-                by_known[tuple((row, assignment[row]) for row in whom)][assignment] = weight
-            for known, fitting in by_known.items():
-                if least and sum(fitting.values()) < least:
-                    continue
-                yield from _conditional(channel, base, fitting, known, n_people)
-
-
-def _conditional(channel: str, base: Base, weights: Weights, known: Known, n_people: int) -> Iterator[Figure]:
-    total = sum(weights.values())
-    shares: Counter[tuple[int, int]] = Counter()
-    for assignment, weight in weights.items():
-        for person in enumerate(assignment):
-            shares[person] += weight
-    values = sorted({value for assignment in weights for value in assignment})
-    known_rows, alone = {row for row, _ in known}, base.alone(known)
-    for row in range(n_people):
-        for value in values if row not in known_rows else ():
-            share, expected = shares[row, value], alone.get((row, value), Fraction(0))
-            if expected or share:
-                yield Figure(channel, row, value, known, Fraction(share) / Fraction(total), expected, total, base)
-
-
-def _pooled(channel: str, bases: Mapping[Base, Weights]) -> Iterator[Figure]:
-    """The same seen with different groups: rarer leaks show once it is put together.
-
-    Draws are independent given the groups, so Chernoff's bound holds with the average of what each says alone.
-    """
-    shares: Counter[tuple[int, int]] = Counter()
-    for weights in bases.values():
+    def _conditional(self, channel: str, base: Base, weights: Weights, known: Known, n_people: int) -> Iterator[Figure]:
+        total = sum(weights.values())
+        shares: Counter[tuple[int, int]] = Counter()
         for assignment, weight in weights.items():
             for person in enumerate(assignment):
                 shares[person] += weight
-    expected: Counter[tuple[int, int]] = Counter()
-    total = 0
-    for base, weights in bases.items():
-        weight = sum(weights.values())
-        total += weight
-        for person, chance in base.alone(()).items():
-            expected[person] += weight * chance  # type: ignore[assignment]
-    for (row, value), share in shares.items():
-        alone = Fraction(expected[row, value]) / total
-        yield Figure(channel, row, value, (), Fraction(share) / total, alone, total, next(iter(bases)))
+        values = sorted({value for assignment in weights for value in assignment})
+        known_rows, alone = {row for row, _ in known}, self.alone(base, known)
+        for row in range(n_people):
+            for value in values if row not in known_rows else ():
+                share, expected = shares[row, value], alone.get((row, value), Fraction(0))
+                if expected or share:
+                    yield Figure(channel, row, value, known, Fraction(share, total), expected, total, base)
+
+    def _pooled(self, channel: str, bases: Mapping[Base, Weights]) -> Iterator[Figure]:
+        """The same seen with different groups: rarer leaks show once it is put together.
+
+        Draws are independent given the groups, so Chernoff's bound holds with the average of what each says alone.
+        """
+        shares: Counter[tuple[int, int]] = Counter()
+        for weights in bases.values():
+            for assignment, weight in weights.items():
+                for person in enumerate(assignment):
+                    shares[person] += weight
+        said = [(self.alone(base), sum(weights.values())) for base, weights in bases.items()]
+        total = sum(weight for _, weight in said)
+        least = math.lcm(*{chance.denominator for found, _ in said for chance in found.values()})
+        expected: Counter[tuple[int, int]] = Counter()  # in parts of this size
+        for found, weight in said:
+            for person, chance in found.items():
+                expected[person] += weight * chance.numerator * (least // chance.denominator)
+        for (row, value), share in shares.items():
+            alone = Fraction(expected[row, value], least * total)
+            yield Figure(channel, row, value, (), Fraction(share, total), alone, total, next(iter(bases)))
 
 
 def relative_entropy(seen: float, expected: float) -> float:

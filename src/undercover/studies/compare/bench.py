@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,6 +31,7 @@ from undercover.forms.estimates import Estimates, estimates_of_rows
 from undercover.forms.loss import losses
 from undercover.io.source import Input
 from undercover.model.about import about_of
+from undercover.model.policy import STANDARD, Policy
 from undercover.model.protocols import Progress
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -38,6 +39,8 @@ from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
 from undercover.studies.compare.plan import Planned
+from undercover.studies.recommend.purpose import neighbours, nothing_kept, purpose_of
+from undercover.studies.recommend.search import share_over
 from undercover.utility.classification import Classification
 from undercover.utility.kept import distances_of
 from undercover.utility.queries.counts import QueryError
@@ -67,6 +70,7 @@ class Bench:
     table: Table  # the same, encoded
     queries: int = 100  # COUNT about each set of columns, and half as many SUM queries altogether
     seed: int = 0  # of the methods and the queries
+    policy: Policy = STANDARD  # what may happen to people
 
     def prepare(self, planned: Sequence[Planned], progress: Progress) -> None:
         """Try every method on a few rows, so that what is compiled once is not timed."""
@@ -93,7 +97,12 @@ class Bench:
             found["guessing.attribute.mean"] = max(float((share**2).sum()) for share in shares)
             found["guessing.attribute.worst"] = max(float(share.max()) for share in shares)
             _add(found, "classification", self._references)
+        _add(found, "nothing", lambda: {"nothing.pairwise": self._nothing()})
         return found
+
+    def _nothing(self) -> float:
+        """The distance of pairs where every quasi-identifier is ``*``: what there is to lose."""
+        return purpose_of("looking", self.schema).on(self.table)(nothing_kept(self.table))
 
     def release(self, method: str, parameters: Mapping[str, Any]) -> Figures:
         """Make one release and measure it."""
@@ -111,10 +120,20 @@ class Bench:
             found["cost.memory"] = grown
         self._attack(made, found)
         self._measure(made, found)
-        return found
+        return found | self._judged(made)
 
     def _published(self, method: str, parameters: Mapping[str, Any]) -> Run:
         return publish(self.given, self.schema, make("methods", method, parameters), seed=self.seed)
+
+    def _judged(self, made: Run) -> Figures:
+        """The verdict over such a release, were it drawn anew: without what is said of the seed of this one."""
+        verdict = replace(made, randomness={"source": "os"}, policy=self.policy).verdict
+        return {
+            "verdict": verdict.title,
+            "verdict.over": share_over(verdict, len(made.rows)),
+            "verdict.asks": len(verdict.weighing("ask")),
+            "verdict.reasons": [reason.text for reason in verdict.ordered()],
+        }
 
     def _attack(self, made: Run, found: Figures) -> None:
         case, known = Case(self.table, made.release, made), _known(self.schema, made)
@@ -234,17 +253,6 @@ class Bench:
         if not self.schema.sensitive:
             raise SchemaError(f"{purpose}, and there is none.")
         return self.schema.sensitive
-
-
-def neighbours(names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Sets of one, two and three columns, as many of each as there are columns; every column is in equally many."""
-    count = len(names)
-    around = (
-        tuple(sorted((start + step) % count for step in range(size)))
-        for size in range(1, min(3, count) + 1)
-        for start in range(count)
-    )
-    return tuple(tuple(names[place] for place in places) for places in dict.fromkeys(around))
 
 
 def _add(found: Figures, measure: str, call: Callable[[], Figures]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
@@ -18,21 +19,24 @@ from undercover import plugins
 from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
 from undercover.io.source import read
+from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.pages.compare import compare_html
 from undercover.parameters import make
 from undercover.studies.compare.bench import WHY, Bench
+from undercover.studies.compare.choice import policy_identity, recommended
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.folder import Finished, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
+from undercover.verbs.judge import check_policy
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
-MEASURES = 1  # raised whenever a release would be measured differently: older figures are then not used again
+MEASURES = 2  # raised whenever a release would be measured differently: older figures are then not used again
 INFORMED = "informed"
 ATTACKS = ("linkage", "partial-linkage", INFORMED)
 
@@ -62,14 +66,16 @@ def compare(
     own: tuple[str, Mapping[str, Any]] | None = None,
     queries: int = 100,
     seed: int = 0,
+    policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     fresh: bool = False,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Publish a table by every method, attack and measure each release, and write the comparison.
 
     Nothing that is made is kept: the releases are drawn with a seed and are not for publication. An interrupted
-    comparison in ``out`` is continued. ``own`` is a further method with its parameters, such as that of a spec. Returns
-    the content of ``compare.json``.
+    comparison in ``out`` is continued. ``own`` is a further method with its parameters, such as that of a spec, and
+    ``policy`` what may happen to people, which marks the releases that satisfy it. Returns the content of
+    ``compare.json``.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -78,7 +84,8 @@ def compare(
             )
     given = read(data)
     progress("encoding", 0.0)
-    bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed)
+    bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed, policy_of(policy))
+    check_policy(bench.policy, bench.table, asked=policy is not None)
     wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
@@ -115,7 +122,12 @@ def _experiment(bench: Bench, planned: Sequence[Planned]) -> Experiment:
         plots=lambda rows: [],
         claims=[],
         prepare=partial(bench.prepare, planned),
-        settings={"queries": bench.queries, "seed": bench.seed, "trees": find_spec("sklearn") is not None},
+        settings={
+            "queries": bench.queries,
+            "seed": bench.seed,
+            "trees": find_spec("sklearn") is not None,
+            "policy": policy_identity(bench.policy),
+        },
         private=True,
     )
 
@@ -155,6 +167,8 @@ def _results(
         **known,
         "releases": releases,
         "frontiers": frontiers(releases, known["guessing"]),
+        "policy": bench.policy.to_dict(),
+        "recommended": recommended(releases, finished[0].values.get("nothing.pairwise"), bench.policy),
         "refused": refused,
         "counts": {
             "releases": len(releases),
@@ -178,6 +192,11 @@ def release_entry(planned: Planned, algorithm_safe: bool, found: Mapping[str, An
         "value": planned.value,
         "parameters": dict(planned.parameters),
         "algorithm_safe": algorithm_safe,
+        "verdict": found["verdict"],
+        "satisfies": found["verdict.over"] == 0,
+        "over": found["verdict.over"],
+        "asks": found["verdict.asks"],
+        "reasons": found["verdict.reasons"],
         "privacy": {
             "identity": _strongest(found, "identity"),
             "attribute": _strongest(found, "attribute"),
@@ -226,7 +245,9 @@ def frontiers(releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any]
                 "series": release["series"],
                 "value": str(release["value"]),
                 "risk": risk,
+                "worst": _at(release, (*_AXES[privacy][:-1], "worst")),
                 "cost": cost,
+                "satisfies": release["satisfies"],
             }
             for release in releases
             if (risk := _at(release, _AXES[privacy])) is not None and (cost := _at(release, _AXES[utility])) is not None
@@ -268,6 +289,7 @@ CSV_COLUMNS = {
     "parameter": ("parameter",),
     "value": ("value",),
     "algorithm_safe": ("algorithm_safe",),
+    "verdict": ("verdict",),
     "identity_attack": ("privacy", "identity", "attack"),
     "identity_mean": ("privacy", "identity", "mean"),
     "identity_worst": ("privacy", "identity", "worst"),

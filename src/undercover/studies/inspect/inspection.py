@@ -11,7 +11,7 @@ What is returned speaks about the original table and is for the holder, not for 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.model.figures import number, span
+from undercover.model.kinds.settle import find
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
@@ -195,12 +196,24 @@ def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction
         journalist=risk(sizes, population_fraction) if known else None,
         population_fraction=population_fraction,
         repeated=repeated,
-        warnings=_warnings(columns, repeated, data.num_rows, unit),
+        warnings=(*_warnings(columns, repeated, data.num_rows, unit), *_unclear_dates(columns, coded, schema)),
         declared=schema is not None,
         questions=questions(columns, coded, list(known.values()), schema),
         everything=everything(columns, coded),
         unit=unit,
     )
+
+
+def _unclear_dates(columns: Sequence[ColumnReport], coded: Mapping[str, Values], schema: Schema | None) -> list[str]:
+    """Quasi-identifiers that are dates of a format nobody can tell; no value of theirs is shown."""
+    said = schema.columns if schema else {}
+    told = {name for name, one in said.items() if one.format or one.hierarchy or one.kind not in (None, "date")}
+    return [
+        f"`{column.name}` holds dates, and their format is not certain: publishing will ask. Write them alike, with "
+        f'years of four digits, or say format = "DD/MM/YYYY" under [columns.{column.name}] of the spec.'
+        for column in columns
+        if column.role == "quasi-identifier" and column.name not in told and find(coded[column.name].values).problem
+    ]
 
 
 def _check(data: pa.Table, schema: Schema | None, population_fraction: float) -> None:

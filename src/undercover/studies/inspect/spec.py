@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import os
 import textwrap
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from undercover import plugins
-from undercover.errors import OutputError
-from undercover.io.spec.write import quoted
+from undercover.errors import OutputError, UndercoverError
+from undercover.io.plain import plain
+from undercover.io.source import read
+from undercover.io.spec.load import resolve, spec_from_mapping
+from undercover.io.spec.write import quoted, written
 from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.questions import QUESTION
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
+from undercover.studies.recommend.recommend import recommend
 
 K = 5
 L = 3
+SECONDS = 10.0  # to search for a method
 
 
-def write_spec(inspection: Inspection, path: str | os.PathLike[str] | None = None, *, force: bool = False) -> str:
-    """Write a spec with the suggested roles and the reason for each as a comment; without a path, only return it."""
-    text = "\n".join([*_data(inspection), "", *_roles(inspection), "", *_columns(inspection), *_method(inspection), ""])
+def write_spec(
+    inspection: Inspection, path: str | os.PathLike[str] | None = None, *, force: bool = False, data: Any = None
+) -> str:
+    """Write a spec with the suggested roles and the reason for each as a comment; without a path, only return it.
+
+    With the ``data`` that was inspected, the method is the one that :func:`undercover.recommend` chooses in a few
+    seconds; without, it is one to start from.
+    """
+    parts = [*_data(inspection), "", *_roles(inspection), "", *_columns(inspection)]
+    chosen = _method(inspection) if data is None else _recommended(inspection, "\n".join(parts), data)
+    text = "\n".join([*parts, *chosen, *_BEYOND, ""])
     if path is not None:
         try:
             with Path(path).open("w" if force else "x", encoding="utf-8", newline="\n") as file:
@@ -144,15 +159,37 @@ def _method(inspection: Inspection) -> list[str]:
         lines.append(f"l = {L}  # no sensitive value is more than 1/{L} of a group")
     elif protected:
         lines += [f"# l = {L}  # {_eligibility(c, inspection)}" for c in protected if _largest_l(c, inspection) < L]
-    lines += [
-        '# diversity = "distinct"      # frequency (default) | distinct | entropy | recursive',
-        "",
-        "# What must hold beyond the method's own claim:",
-        "# [[require]]",
-        '# name = "k-anonymity"',
-        "# k = 5",
-    ]
-    return lines
+    return [*lines, '# diversity = "distinct"      # frequency (default) | distinct | entropy | recursive']
+
+
+def _recommended(inspection: Inspection, spec: str, data: Any) -> list[str]:
+    """The method that is recommended for what a spec says of a table; one to start from where none is, and why."""
+    try:
+        said = spec_from_mapping(tomllib.loads(spec))
+        given = read(data, options=said.options)
+        found = recommend(
+            given, resolve(said, given.data), policy=said.policy, options=said.options, time=SECONDS, patient=False
+        )
+    except UndercoverError as error:
+        return [*_wrapped(f"Nothing is recommended: {error}"), *_method(inspection)]
+    sure = [] if found.confirmed else ["unconfirmed: `undercover recommend` takes the time to try it on all rows."]
+    reasons = [f"You decide: {reason.text}" for reason in found.verdict.weighing("ask")]
+    lines = [line for text in (found.why(), *sure, *found.cannot, *reasons) for line in _wrapped(text)]
+    settings = [f"{name} = {written(plain(value))}" for name, value in found.candidate.parameters.items()]
+    return ["[method]", *lines, f"name = {quoted(found.candidate.method)}", *settings]
+
+
+def _wrapped(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(_comment(text), 110)]
+
+
+_BEYOND = (
+    "",
+    "# What must hold beyond the method's own claim:",
+    "# [[require]]",
+    '# name = "k-anonymity"',
+    "# k = 5",
+)
 
 
 def _protected(inspection: Inspection) -> list[ColumnReport]:

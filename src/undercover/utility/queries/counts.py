@@ -158,15 +158,7 @@ class QueryError:
         sets, sensitive = self._resolved(original)
 
         def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
-            values = {name: leaf_values(original[name]) for name in names}
-            labels = original[sensitive].domain.labels
-            seen, *alike = read(release).spreads(values, sensitive, labels)
-            counted = self._answers(original, seen, workloads)
-            of_any = [replace(workload, values=np.zeros_like(workload.values)) for workload in workloads]
-            for spread in alike:
-                parts = zip(counted, self._answers(original, spread, of_any), strict=True)
-                counted = [found + taken_off for found, taken_off in parts]
-            return counted
+            return estimated(original, release, names, sensitive, workloads, self.evaluator)
 
         return self._errors(original, sets, sensitive, estimate, Randomness(seed=self.seed))
 
@@ -180,7 +172,7 @@ class QueryError:
         sets, sensitive = self._resolved(table)
 
         def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
-            return self._answers(table, spread_of_groups(table, groups, names, sensitive), workloads)
+            return _answers(table, spread_of_groups(table, groups, names, sensitive), workloads, self.evaluator)
 
         return self._errors(table, sets, sensitive, estimate, randomness)
 
@@ -214,15 +206,37 @@ class QueryError:
         workloads = [draw_workload(table, names, sensitive, self.queries, randomness) for names in sets]
         names = list(dict.fromkeys(name for names in sets for name in names))
         estimated = estimate(names, workloads)
-        exact = self._answers(table, spread_of_rows(table, names, sensitive), workloads)
+        exact = _answers(table, spread_of_rows(table, names, sensitive), workloads, self.evaluator)
         return {
             workload.names: QueryErrorResult(workload.names, sensitive, table.n_rows, np.rint(true), found)
             for workload, true, found in zip(workloads, exact, estimated, strict=True)
         }
 
-    def _answers(self, table: Table, spread: Spread, workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
-        ranges = {name for name in spread.coverage if asks_for_ranges(table[name])}
-        return evaluate(spread, workloads, ranges, self.evaluator)
+
+def estimated(
+    original: Table,
+    release: Release,
+    names: Sequence[str],
+    sensitive: str,
+    workloads: Sequence[Workload],
+    evaluator: Evaluator = "auto",
+) -> list[NDArray[np.float64]]:
+    """What a recipient of the release counts for every query, workload by workload."""
+    values = {name: leaf_values(original[name]) for name in names}
+    seen, *alike = read(release).spreads(values, sensitive, original[sensitive].domain.labels)
+    counted = _answers(original, seen, workloads, evaluator)
+    of_any = [replace(workload, values=np.zeros_like(workload.values)) for workload in workloads]
+    for spread in alike:
+        parts = zip(counted, _answers(original, spread, of_any, evaluator), strict=True)
+        counted = [found + taken_off for found, taken_off in parts]
+    return counted
+
+
+def _answers(
+    table: Table, spread: Spread, workloads: Sequence[Workload], evaluator: Evaluator
+) -> list[NDArray[np.float64]]:
+    ranges = {name for name in spread.coverage if asks_for_ranges(table[name])}
+    return evaluate(spread, workloads, ranges, evaluator)
 
 
 def about_each(release: Release, queries: int = 1000) -> tuple[QueryError, ...]:

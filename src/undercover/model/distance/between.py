@@ -20,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.errors import ParameterError
-from undercover.model.distances import Distances
+from undercover.model.distance.declared import Distances
 from undercover.model.table import Domain, EncodedColumn, as_numbers, write_values
 
 Columns = Literal["observed", "integer_range"]

@@ -23,6 +23,7 @@ from undercover.model.table import Table
 from undercover.parameters import make
 from undercover.randomness import Randomness
 from undercover.steps.dealing.rounds import rounds_of
+from undercover.testing.methods import minds_people
 from undercover.units import most_of_one
 from undercover.verbs.publish import publish_table
 
@@ -119,6 +120,26 @@ def test_a_method_that_ignores_people_is_caught() -> None:
         InternalError, match=r"own claim does not hold: <Finding: k-anonymity fails, [12] where at least 3"
     ):
         uc.publish(visits(1), schema(), Careless(k=3), policy="none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silent(uc.Mondrian):
+    """Says that it minds people, and promises them nothing."""
+
+    name: ClassVar[str] = "mondrian"
+
+    def claims(self, table: Table) -> Any:
+        """Rows only."""
+        return (uc.KAnonymity(k=self.k),)
+
+
+def test_a_plug_in_that_declares_it_must_keep_it() -> None:
+    minds_people(uc.Mondrian(k=3))
+    minds_people(uc.CrossBucket(k=2, l=2))
+    with pytest.raises(AssertionError, match="promises them nothing"):
+        minds_people(Silent(k=3))
+    with pytest.raises(AssertionError, match="k-anonymity fails"):
+        minds_people(Careless(k=3))
 
 
 def test_a_bucket_with_two_rows_of_a_person_is_caught() -> None:

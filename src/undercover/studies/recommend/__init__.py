@@ -1,0 +1,1 @@
+"""Which release to make of a table."""
