@@ -91,6 +91,7 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(zip(NAMES, one_after_the_other([stored(name) for name in NAMES], folders), strict=True))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fresh_run_shows_what_is_stored(name: str, fresh: dict[str, Any]) -> None:
     assert differences(stored(name), fresh[name]) == [], "run `make notebooks` and look at what changed"

@@ -63,6 +63,7 @@ def test_the_stops_of_all_methods_are_in_their_order() -> None:
     assert [stop.folder for stop in TOUR] == FOLDERS
 
 
+@pytest.mark.long
 def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
     done = undercover("demo", "--out", out, "--rows", 3000)
     assert done.code == 0, done.err

@@ -160,6 +160,7 @@ def test_the_folder_of_an_own_table_is_private(
     assert "private: measured on your table" in (tmp_path / "out" / "index.html").read_text()
 
 
+@pytest.mark.long
 def test_every_real_experiment_runs_quickly(undercover: Command, tmp_path: Path) -> None:
     done = undercover("experiment", "all", "--quick", "--out", tmp_path / "out", "--json")
     assert done.code == 0, done.err

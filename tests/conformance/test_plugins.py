@@ -36,6 +36,7 @@ def test_built_in_ones_are_named_first_and_are_ours() -> None:
     assert plugins.origin("methods", "mondrian") == plugins.find("undercover.plugins:HOME") == "undercover"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
 def test_methods(name: str) -> None:
     check_method(name)

@@ -7,7 +7,7 @@ import pytest
 
 from undercover.errors import ParameterError
 from undercover.methods.mutual_cover.kernels import programs as cover
-from undercover.model import value_distance
+from undercover.model.distance import between as value_distance
 from undercover.model.distance.between import ValueDistance
 from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy

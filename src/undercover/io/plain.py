@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
@@ -15,13 +16,15 @@ import numpy as np
 from undercover.errors import InternalError
 from undercover.model.view import View
 
+_AS_IT_IS = (str, bool, int, type(None))
+
 
 def plain(value: Any) -> Any:
     """Mappings, lists, texts and numbers only; a non-finite number, which JSON does not know, becomes ``None``."""
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, _AS_IT_IS):
         return value
     if isinstance(value, float):
-        return float(value) if np.isfinite(value) else None  # numpy's own floats are floats as well
+        return float(value) if math.isfinite(value) else None  # numpy's own floats are floats as well
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
