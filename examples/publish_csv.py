@@ -1,4 +1,4 @@
-"""Publish a CSV file: make a release, verify it as a recipient would, attack it, and say what it costs.
+"""Publish a CSV file: make a release, ask whether it may go out, verify it as a recipient would, attack it.
 
 Run it with ``python examples/publish_csv.py``. It writes to a temporary folder; for your own data put in your paths.
 """
@@ -18,9 +18,14 @@ def main() -> None:
         data, out = Path(folder, "people.csv"), Path(folder, "out")
         write_csv(uc.datasets.census(5000), data)
 
-        schema = uc.Schema(quasi_identifiers=["age", "sex", "education", "race"], sensitive="income")
+        schema = uc.Schema(quasi_identifiers=["age", "sex", "education", "race"], sensitive="income", drop="*")
         run = uc.publish(data, schema, uc.Mondrian(k=10, l=4))
-        uc.save(run, out)
+        uc.save(run, out)  # to out/public, or to out/withheld where the verdict is "Do not publish"
+
+        # Whether it may be published: nobody is over a limit of the policy, and the method leaves one thing to decide.
+        print(f"verdict: {run.verdict.title}")
+        for reason in run.verdict.reasons:
+            print(f"  {reason.sentence()}")
 
         # Whoever receives out/public can do this: nothing but the published files is read.
         checked = uc.verify(out / "public")

@@ -148,7 +148,8 @@ def run(command: str, folder: Path) -> tuple[int, list[str]]:
     words = shlex.split(command, comments=True)
     if words[:2] == ["python", "-c"] and len(words) == 3:
         return called(lambda: line_of_python(words[2]), words, folder)
-    if words[0] == "undercover" and not any(NEEDS_A_SHELL & set(word) for word in words):
+    bare = shlex.split(re.sub("'[^']*'", "", command), comments=True)
+    if words[0] == "undercover" and not any(NEEDS_A_SHELL & set(word) for word in bare):
         return called(main, words, folder)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(

@@ -23,7 +23,9 @@ def test_every_example_is_tested() -> None:
 
 def test_publish_csv(capsys: pytest.CaptureFixture[str]) -> None:
     lines = run("publish_csv", capsys)
-    assert lines[0] == "verified: True"
+    assert lines[0] == "verdict: Decide"
+    assert "algorithm-safe" in lines[1]
+    assert lines[2] == "verified: True"
     found = {name: (int(asked), float(actual)) for name, asked, actual in _findings(lines)}
     assert {name: asked for name, (asked, _) in found.items()} == {"k-anonymity": 10, "l-diversity": 4}
     assert all(actual >= asked for asked, actual in found.values())
@@ -57,6 +59,7 @@ def test_compare_k(capsys: pytest.CaptureFixture[str]) -> None:
     assert losses == sorted(losses)
     assert losses[0] < losses[-1]
     assert guessed[0] > guessed[-1]
+    assert [" ".join(row[5:]) for row in rows] == ["Do not publish", *["Ready"] * 4]
 
 
 def test_check_foreign_table(capsys: pytest.CaptureFixture[str]) -> None:
