@@ -10,10 +10,10 @@ import typer
 
 from undercover.cli.options import Json, Original, Qi, Require, Sensitive, SpecFile, read_with_spec, roles, with_text
 from undercover.cli.output import console, print_json, print_view
-from undercover.errors import ParameterError
+from undercover.errors import DataError, ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED, Verification, verify_table
-from undercover.io.release.contents import is_withheld
+from undercover.io.release.contents import PUBLIC, is_withheld, public_part
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import Spec, load_spec
 from undercover.model.schema import Column
@@ -35,6 +35,9 @@ def command(
 ) -> None:
     """Verify a release folder or a single table; exit code 4 if anything does not hold."""
     asked = require or []
+    elsewhere = public_part(Path(target).parent)
+    if Path(target).name == PUBLIC and not Path(target).exists() and elsewhere.is_dir() and is_withheld(elsewhere):
+        raise DataError(f"There is no `{target}`: the release is withheld. Verify `{elsewhere}`, or accept it first.")
     if Path(target).is_dir():
         found = _folder(Path(target), asked, original, spec, trusted_by)
     else:

@@ -162,4 +162,5 @@ class Verdict(Viewable):
         return (*self.weighing("stop"), *self.weighing("ask"), *self.weighing("note"))
 
     def __repr__(self) -> str:
-        return f"<{self.title} under {self.policy.name}: {len(self.reasons)} reasons; .reasons has them>"
+        count = len(self.reasons)
+        return f"<{self.title} under {self.policy.name}: {count} reason{'s' * (count != 1)}; .reasons has them>"

@@ -196,11 +196,22 @@ def limits(release: Release) -> list[str]:
                 "elsewhere, can be joined with it."
             ]
         ),
-        "The promises are per row: a person with several rows is not covered by them.",
+        _per_whom(release),
         "What holds for a whole group (people of this age earn more) can be learnt, and is meant to be; it applies to "
         "members of the group whether they are in the table or not.",
     ]
     return said + own
+
+
+def _per_whom(release: Release) -> str:
+    """Whether promises are about people who have several rows."""
+    units = sorted({str(entry["per"]) for entry in release.guarantees if entry.get("per")})
+    if not units:
+        return "The promises are per row: a person with several rows is not covered by them."
+    return (
+        f"Promises per {', '.join(f'`{name}`' for name in units)} count people, the others rows. Several groups of one "
+        "person together may tell more than each: what that comes to is attacked, not promised."
+    )
 
 
 def _own_limits(promised: Sequence[Checkable | None], about: Topic) -> list[str]:

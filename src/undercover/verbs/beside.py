@@ -48,7 +48,8 @@ def earlier_beside(directory: str | os.PathLike[str], run: Run) -> Reason | None
         weight="ask",
         text=f"{text[0].upper()}{text[1:]}. Together they may tell more than each alone, and nobody looked.",
         regulator=LINKABILITY,
-        change="Keep a ledger: publish with --ledger FILE, and enter these with `undercover ledger add FILE DIR`.",
+        change="Keep a ledger: publish with --ledger FILE, and enter these with `undercover ledger add FILE DIR`. Or "
+        "remove what nobody has been given.",
     )
 
 

@@ -25,6 +25,10 @@ from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Expos
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
+_AS_THEY_ARE = (
+    "The method publishes quasi-identifiers as they are: choose one that generalises or moves them. Who accepts that "
+    "rows are found lifts `found` and `singled_out` in the policy."
+)
 
 
 def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
@@ -125,9 +129,10 @@ class _Judged:
         """What to do about people who are found: where columns stay as they are, no group hides anybody."""
         unchanged = self.case.original.schema.insensitive
         if unchanged:
-            return (
-                f"Make {listed(unchanged)} quasi-identifiers, or drop them: published unchanged, they undo the groups."
-            )
+            which, them = ("a quasi-identifier", "it") if len(unchanged) == 1 else ("quasi-identifiers", "them")
+            return f"Make {listed(unchanged)} {which}, or drop {them}: published unchanged, no group hides anybody."
+        if self._unchanged():
+            return _AS_THEY_ARE
         return f"Ask for larger groups (k at least {-(-1 // limit)}), or publish fewer or coarser columns."
 
     def _rate(self, exposure: Exposure, most: float, allowed: str) -> Iterator[Reason]:
@@ -213,13 +218,10 @@ class _Judged:
 
     def singled_out(self) -> Iterator[Reason]:
         """Who is the only one with the values in the columns that are published as they are."""
-        limit, original, reading = self.policy.singled_out, self.case.original, self.case.reading
+        limit, original = self.policy.singled_out, self.case.original
         if limit is None:
             return
-        unchanged = [*reading.main.names("insensitive")]
-        if reading.covers:
-            unchanged += [n for n in reading.main.names("quasi-identifier") if reading.main.form(n) == "value"]
-        unchanged = [name for name in unchanged if name in original.columns]
+        unchanged = self._unchanged()
         if not unchanged:
             return
         keys, distinct = distinct_rows(np.stack([original[n].codes for n in unchanged], axis=1).astype(np.int64))
@@ -233,10 +235,20 @@ class _Judged:
                 text=f"{_people(len(who))}: singled out by {listed(unchanged)}, published unchanged.",
                 people=len(who),
                 regulator=SINGLING_OUT,
-                change="Make these columns quasi-identifiers of a method that generalises or moves them, or drop them.",
+                change="Make them quasi-identifiers of a method that generalises or moves them, or drop them."
+                if original.schema.insensitive
+                else _AS_THEY_ARE,
                 limit=float(limit),
                 actual=len(who) / self.people,
             )
+
+    def _unchanged(self) -> list[str]:
+        """Columns that are published as they are: insensitive ones, and quasi-identifiers that stay."""
+        main = self.case.reading.main
+        stay = (
+            [n for n in main.names("quasi-identifier") if main.form(n) == "value"] if self.case.reading.covers else []
+        )
+        return [name for name in (*main.names("insensitive"), *stay) if name in self.case.original.columns]
 
     def membership(self) -> Iterator[Reason]:
         """How surely it is learnt that somebody is in the table."""

@@ -51,7 +51,7 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
     if undecided and ALL_OTHERS not in schema.drop:
         yield _asking(
             "undecided",
-            f"Nobody decided on {listed(undecided)}: without a role they are not published.",
+            f"Nobody decided on {listed(undecided)}: what has no role is not published.",
             "Give each a role, or list it under `drop` (--drop; `*` for all others).",
         )
     texts = [name for name in schema.published if name in original.columns and _free_text(original[name])]

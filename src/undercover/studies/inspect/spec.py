@@ -33,6 +33,8 @@ def write_spec(
     With the ``data`` that was inspected, the method is the one that :func:`undercover.recommend` chooses in a few
     seconds; without, it is one to start from.
     """
+    if path is not None and not force and Path(path).exists():  # told before the search
+        raise OutputError(f"{os.fspath(path)} exists already. Choose another name or force it.")
     parts = [*_data(inspection), "", *_roles(inspection), "", *_columns(inspection)]
     chosen = _method(inspection) if data is None else _recommended(inspection, "\n".join(parts), data)
     text = "\n".join([*parts, *chosen, *_BEYOND, ""])
