@@ -347,13 +347,13 @@ def test_verification_card_tells_failing_open_and_problems():
     assert "problem: <code>table.csv</code> was changed." in shown
 
 
-def test_verification_card_is_green_only_where_everything_was_told() -> None:
+def test_verification_is_never_green_for_a_promise_is_no_permission() -> None:
     holds, open_ = (
         Finding("k-anonymity", {"k": 2}, 2, 3, True),
         Finding("delta-probability", {"delta": 0.2}, 0.2, needs="private"),
     )
     assert "everything holds" in Verification((holds,))._repr_html_()
-    assert _edge(Verification((holds,))._repr_html_()) == GREEN
+    assert _edge(Verification((holds,))._repr_html_()) == BLUE
     shown = Verification((holds, open_))._repr_html_()
     assert "nothing fails, not everything can be told" in shown
     assert _edge(shown) == BLUE

@@ -123,7 +123,7 @@ def _held(
 
 
 def _say_whether(asked: str, holds: bool) -> None:
-    console().print(f"{asked}: {'holds' if holds else 'DOES NOT HOLD'}", style="bold green" if holds else "bold red")
+    console().print(f"{asked}: {'holds' if holds else 'DOES NOT HOLD'}", style="bold" if holds else "bold red")
 
 
 def _holds(found: JointRisk, least: int | None, strict: bool) -> bool:

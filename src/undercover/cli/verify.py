@@ -67,7 +67,7 @@ def _word(found: Verification) -> tuple[str, str]:
         return "nothing fails; what was promised needs the private run", "bold"
     if found.old:
         return "verified as far as an OLD RELEASE can be: see what it does not tell", "bold yellow"
-    return "verified", "bold green"
+    return "verified", "bold"
 
 
 def _folder(

@@ -147,8 +147,7 @@ class Verification(Viewable):
             if worst:
                 title = f"Worst against {finding.name}"
                 parts.append(table(("cells", "size", "found"), "plain count plain", worst, title, detail=1))
-        good = self.holds and not self.old and all(finding.holds for finding in self.findings)
-        verdict: Verdict = "good" if good else "plain" if self.holds else "bad"
+        verdict: Verdict = "plain" if self.holds else "bad"  # that a promise holds is no permission, so it is not green
         following = "`.to_dict()` has the numbers."
         return View("verification", "Verification", tuple(parts), verdict, self.said, following=following)
 
