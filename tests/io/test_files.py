@@ -10,9 +10,12 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pytest
 
+import undercover as uc
 from undercover.errors import DataError
 from undercover.io.parquet import write_parquet
 from undercover.io.source import ReadOptions, read
+from undercover.verbs.same_people import old_table, same_people
+from undercover.verbs.store import original_of
 
 LINES = (
     '{"zip": "01234", "id": 9007199254740993, "name": "NA", "x": 0.1, "born": "1990-01-02"}\n\n'
@@ -32,6 +35,7 @@ def test_json_lines(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text(LINES)
     with gzip.open(tmp_path / "t.ndjson.gz", "wt") as stream:
         stream.write(LINES)
+    assert read(tmp_path / "t.jsonl").source["read_as"] == "JSON lines"
     assert read(tmp_path / "t.jsonl").data.to_pydict() == read(tmp_path / "t.ndjson.gz").data.to_pydict() == HELD
     as_text = read(tmp_path / "t.jsonl", options=ReadOptions(text=("born",))).data
     assert as_text.column("born").to_pylist() == ["1990-01-02", None]
@@ -49,6 +53,7 @@ def test_numbers_that_no_column_of_numbers_holds_stay_as_written(tmp_path: Path)
     ("line", "said"),
     [
         ("{'a': 1}", "line 2: not JSON"),
+        ('{"a": NaN}', "line 2: not JSON: NaN is no number"),
         ("[1]", "line 2: every line must be an object"),
         ('{"a": [1]}', "line 2: `a` holds more than one value"),
     ],
@@ -155,3 +160,21 @@ def test_parts_that_do_not_fit(parts: Path) -> None:
         read(parts)
     with pytest.raises(DataError, match="no file that fits"):
         read(f"{parts}/*.tsv")
+
+
+def test_the_original_of_a_run_is_found_again_in_its_parts(parts: Path, tmp_path: Path) -> None:
+    schema = uc.Schema(quasi_identifiers=["zip"], insensitive=["n"])
+    uc.save(uc.publish(parts, schema, uc.Mondrian(k=3), policy="none"), tmp_path / "out")
+    run = uc.load(tmp_path / "out")
+    assert original_of(run).n_rows == 3
+    assert same_people(run, read(parts)).same_table
+    assert same_people(run, read(parts / "a.csv")).unchecked is not None
+    assert old_table(run, None) is not None
+    (parts / "b.csv").write_text("n;zip;x\n4;01234;1,5\n")
+    assert old_table(run, None) is None
+    with pytest.raises(DataError, match="has changed since the release was made"):
+        original_of(run)
+    (parts / "a.csv").unlink()
+    (parts / "b.csv").unlink()
+    with pytest.raises(DataError, match="no longer at"):
+        original_of(run)

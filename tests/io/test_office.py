@@ -91,6 +91,7 @@ def test_numbers_shown_with_leading_zeros_are_read_as_shown(tmp_path: Path) -> N
     sheet.insert_rows(1, 2)  # the table does not begin in the first row
     for row in (4, 5):
         sheet[f"A{row}"].number_format = "00000"
+    sheet["C9"].number_format = "000"  # a cell with a style and nothing in it
     book.save(path)
     assert read(path).data.to_pydict() == {"zip": ["01234", "50667"], "n": [1234, 5]}
 

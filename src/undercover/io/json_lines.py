@@ -42,15 +42,20 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
 
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise DataError(f"`{path}`, line {number}: not JSON: {error.msg}. Every line must be an object.") from error
+        record = json.loads(line, parse_constant=_no_number)
+    except ValueError as error:
+        said = error.msg if isinstance(error, json.JSONDecodeError) else error
+        raise DataError(f"`{path}`, line {number}: not JSON: {said}. Every line must be an object.") from error
     if not isinstance(record, dict):
         raise DataError(f'`{path}`, line {number}: every line must be an object, such as {{"age": 34}}.')
     for name, cell in record.items():
         if isinstance(cell, dict | list):
             raise DataError(f"`{path}`, line {number}: `{name}` holds more than one value. Write them as columns.")
     return record
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number; leave the key out, or write null")
 
 
 def _column(cells: list[Any], as_text: bool) -> pa.Array:

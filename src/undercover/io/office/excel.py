@@ -41,12 +41,14 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
         zeros = leading_zeros(path, name)
     except (calamine.CalamineError, ParseError, BadZipFile, KeyError) as error:
         raise DataError(f"`{path}` is not an Excel file that can be read: {error}.") from error
+    except OSError as error:
+        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
     where = f"`{path}`, sheet `{name}`"
     if merged:
         row, place = merged[0][0]
         raise DataError(f"{where} has merged cells, first {letters_of(place)}{row + 1}. Unmerge them; fill every cell.")
     for (row, place), digits in zeros.items():
-        if isinstance(cell := rows[row - start[0]][place - start[1]], float) and cell.is_integer():
+        if isinstance(cell := rows[row - start[0]][place - start[1]], float) and cell >= 0 and cell.is_integer():
             rows[row - start[0]][place - start[1]] = f"{int(cell):0{digits}d}"
     while rows and not any(cell != "" for cell in rows[-1]):
         rows.pop()

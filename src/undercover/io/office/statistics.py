@@ -36,9 +36,11 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
     function, kind = PROGRAMS[path.suffix.lower()]
     try:
         cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, UnicodeError, OverflowError, ValueError) as error:
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, OverflowError, ValueError) as error:
         raise DataError(f"`{path}` cannot be read as {kind}: {error}.") from error
-    labelled, kept, columns = [], [], {}
+    labelled: list[str] = []
+    kept: list[str] = []
+    columns = {}
     for name, values in cells.items():
         labels = about.variable_value_labels.get(name)
         found = labels and _labels(values, labels, ordered=about.variable_measure.get(name) == "ordinal")
@@ -53,12 +55,14 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
 
 def _labels(values: list[Any], labels: Mapping[Any, str], *, ordered: bool) -> pa.Array | None:
     """A column of labels in the order of their codes, if every code that occurs has one of its own."""
-    present = sorted(set(values) - {None, ""})
+    encoded = pa.array(values).dictionary_encode()
+    codes = encoded.dictionary.to_pylist()
+    present = sorted(code for code in codes if code not in ("", None))
     texts = [labels.get(code, "") for code in present]
     if not present or "" in texts or len(set(texts)) < len(texts):
         return None
     position = {code: number for number, code in enumerate(present)}
-    indices = pa.array([position.get(value) for value in values], pa.int32())
+    indices = pa.array([position.get(code) for code in codes], pa.int32()).take(encoded.indices)
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
 
 

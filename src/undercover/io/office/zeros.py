@@ -47,9 +47,8 @@ def _file_of(packed: zipfile.ZipFile, sheet: str) -> str:
 def _styled(packed: zipfile.ZipFile, file: str, digits: dict[str, int]) -> Iterator[tuple[tuple[int, int], int]]:
     with packed.open(file) as stream:
         for _, item in ElementTree.iterparse(stream):
-            if item.tag == f"{_MAIN}c" and item.get("s") in digits and item.get("t", "n") == "n":
-                match = _CELL.match(item.get("r", ""))
-                if match:
+            if item.tag == f"{_MAIN}c" and item.get("s") in digits and item.find(f"{_MAIN}v") is not None:
+                if match := _CELL.match(item.get("r", "")):
                     yield (int(match[2]) - 1, number_of(match[1])), digits[str(item.get("s"))]
             elif item.tag == f"{_MAIN}row":
                 item.clear()
