@@ -16,6 +16,8 @@ from undercover.io.cells import column
 from undercover.io.csv.kinds import dates
 from undercover.io.csv.text import open_text
 
+_NESTED = {dict, list}
+
 
 def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
     """Read a file of JSON lines, plain or ``.gz``; texts that are all ISO dates are dates, unless named in ``text``."""
@@ -27,8 +29,11 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
                 if not line.strip():
                     continue
                 for name, cell in _record(path, number, line).items():
-                    held = columns.setdefault(name, [])
-                    held.extend([None] * (rows - len(held)))
+                    held = columns.get(name)
+                    if held is None:
+                        held = columns[name] = [None] * rows
+                    elif len(held) < rows:
+                        held.extend([None] * (rows - len(held)))
                     held.append(cell)
                 rows += 1
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -42,20 +47,23 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
 
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line, parse_constant=_no_number)
+        record = _DECODER.decode(line)
     except ValueError as error:
         said = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise DataError(f"`{path}`, line {number}: not JSON: {said}. Every line must be an object.") from error
     if not isinstance(record, dict):
         raise DataError(f'`{path}`, line {number}: every line must be an object, such as {{"age": 34}}.')
-    for name, cell in record.items():
-        if isinstance(cell, dict | list):
-            raise DataError(f"`{path}`, line {number}: `{name}` holds more than one value. Write them as columns.")
+    if not _NESTED.isdisjoint(map(type, record.values())):
+        name = next(name for name, cell in record.items() if type(cell) in _NESTED)
+        raise DataError(f"`{path}`, line {number}: `{name}` holds more than one value. Write them as columns.")
     return record
 
 
 def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number; leave the key out, or write null")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_number)
 
 
 def _column(cells: list[Any], as_text: bool) -> pa.Array:
