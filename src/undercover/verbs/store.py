@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover.errors import DataError, SchemaError
+from undercover.io.place import is_there
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
 from undercover.io.source import ReadOptions, read
@@ -107,7 +108,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     path = run.source.get("path")
     if path is None:
         raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
-    if "://" not in path and not Path(path).is_file():
+    if "://" not in path and not is_there(path):
         raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
