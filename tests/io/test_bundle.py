@@ -151,7 +151,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "warnings",
         "files",
     ]
-    assert set(content["files"]) == {"datasheet.html", "qit.csv", "sat.csv"}
+    assert set(content["files"]) == {"datapackage.json", "datasheet.html", "qit.csv", "sat.csv"}
     assert list(content["tables"][0]) == ["name", "file", "rows", "sha256", "columns"]
     assert content["tables"][0]["columns"][1] == {"name": "town", "role": "quasi-identifier", "form": "set"}
 
