@@ -52,7 +52,9 @@ cat("between", sum(low >= from & high <= to), "and", sum(high >= from & low <= t
 _SQL = """\
 WITH cells AS (SELECT trim(CAST({name} AS VARCHAR), '[]') AS cell FROM {table}),
 ends AS (
-    SELECT TRY_CAST(split_part(cell, ', ', 1) AS DOUBLE) AS low, TRY_CAST(split_part(cell, ', ', -1) AS DOUBLE) AS high
+    SELECT
+        TRY_CAST(split_part(cell, ', ', 1) AS DOUBLE) AS low,
+        TRY_CAST(split_part(cell, ', ', -1) AS DOUBLE) AS high
     FROM cells
 ),
 span AS ( -- `*` and missing: anywhere
@@ -138,11 +140,11 @@ def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | Non
     for table in tables:
         called = f'CREATE VIEW "{_called(table)}" AS SELECT *'
         if file_format == "parquet":
-            lines.append(f"{called} FROM read_parquet('{table.name}.parquet');")
+            lines.append(f"{called}\nFROM read_parquet('{table.name}.parquet');")
             continue
         numbers = ", ".join(f"CAST({_q(one)} AS DOUBLE) AS {_q(one)}" for one in _numbers(table))
         changed = f" REPLACE ({numbers})" if numbers else ""
-        lines.append(f"{called}{changed} FROM read_csv('{table.name}.csv', header = true, all_varchar = true);")
+        lines.append(f"{called}{changed}\nFROM read_csv('{table.name}.csv', header = true, all_varchar = true);")
     counting = [_SQL.format(name=_q(name), table=f'"{_called(main)}"')] if name else []
     return "\n".join([*lines, "", *counting])
 

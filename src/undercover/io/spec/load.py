@@ -110,8 +110,8 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if not problems:
         try:
-            said = {"missing": parts.data.missing, "about": _about(parts)}
-            schema = Schema(**roles, **_who(parts, folder or Path()), columns=columns, **said)
+            who = _who(parts, folder or Path())
+            schema = Schema(**roles, **who, columns=columns, missing=parts.data.missing, about=_about(parts))
         except SchemaError as error:
             problems += error.problems
     policy = _policy(parts, problems)
