@@ -52,7 +52,7 @@ def save(
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
     >>> with tempfile.TemporaryDirectory() as place:
     ...     sorted(path.name for path in (uc.save(run, Path(place, "out")) / "public").iterdir())
-    ['datasheet.html', 'release.json', 'table.csv']
+    ['datapackage.json', 'datasheet.html', 'release.json', 'table.csv']
     """
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
@@ -75,7 +75,7 @@ def save(
             force=force,
             report=report_html(facts),
             summary=facts,
-            datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+            datasheet=datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=format)),
             sign=sign,
             verdict=run.verdict,
             kept=kept_entry(run) if withheld else None,
