@@ -1,7 +1,7 @@
 import pytest
 
 from undercover.pages.svg import svg
-from undercover.utility.queries.views import query_error_chart
+from undercover.utility.queries.views import answer_views, query_error_chart
 from undercover.utility.views import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
@@ -61,13 +61,38 @@ def test_pairs_that_cannot_be_told_are_left_out():
     assert "0.1" in chart.sentence
 
 
-def test_the_workload_about_most_columns_is_drawn():
-    answers = [{"from": 0.001, "to": 0.005, "queries": 3, "median": 0.2, "p90": 0.7}]
-    one = {"quasi_identifiers": ["a"], "sensitive": "s", "by_answer": [], "median": 0.0}
-    both = {"quasi_identifiers": ["a", "b"], "sensitive": "s", "by_answer": answers, "median": 0.2}
-    chart = query_error_chart([one, both, one])
-    assert [(row["answer"], row["error"]) for row in chart.values] == [("0.1% to 0.5%", 0.2), ("0.1% to 0.5%", 0.7)]
-    assert "20%" in chart.sentence
+ANSWERS = [
+    {"from": 0.0, "to": 0.0, "queries": 9, "median": 0.1, "p90": 0.3},
+    {"from": 0.001, "to": 0.005, "queries": 3, "median": 0.2, "p90": 0.7},
+    {"from": 0.2, "to": 1.0, "queries": 3, "median": 0.0, "p90": 0.01},
+]
+
+
+def test_errors_of_counts_are_drawn_by_size_of_the_answer():
+    chart = query_error_chart(ANSWERS)
+    assert [(row["answer"], row["error"]) for row in chart.values] == [
+        ("0.1% to 0.5%", 0.2),
+        ("0.1% to 0.5%", 0.7),
+        ("20% and more", 0.0),
+        ("20% and more", 0.01),
+    ]
+    assert "0.1% to 0.5%: 20% and 70%; 20% and more: 0% and 1%." in chart.sentence
+
+
+def shown_of(by_answer):
+    one = {"quasi_identifiers": ["a"], "sensitive": "s", "queries": 15, "median": 0.0, "mean": 0.1, "p90": 0.7}
+    (view,) = answer_views({"query_errors": [one], "query_errors_by_answer": by_answer})
+    return view.parts
+
+
+def test_what_cannot_be_drawn_is_said():
+    assert callable(shown_of(ANSWERS)[1])
+    assert [cell if isinstance(cell, str) else cell.value for cell in shown_of(ANSWERS)[-1].rows[0]] == [
+        "nothing", 9, 0.1, 0.3
+    ]  # fmt: skip
+    right = [{**entry, "median": 0.0, "p90": 0.0} for entry in ANSWERS]
+    assert "are right" in shown_of(right)[1]
+    assert "too small" in shown_of(ANSWERS[:1])[1]
 
 
 @pytest.mark.parametrize("name", [NASTY, "a.b", "a[0]", "it's", 'say "so"', "back\\slash"])
