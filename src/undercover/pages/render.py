@@ -27,9 +27,10 @@ def report_html(summary: Mapping[str, Any]) -> str:
     if not summary.get("private"):
         raise InternalError("The report takes the private summary of a run.")
     charts = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
-    sections = [
-        section(View.of(plain(view.to_dict())), name=f"s{place}") for place, view in enumerate(summary["sections"])
-    ]
+    sections = {
+        view.kind: {"title": view.title, "html": section(View.of(plain(view.to_dict())), name=f"s{place}")}
+        for place, view in enumerate(summary["sections"])
+    }
     return render(
         "report.html.j2",
         summary=summary,
