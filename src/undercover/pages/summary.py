@@ -100,7 +100,7 @@ def summarize(
         "attacks": found_attacks,
         "riskiest": at_risk,
         "headline": top,
-        "cards": _cards(run.verdict, top),
+        "cards": card_colours(run.verdict, top),
         "cost": None if found_measures is None else {**plain(found_measures), "columns": by_column(found_measures)},
         "warnings": _warnings(run),
         "limits": limits(run.release),
@@ -151,7 +151,7 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _cards(verdict: Verdict, found: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+def card_colours(verdict: Verdict, found: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
     """For each figure of the headline what the policy allows, and whether it is good or bad news.
 
     A figure within its limit is good, one beyond it bad; but never against the verdict, which may have let it pass (the
