@@ -1,5 +1,7 @@
+import pyarrow as pa
 import pytest
 
+import undercover as uc
 from undercover.pages.svg import svg
 from undercover.utility.queries.views import answer_views, query_error_chart
 from undercover.utility.views import (
@@ -8,6 +10,8 @@ from undercover.utility.views import (
     MOST_PAIRS,
     association_chart,
     distribution_chart,
+    in_their_order,
+    measures_view,
 )
 
 NASTY = "<script>alert('x')</script>"
@@ -40,6 +44,26 @@ def test_rare_categories_are_put_together():
     assert labels[0] == "a 29"
     assert labels[-1] == "all others"
     assert sum(row["share"] for row in chart.values if row["release"] == "before") == pytest.approx(1)
+
+
+def test_bands_of_a_column_without_an_order_are_drawn_in_their_order():
+    people = pa.table({"age": list(range(20, 50)), "pay": ["100+", "20-99", "0-19"] * 10})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="pay")
+    found = uc.publish(people, schema, uc.Mondrian(k=5), seed=1, policy="none")
+    shown = measures_view(uc.measure(people, found).to_dict()).to_dict()
+    (drawn,) = [part for part in pictures_in(shown) if part["name"] == "distributions"]
+    rows = [row for row in drawn["spec"]["data"]["values"] if row["column"] == "pay"]
+    assert list(dict.fromkeys(row["bin"] for row in rows)) == ["0-19", "20-99", "100+"]
+    words = {"name": "town", "ordered": False, "bins": [{"label": "Ulm"}, {"label": "Bonn"}]}
+    assert in_their_order(words) is words
+
+
+def pictures_in(part):
+    if isinstance(part, list):
+        return [found for one in part for found in pictures_in(one)]
+    if not isinstance(part, dict):
+        return []
+    return [part] if "spec" in part else pictures_in(list(part.values()))
 
 
 def test_wide_tables_stay_readable_and_small():
