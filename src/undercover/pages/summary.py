@@ -217,7 +217,7 @@ def _promises(verification: Verification) -> dict[str, Any]:
 
 
 def _asked(run: Run, verification: Verification) -> dict[str, Any]:
-    release, schema = run.release, run.schema
+    release, schema, about = run.release, run.schema, about_of(run.release.method)
     columns = []
     for role, names in schema.by_role().items():
         for name in names:
@@ -228,7 +228,9 @@ def _asked(run: Run, verification: Verification) -> dict[str, Any]:
     return {
         "method": {
             "name": release.method,
-            "title": about_of(release.method).title,
+            "title": about.title,
+            "idea": about.idea,
+            "when": about.when,
             "parameters": plain(asked_parameters(release.parameters)),
         },
         "requirements": [
