@@ -64,3 +64,11 @@ def test_buckets_keep_values_and_drawn_rows_are_the_persons_own(make_anatomy):
 def test_without_the_original_nothing_is_shown(make_run):
     (said,) = samples_view(samples_of(replace(make_run(), original=None))).parts
     assert "not at hand" in said
+
+
+def test_long_cells_are_cut_on_the_page_alone():
+    one = {"row": 3, "before": {"town": "Ulm"}, "after": {"town": "{" + "Ulm, " * 30 + "Bonn}"}, "alike": 2}
+    (shown,) = cells(samples_view({"rows": [one], "note": ""}))
+    assert shown[1].startswith("Ulm → {Ulm, Ulm")
+    assert shown[1].endswith("…")
+    assert len(shown[1]) < 50

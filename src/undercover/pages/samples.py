@@ -21,6 +21,7 @@ from undercover.model.run import Run
 from undercover.model.view import Part, View, table
 
 SHOWN = 10
+_LONGEST = 40
 _TEN = "Rows as they stand in the input, numbered from 0 and evenly spread over it, each "
 _COVERED = (
     "with the cells that were published of it: value → cell, or the value alone where it is published as it is. Alike "
@@ -30,7 +31,7 @@ _DRAWN = (
     "beside the row that was published in the person's place: value → value, or the value alone where it is the same. "
     "Alike are the published rows with the same quasi-identifiers."
 )
-_LEFT_OUT = "Sensitive values and identifiers are not shown here."
+_LEFT_OUT = "Long cells are cut; `report.json` has them whole. Sensitive values and identifiers are not shown here."
 
 
 def samples_of(run: Run) -> dict[str, Any]:
@@ -80,7 +81,13 @@ def _cell(one: Mapping[str, Any], name: str) -> str:
     if after is None or name not in after:
         return f"{before} → not published"
     shown = after[name] or "missing"
-    return before if shown == before else f"{before} → {shown}"
+    return before if shown == before else f"{before} → {_short(shown)}"
+
+
+def _short(cell: str) -> str:
+    """A cell that fits its column: a long one is cut, a range keeps its ends together."""
+    cell = cell if len(cell) <= _LONGEST else f"{cell[: _LONGEST - 1]}…"
+    return cell.replace(" ", "\N{NO-BREAK SPACE}") if cell.startswith("[") else cell
 
 
 def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.int64]) -> list[int | None]:
