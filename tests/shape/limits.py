@@ -20,12 +20,13 @@ MOST_FUNCTION_LINES = 119
 MOST_ARGUMENTS = 10
 """Of one kernel."""
 
-MOST_SOURCE = 46_000 + 6_300 + 3_300 + 10_000
+MOST_SOURCE = 46_000 + 6_300 + 3_300 + 10_000 + 350
 """Lines of the whole: of the house when it was built; of what made its labels true (attackers who see everything that
 is published, several releases of the same people, the ledger, a closed world to verify in, signatures); of the safe
 variants (class dealing, covers by permuting, their law, promises and words, programs that end, sums and curves); of
 the verdict about people (policies, what is withheld and accepted, people who have several rows, the journalist, what
-`inspect` sees in names and values, kinds and levels nobody gave, recommendations)."""
+`inspect` sees in names and values, kinds and levels nobody gave, recommendations); of frames that go back as
+they came."""
 """Lines of the whole: of the house when it was built; of what made its labels true (attackers who see everything that
 is published, several releases of the same people, the ledger, a closed world to verify in, signatures); of the safe
 variants (class dealing, covers by permuting, their law, promises and words, programs that end, sums and curves); of
@@ -52,7 +53,14 @@ MAY_NAME_FORMS = (*MAY_NAME_METHODS, "model/form.py", "testing/")
 MAY_STATE_FORMS = ("methods/", "steps/", "testing/")
 """Who makes tables says of what form they are; nobody asks."""
 
-MAY_READ_TABLES = ("forms/", "io/", "model/release.py", "testing/", "studies/algorithm_aware/watching.py")
+MAY_READ_TABLES = (
+    "forms/",
+    "io/",
+    "model/frames/",
+    "model/release.py",
+    "testing/",
+    "studies/algorithm_aware/watching.py",
+)
 """Where the cells of a published table are read, besides the modules of a method that make it.
 
 (The attacker who watches a method compares what is written, whatever it means.)
