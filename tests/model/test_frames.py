@@ -49,7 +49,9 @@ def pandas_frame() -> pd.DataFrame:
             "whole": [1.0, 2.0] * 4,
             "maybe": pd.array([True, None] * 4, "boolean"),
             "yes": [True, False] * 4,
-            "text": pd.Series(["x", "y"] * 4, dtype=object),
+            "text": pd.Series(["x", None] * 4, dtype=object),
+            "mixed": pd.Series([2**60 + 1, None] * 4, dtype=object),
+            "nothing": pd.Series([None] * 8, dtype=object),
             "string": pd.array(["x", None] * 4, "string"),
             "zoned": pd.to_datetime(pd.Series(CLOCK)).dt.tz_localize("Europe/Berlin"),
             "nano": pd.to_datetime(pd.Series(CLOCK)).astype("datetime64[ns]"),
@@ -79,6 +81,7 @@ def polars_frame() -> pl.DataFrame:
             "small": pl.Series([1, None] * 4, dtype=pl.Int8),
             "half": pl.Series([1.5, 2.0] * 4, dtype=pl.Float32),
             "yes": [True, None] * 4,
+            "nothing": [None] * 8,
         }
     )
 

@@ -165,6 +165,8 @@ def _pandas(column: pa.ChunkedArray, native: Any) -> Any:
         return pandas.Categorical.from_codes(codes, dtype=native)
     if hasattr(native, "__from_arrow__"):
         return native.__from_arrow__(column)
+    if getattr(native, "kind", "") == "O":
+        return pandas.Series(column.to_pylist(), dtype=object)
     found = column.to_pandas()
     return found if native is None or (column.null_count and native.kind in "iub") else found.astype(native)
 

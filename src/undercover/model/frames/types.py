@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from undercover.model.release import PublishedTable
 
+_ROUNDED = 6  # digits after the point to which arrow rounds a float as it is written
 _UNFIT = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError, OverflowError)
 
 
@@ -135,7 +136,9 @@ def _cast(column: pa.ChunkedArray, given: Given) -> pa.ChunkedArray:
         return pa.chunked_array([pa.DictionaryArray.from_arrays(places, given.categories, ordered=type_.ordered)])
     if column.type == type_:
         return column
-    if pa.types.is_decimal(type_) and pa.types.is_floating(column.type):
+    if pa.types.is_null(type_):
+        return pa.chunked_array([pa.nulls(len(column))])
+    if pa.types.is_decimal(type_) and pa.types.is_floating(column.type) and type_.scale > _ROUNDED:
         coded = column.combine_chunks().dictionary_encode()
         step = Decimal(1).scaleb(-type_.scale)
         exact = [Decimal(repr(value)).quantize(step) for value in coded.dictionary.to_pylist()]
