@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +23,7 @@ from undercover.io.database import is_database_url, read_database, without_passw
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
+from undercover.model.frames.types import Given, comes_back, given_type, unified
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 
@@ -46,6 +47,7 @@ class Input:
     frame: str
     source: Mapping[str, Any]  # path, sha256, rows, read_as
     decisions: CsvDecisions | None = None
+    types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
@@ -65,7 +67,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)
         data = tidy(table, nulls=options.nulls, where="The frame")
-        return Input(data, kind, _described(None, None, data, f"a {kind} frame"))
+        described = _described(None, None, data, f"a {kind} frame")
+        return Input(data, kind, described, types=_types(source, table, data, kind))
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
@@ -88,14 +91,15 @@ def _described(path: str | None, digest: str | None, data: pa.Table, read_as: st
 def to_arrow(data: Any) -> tuple[pa.Table, str]:
     """Turn a frame into an arrow table, and say what kind of frame it was.
 
-    The row labels (index) of a pandas frame are ignored.
+    Levels of a pandas index that have a name are columns, before the others; row labels without a name are ignored.
     """
     if isinstance(data, pa.Table):
         return data, "pyarrow"
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data]), "pyarrow"
     if nw.dependencies.is_pandas_dataframe(data):
-        _check_names(list(data.columns))
+        _check_names([*_levels(data), *data.columns])
+        data = data.reset_index(_levels(data)) if _levels(data) else data
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
@@ -127,9 +131,31 @@ def _check_names(names: list[Any]) -> None:
         raise DataError(f"The frame has more than one column named {listed(repeated)}. Rename them.")
 
 
+def _levels(frame: Any) -> list[str]:
+    """The levels of a pandas index that have a name, and so are data."""
+    return [name for name in frame.index.names if isinstance(name, str)]
+
+
+def _types(source: Any, table: pa.Table, data: pa.Table, kind: str) -> dict[str, Given]:
+    """The types of a frame, of every column that can be had again in its own from what is held of it."""
+    index = _levels(source) if kind == "pandas" else []
+    levels = {name: source.index.get_level_values(name).dtype for name in index}
+    native = {} if kind == "pyarrow" else {**dict(zip(source.columns, source.dtypes, strict=True)), **levels}
+    return {
+        name: given_type(table.column(name), native.get(name), index=name in index)
+        if comes_back(table.column(name), data.column(name))
+        else Given(None, index=name in index)
+        for name in table.column_names
+    }
+
+
 def _column(series: Any) -> Any:
     native = series.to_native()
     if series.implementation.is_pandas():
+        kind: Any = getattr(native.dtype, "categories", ())
+        if hasattr(getattr(kind, "dtype", None), "closed"):  # the intervals of `pandas.cut`, as they are written
+            codes = pa.array(native.cat.codes.to_numpy(), mask=native.isna().to_numpy())
+            return pa.DictionaryArray.from_arrays(codes, [str(one) for one in kind], ordered=native.dtype.ordered)
         # NaN and None in object columns are missing values; arrow is told so.
         return pa.Array.from_pandas(native)
     return series.to_arrow()
@@ -161,7 +187,7 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
         if not _is_text(type_.value_type):
             return _tidy(column.cast(type_.value_type), markers)
         plain = pa.dictionary(pa.int32(), pa.string(), ordered=type_.ordered)
-        return _without_markers(column.cast(plain).unify_dictionaries(), markers)
+        return _without_markers(unified(column.cast(plain)), markers)
     if pa.types.is_null(type_):
         return column.cast(pa.string())
     if _is_text(type_):
@@ -169,6 +195,8 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
     if pa.types.is_decimal(type_):
         whole = type_.scale <= 0 and type_.precision <= 18
         return column.cast(pa.int64() if whole else pa.float64())
+    if type_ == pa.uint64() and (pc.max(column).as_py() or 0) < 1 << 63:
+        return column.cast(pa.int64())
     if pa.types.is_float16(type_) or pa.types.is_float32(type_):
         return column.cast(pa.float64())
     if pa.types.is_timestamp(type_) and type_.tz is not None:
