@@ -50,13 +50,11 @@ def test_a_view_as_section_and_as_card() -> None:
 
 def test_columns_of_the_riskiest_rows() -> None:
     row = {"row": 3, "known": {"age": "30"}, "matches": 2, "identity": 0.5, "attribute": {"": 0.5}}
-    assert riskiest_view([{"attack": "informed", "columns": [""], "rows": [row]}]).parts[0].columns == (
-        "input row",
-        "`age`",
-        "matches",
-        "found",
-        "value",
-    )
+    shown = riskiest_view([{"attack": "informed", "columns": [""], "rows": [row], "tied": 688}]).parts
+    assert shown[0].columns == ("input row", "matches", "found", "value", "what he knows")
+    assert shown[0].rows[0][-1] == "`age` 30"
+    assert str(shown[1]).startswith("688 more rows are not shown")
+    assert len(riskiest_view([{"attack": "informed", "columns": [""], "rows": [row], "tied": 0}]).parts) == 2
 
 
 def test_sizes_of_groups() -> None:

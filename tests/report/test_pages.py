@@ -114,6 +114,15 @@ def test_the_comparison_of_figures_finds_a_wrong_one(pages):
     assert unknown_figures(page.replace('<data value="405">', '<data value="406">'), summary) == {"406"}
 
 
+def test_the_contents_lead_to_every_section(pages):
+    for name in ("report", "report of two tables"):
+        tags = Page(pages[name][0]).tags
+        leading = [str(attributes["href"])[1:] for tag, attributes in tags if tag == "a"]
+        sections = [attributes["id"] for tag, attributes in tags if tag == "section" and "id" in attributes]
+        assert leading == sections
+        assert leading[:3] == ["asked", "done", "samples"]
+
+
 def test_figures_are_shown_on_the_safe_side(pages, linkage):
     figures = dict(Page(pages["report"][0]).figures)
     attack = linkage(("income",))

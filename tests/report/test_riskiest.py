@@ -38,3 +38,14 @@ def test_an_attack_without_rows_and_a_run_without_its_original():
     assert riskiest(run, []) == []
     known = uc.attack(run).to_dict()
     assert {str(row["known"]) for row in riskiest(replace(run, original=None), [known])[0]["rows"]} == {"{}"}
+
+
+def test_rows_that_are_tied_with_the_last_one_listed_are_counted():
+    ill = ["flu", "cold", "gout"] * 10 + ["flu", "cold", "gout", "gout", "pox"] * 5
+    people = pa.table({"age": [20] * 30 + [60] * 25, "ill": ill})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="ill")
+    found = uc.attack(uc.publish(people, schema, uc.Mondrian(k=20), seed=1, policy="none"))
+    # Ten people of 60 have gout, 2 in 5; then 30 of 20 with 1 in 3 each, of whom ten are listed.
+    assert [row["row"] >= 30 for row in found.worst_rows()] == [True] * 10 + [False] * 10
+    assert (found.worst_tied(), found.worst_tied(limit=10), found.worst_tied(limit=3)) == (20, 0, 7)
+    assert found.worst_tied(limit=100) == 0

@@ -10,9 +10,11 @@ from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.verify import Verification, verify
 from undercover.io.plain import as_json, plain
 from undercover.model.finding import Finding
+from undercover.model.policy import POLICIES, STANDARD
+from undercover.model.verdict import Reason, Verdict
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.sections import histogram
-from undercover.pages.summary import headline, summarize
+from undercover.pages.summary import card_colours, headline, summarize
 
 
 def test_summary_is_json_and_private(make_run, summary_of):
@@ -167,3 +169,27 @@ def test_the_headline_is_that_of_everybody_where_nothing_was_drawn(linkage):
     curve = {"attack": "p-match", "drawn": False, "sweep": [sampled]}
     assert headline([everybody, curve]) == headline([everybody])
     assert headline([everybody, {**curve, "drawn": True}])["identity"]["after_mean"] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("after", "stops", "news"),
+    [
+        ((0.2, 0.5), (), ("good", "good")),
+        ((0.21, 0.9), ("found", "exposed"), ("bad", "bad")),
+        ((0.21, 0.95), (), ("", "")),  # let pass by the verdict: it takes more than a figure to be exposed
+        ((0.1, 0.1), ("found",), ("", "good")),  # another attack found somebody
+    ],
+)
+def test_cards_have_the_colour_of_the_policy_and_never_that_of_another_verdict(after, stops, news):
+    verdict = Verdict(STANDARD, tuple(Reason(kind=kind, weight="stop", text="") for kind in stops))
+    cards = card_colours(verdict, {"identity": {"after": after[0]}, "attribute": {"after": after[1]}})
+    assert (cards["identity"], cards["attribute"]) == (
+        {"limit": 0.2, "news": news[0]},
+        {"limit": 0.9, "news": news[1]},
+    )
+
+
+def test_cards_without_figures_or_limits_have_no_colour():
+    nothing = {"identity": {"limit": None, "news": ""}, "attribute": {"limit": None, "news": ""}}
+    assert card_colours(Verdict(POLICIES["none"], ()), {"identity": {"after": 1.0}, "attribute": None}) == nothing
+    assert card_colours(Verdict(STANDARD, ()), None)["identity"] == {"limit": 0.2, "news": ""}

@@ -1,13 +1,17 @@
+import pyarrow as pa
 import pytest
 
+import undercover as uc
 from undercover.pages.svg import svg
-from undercover.utility.queries.views import query_error_chart
+from undercover.utility.queries.views import answer_views, query_error_chart
 from undercover.utility.views import (
     MOST_CATEGORIES,
     MOST_COLUMNS,
     MOST_PAIRS,
     association_chart,
     distribution_chart,
+    in_their_order,
+    measures_view,
 )
 
 NASTY = "<script>alert('x')</script>"
@@ -42,6 +46,26 @@ def test_rare_categories_are_put_together():
     assert sum(row["share"] for row in chart.values if row["release"] == "before") == pytest.approx(1)
 
 
+def test_bands_of_a_column_without_an_order_are_drawn_in_their_order():
+    people = pa.table({"age": list(range(20, 50)), "pay": ["100+", "20-99", "0-19"] * 10})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="pay")
+    found = uc.publish(people, schema, uc.Mondrian(k=5), seed=1, policy="none")
+    shown = measures_view(uc.measure(people, found).to_dict()).to_dict()
+    (drawn,) = [part for part in pictures_in(shown) if part["name"] == "distributions"]
+    rows = [row for row in drawn["spec"]["data"]["values"] if row["column"] == "pay"]
+    assert list(dict.fromkeys(row["bin"] for row in rows)) == ["0-19", "20-99", "100+"]
+    words = {"name": "town", "ordered": False, "bins": [{"label": "Ulm"}, {"label": "Bonn"}]}
+    assert in_their_order(words) is words
+
+
+def pictures_in(part):
+    if isinstance(part, list):
+        return [found for one in part for found in pictures_in(one)]
+    if not isinstance(part, dict):
+        return []
+    return [part] if "spec" in part else pictures_in(list(part.values()))
+
+
 def test_wide_tables_stay_readable_and_small():
     many = [column(f"column {place}", 20) for place in range(60)]
     chart = distribution_chart(many, {entry["name"]: 0.1 for entry in many})
@@ -61,13 +85,38 @@ def test_pairs_that_cannot_be_told_are_left_out():
     assert "0.1" in chart.sentence
 
 
-def test_the_workload_about_most_columns_is_drawn():
-    answers = [{"from": 0.001, "to": 0.005, "queries": 3, "median": 0.2, "p90": 0.7}]
-    one = {"quasi_identifiers": ["a"], "sensitive": "s", "by_answer": [], "median": 0.0}
-    both = {"quasi_identifiers": ["a", "b"], "sensitive": "s", "by_answer": answers, "median": 0.2}
-    chart = query_error_chart([one, both, one])
-    assert [(row["answer"], row["error"]) for row in chart.values] == [("0.1% to 0.5%", 0.2), ("0.1% to 0.5%", 0.7)]
-    assert "20%" in chart.sentence
+ANSWERS = [
+    {"from": 0.0, "to": 0.0, "queries": 9, "median": 0.1, "p90": 0.3},
+    {"from": 0.001, "to": 0.005, "queries": 3, "median": 0.2, "p90": 0.7},
+    {"from": 0.2, "to": 1.0, "queries": 3, "median": 0.0, "p90": 0.01},
+]
+
+
+def test_errors_of_counts_are_drawn_by_size_of_the_answer():
+    chart = query_error_chart(ANSWERS)
+    assert [(row["answer"], row["error"]) for row in chart.values] == [
+        ("0.1% to 0.5%", 0.2),
+        ("0.1% to 0.5%", 0.7),
+        ("20% and more", 0.0),
+        ("20% and more", 0.01),
+    ]
+    assert "0.1% to 0.5%: 20% and 70%; 20% and more: 0% and 1%." in chart.sentence
+
+
+def shown_of(by_answer):
+    one = {"quasi_identifiers": ["a"], "sensitive": "s", "queries": 15, "median": 0.0, "mean": 0.1, "p90": 0.7}
+    (view,) = answer_views({"query_errors": [one], "query_errors_by_answer": by_answer})
+    return view.parts
+
+
+def test_what_cannot_be_drawn_is_said():
+    assert callable(shown_of(ANSWERS)[1])
+    assert [cell if isinstance(cell, str) else cell.value for cell in shown_of(ANSWERS)[-1].rows[0]] == [
+        "nothing", 9, 0.1, 0.3
+    ]  # fmt: skip
+    right = [{**entry, "median": 0.0, "p90": 0.0} for entry in ANSWERS]
+    assert "are right" in shown_of(right)[1]
+    assert "too small" in shown_of(ANSWERS[:1])[1]
 
 
 @pytest.mark.parametrize("name", [NASTY, "a.b", "a[0]", "it's", 'say "so"', "back\\slash"])

@@ -17,7 +17,7 @@ from undercover.model.groups import Groups
 from undercover.model.release import Release
 from undercover.randomness import Randomness
 from undercover.steps.recoding import box_cells, generalized_table
-from undercover.utility.queries.counts import QueryError, QueryErrorResult, query_errors
+from undercover.utility.queries.counts import QueryError, QueryErrorResult, answers_together, query_errors
 from undercover.utility.queries.workload import Workload, draw_workload, evaluate
 
 TOWNS = uc.Hierarchy(
@@ -159,12 +159,21 @@ def test_the_error_of_an_answer():
         "median": pytest.approx(0.2),
         "p90": pytest.approx(0.34),
         "by_answer": [
-            {"from": 0.0, "to": 0.001, "queries": 1, "median": 0.2, "p90": 0.2},
+            {"from": 0.0, "to": 0.0, "queries": 1, "median": 0.2, "p90": 0.2},
             {"from": 0.001, "to": 0.005, "queries": 1, "median": 0.4, "p90": 0.4},
             {"from": 0.01, "to": 0.05, "queries": 1, "median": 0.2, "p90": 0.2},
             {"from": 0.05, "to": 0.2, "queries": 1, "median": 0.0, "p90": 0.0},
         ],
     }
+
+
+def test_workloads_are_put_together_by_size_of_the_answer():
+    one = QueryErrorResult(("age",), "ill", 1000, np.array([100.0, 0.0]), np.array([90.0, 0.0]))
+    other = QueryErrorResult(("sex",), "ill", 1000, np.array([100.0, 100.0]), np.array([80.0, 100.0 + 1e-11]))
+    assert answers_together([one, other]) == [
+        {"from": 0.0, "to": 0.0, "queries": 1, "median": 0.0, "p90": 0.0},
+        {"from": 0.05, "to": 0.2, "queries": 3, "median": 0.1, "p90": pytest.approx(0.18)},
+    ]
 
 
 @settings(deadline=None, max_examples=60)

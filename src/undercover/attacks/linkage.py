@@ -75,9 +75,7 @@ class LinkageResult(Viewable):
 
     def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
         """The rows an attacker learns most about after publication; for the holder's eyes only."""
-        attribute = list(self.after.attribute.values())
-        worst = np.max(attribute, axis=0) if attribute else np.zeros(len(self.rows))
-        order = np.lexsort((self.rows, -self.after.identity, -worst))[:limit]
+        order = self._worst(limit)
         return [
             {
                 "row": int(self.rows[i]),
@@ -87,6 +85,23 @@ class LinkageResult(Viewable):
             }
             for i in order
         ]
+
+    def worst_tied(self, limit: int = WORST) -> int:
+        """Rows that :meth:`worst_rows` leaves out although as much is learnt of them as of the last one listed."""
+        listed = self._worst(limit)
+        alike = np.ones(len(self.rows), dtype=bool)
+        for found in (self._surest, self.after.identity):
+            alike &= np.isclose(found, found[listed[-1:]], rtol=1e-9, atol=0)
+        return int(alike.sum() - alike[listed].sum())
+
+    @property
+    def _surest(self) -> NDArray[np.float64]:
+        """(n_rows,) how sure he is of the sensitive value of each row that he is surest of."""
+        attribute = list(self.after.attribute.values())
+        return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(self.rows)))
+
+    def _worst(self, limit: int) -> NDArray[np.int64]:
+        return np.lexsort((self.rows, -self.after.identity, -self._surest))[:limit]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
@@ -108,6 +123,7 @@ class LinkageResult(Viewable):
                 for name in self.after.attribute
             },
             "worst_rows": self.worst_rows(),
+            "worst_tied": self.worst_tied(),
         }
 
     def exposures(self) -> tuple[Exposure, ...]:

@@ -60,7 +60,10 @@ class KAnonymity(Promise):
                 f"and picks one of their class has one of his with probability 1/{self.k} at most. Who is who, only "
                 "the private run tells."
             )
-        return f"Everybody shares all published quasi-identifier cells with at least {self.k - 1:,} other rows."
+        if self.k == 1:
+            return "It asks for nothing: a row may be the only one with its quasi-identifier cells."
+        others = "one other row" if self.k == 2 else f"{self.k - 1:,} other rows"
+        return f"Everybody shares all published quasi-identifier cells with at least {others}."
 
     def check(self, classes: Classes) -> Finding:
         """Find the smallest class."""

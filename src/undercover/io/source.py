@@ -1,18 +1,16 @@
-"""One door for every input: a CSV or Parquet file, a database, or a frame in memory.
+"""One door for every input: a file (or its parts), a database, or a frame in memory.
 
-A CSV file has no empty text, only missing fields; tables from Parquet, databases and frames are held to the same rule,
-so that a release does not depend on where its input came from. Neither pandas nor polars is imported here: narwhals
-recognises a frame by what its owner has already imported.
+A CSV file has no empty text, only missing fields; tables from other files, databases and frames are held to the same
+rule, so that a release does not depend on where its input came from. Neither pandas nor polars is imported here:
+narwhals recognises a frame by what its owner has already imported.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -20,13 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
-from undercover.io.csv.text import CsvDecisions, read_csv
+from undercover.io.csv.text import CsvDecisions
 from undercover.io.database import is_database_url, read_database, without_password
-from undercover.io.parquet import read_parquet
+from undercover.io.files import read_place
+from undercover.io.place import place_of
+from undercover.io.place import sha256 as sha256
 from undercover.model.frames.types import Given, comes_back, given_type, unified
 
-_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-_PARQUET = (".parquet", ".pq")
 _FRAMES = ("pandas", "polars", "pyarrow")
 
 
@@ -58,7 +56,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     Parameters
     ----------
     source
-        A path (``.csv``, ``.csv.gz``, ``.parquet``), a database URL, or a pandas, polars or pyarrow frame.
+        A path (a file, ``FILE.xlsx#SHEET``, a folder or pattern of parts), a database URL, or a pandas, polars or
+        pyarrow frame.
     options
         How to read it.
     """
@@ -75,37 +74,14 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
         shown = without_password(given)
         data = tidy(read_database(given), nulls=options.nulls, where=f"`{shown}`")
         return Input(data, "pyarrow", _described(shown, None, data, "a database table"))
-    path = Path(given)
-    name = path.name.lower()
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")
-    if not path.exists():
-        raise DataError(f"There is no file `{given}`.")
-    if path.is_dir():
-        raise DataError(f"`{given}` is a folder. Give a file.")
-    if name.endswith(_CSV):
-        data, decisions = read_csv(
-            path,
-            separator=options.separator,
-            decimal=options.decimal,
-            encoding=options.encoding,
-            nulls=options.nulls,
-            text=options.text,
-        )
-        return Input(data, "pyarrow", _described(given, sha256(path), data, decisions.sentence()), decisions)
-    if name.endswith(_PARQUET):
-        data = tidy(read_parquet(path), nulls=options.nulls, where=f"`{given}`")
-        return Input(data, "pyarrow", _described(given, sha256(path), data, "a Parquet file"))
-    raise DataError(f"`{given}` is of no known kind. There are: {', '.join((*_CSV, *_PARQUET))}.")
-
-
-def sha256(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, read piece by piece."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+    place = place_of(given)
+    found = read_place(place, options)
+    data = found.table
+    if found.decisions is None:
+        data = tidy(data, nulls=options.nulls, where=f"`{given}`")
+    return Input(data, "pyarrow", _described(given, place.digest(), data, found.read_as), found.decisions)
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:

@@ -177,6 +177,8 @@ class About:
 
     title: str
     did: Callable[[Release], str]  # what was done, from public facts
+    idea: str = ""  # what the method does, in a line
+    when: str = ""  # when to take it, in another
     main: Callable[[Release], Mapping[str, Any]] = _MAIN  # the parameters that stand in a title
     stages: Callable[[Run], Sequence[tuple[str, str]]] = lambda run: ()  # beyond its groups: a title and a text each
     # Figures that are not promised: ``title``, ``mean``, ``max`` and ``words`` each.

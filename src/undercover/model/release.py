@@ -56,6 +56,11 @@ class PublishedTable:
         """The columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
+    def has_missing(self, name: str) -> bool:
+        """Whether a cell of a column is empty, which is how a missing value is published."""
+        column: Any = self.data.column(name)
+        return bool(column.null_count) or pa.scalar("") in column.unique().cast(pa.string())
+
     def form(self, name: str) -> CellForm:
         """How the cells of a column are written."""
         return next(column.form for column in self.columns if column.name == name)

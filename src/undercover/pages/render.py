@@ -27,9 +27,10 @@ def report_html(summary: Mapping[str, Any]) -> str:
     if not summary.get("private"):
         raise InternalError("The report takes the private summary of a run.")
     charts = picture_charts(summary["asked"]["method"]["name"], summary["pictures"])
-    sections = [
-        section(View.of(plain(view.to_dict())), name=f"s{place}") for place, view in enumerate(summary["sections"])
-    ]
+    sections = {
+        view.kind: {"title": view.title, "html": section(View.of(plain(view.to_dict())), name=f"s{place}")}
+        for place, view in enumerate(summary["sections"])
+    }
     return render(
         "report.html.j2",
         summary=summary,
@@ -56,7 +57,14 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
     Each entry has the ``summary`` of its run and, where there are files to link to, ``report`` and ``datasheet`` as
     paths relative to the page; ``title`` where the summary's will not do.
     """
-    listed = [{**entry, "title": entry.get("title") or entry["summary"]["title"]} for entry in entries]
+    listed = [
+        {
+            **entry,
+            "title": entry.get("title") or entry["summary"]["title"],
+            "promises": [one for one in entry["summary"]["holds"]["findings"] if not _empty(one)],
+        }
+        for entry in entries
+    ]
     compared = [
         {"title": entry["title"], "headline": entry["summary"]["headline"], "cost": entry["summary"]["cost"]}
         for entry in listed
@@ -69,6 +77,11 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
         about=about,
         chart=drawn(comparison_chart(compared)) if drawable else None,
     )
+
+
+def _empty(finding: Mapping[str, Any]) -> bool:
+    """Whether a promise asks for what any table keeps: at least one row, or one value."""
+    return bool(finding["sense"] == "at least" and finding["required"] == 1)
 
 
 def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:

@@ -43,7 +43,8 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     for attack in attacks:
         rows = [{**_flat(worst), "known": _known(run, int(worst["row"]))} for worst in attack.get("worst_rows", ())]
         if rows:
-            found.append({"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows})
+            tied = int(attack.get("worst_tied", 0))
+            found.append({"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied})
     return found
 
 
@@ -52,7 +53,13 @@ def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
     title = "The riskiest rows that remain"
     if not found:
         return View("riskiest", title, ("No attack named any.",), private=True)
-    return View("riskiest", title, (*map(_table, found, range(len(found))), _NUMBERED), private=True)
+    parts: list[Part] = []
+    for place, one in enumerate(found):
+        parts.append(_table(one, place))
+        if one.get("tied"):
+            text = "{count} more rows are not shown, of which he learns as much as of the last of these."
+            parts.append(say(text, one["tied"]))
+    return View("riskiest", title, (*parts, _NUMBERED), private=True)
 
 
 def earlier_view(noted: Mapping[str, Any]) -> View:
@@ -92,28 +99,21 @@ def earlier_view(noted: Mapping[str, Any]) -> View:
 
 def _table(found: Mapping[str, Any], place: int) -> FigureTable:
     rows = found["rows"]
-    who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
-    known = [f"`{name}`" for name in rows[0]["known"]]
-    columns = (
-        "input row",
-        *known,
-        "matches",
-        "found",
-        *(f"`{name}`" if name else "value" for name in found["columns"]),
-    )
-    senses = "count" + " plain" * len(known) + " count risk" + " risk" * len(found["columns"])
+    columns = ("input row", "matches", "found", *(f"`{name}`" if name else "value" for name in found["columns"]))
+    senses = "count count risk" + " risk" * len(found["columns"]) + " plain"
     lines = [
         (
             row["row"],
-            *(value or "missing" for value in row["known"].values()),
             row["matches"],
             row["identity"],
             *(row["attribute"][name] for name in found["columns"]),
+            ", ".join(f"`{name}` {value or 'missing'}" for name, value in row["known"].items()),
         )
         for row in rows
     ]
+    who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
     title = f"The {len(rows)} rows {who} learns most about"
-    return table(columns, senses, lines, title, private=True, detail=2 if place else 0)
+    return table((*columns, "what he knows"), senses, lines, title, private=True, detail=2 if place else 0)
 
 
 def _flat(worst: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,10 +19,12 @@ from undercover.model.figures import number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
+from undercover.model.verdict import Verdict
 from undercover.model.view import View, Viewable
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.pictures import pictures
+from undercover.pages.samples import samples_of, samples_view
 from undercover.pages.sections import class_sizes, earlier_view, riskiest, riskiest_view, sizes_of, sizes_view, stages
 from undercover.pages.words import (
     algorithm_words,
@@ -41,6 +43,7 @@ from undercover.utility.views import by_column
 
 __all__ = ["datasheet_summary", "headline", "summarize"]
 
+_ROUNDING = 1e-9
 _FROM_ORIGINAL = (
     "values-of-the-original",
     "rows-preserved",
@@ -68,12 +71,12 @@ def summarize(
     found_attacks = [plain(attack.to_dict()) for attack in attacks]
     found_measures = None if measures is None else measures.to_dict()
     sizes = sizes_of(run.groups.sizes, "group") if charged is None else class_sizes(charged)
-    at_risk = riskiest(run, found_attacks)
+    at_risk, top = riskiest(run, found_attacks), headline(found_attacks)
     findings = [_finding(finding, classes) for finding in verification.findings]
-    sections = [sizes_view(sizes), _attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
-    noted = run.diagnostics.get("earlier")
+    sections = [_attacks_view(attacks), riskiest_view(at_risk), _cost_view(measures)]
+    noted, samples = run.diagnostics.get("earlier"), samples_of(run)
     if noted:
-        sections.insert(2, earlier_view(noted))
+        sections.insert(1, earlier_view(noted))
     return {
         "private": True,
         "title": release_title(run.release),
@@ -96,14 +99,16 @@ def summarize(
         "beside": list(about_of(run.release.method).beside(run)),
         "attacks": found_attacks,
         "riskiest": at_risk,
-        "headline": headline(found_attacks),
+        "headline": top,
+        "cards": card_colours(run.verdict, top),
         "cost": None if found_measures is None else {**plain(found_measures), "columns": by_column(found_measures)},
         "warnings": _warnings(run),
         "limits": limits(run.release),
         "not_published": _not_published(run),
         "again": again(run),
         "pictures": pictures(run),
-        "sections": sections,
+        "samples": samples,
+        "sections": [samples_view(samples), sizes_view(sizes), *sections],
     }
 
 
@@ -144,6 +149,26 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
         },
         "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
     }
+
+
+def card_colours(verdict: Verdict, found: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:
+    """For each figure of the headline what the policy allows, and whether it is good or bad news.
+
+    A figure within its limit is good, one beyond it bad; but never against the verdict, which may have let it pass (the
+    value is no harmful one, or was believed before) or was given by another attack.
+    """
+    cards: dict[str, dict[str, Any]] = {}
+    limits = (("identity", "found", verdict.policy.found), ("attribute", "exposed", verdict.policy.belief))
+    stops = {reason.kind for reason in verdict.weighing("stop")}
+    for figure, kind, limit in limits:
+        cards[figure] = {"limit": None if limit is None else float(limit), "news": ""}
+        if found is None or found[figure] is None or limit is None:
+            continue
+        after, most = float(found[figure]["after"]), float(limit)
+        within = after < most - _ROUNDING if kind == "exposed" else after <= most + _ROUNDING
+        if within is (kind not in stops):
+            cards[figure]["news"] = "good" if within else "bad"
+    return cards
 
 
 def _strongest(found: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
@@ -192,7 +217,7 @@ def _promises(verification: Verification) -> dict[str, Any]:
 
 
 def _asked(run: Run, verification: Verification) -> dict[str, Any]:
-    release, schema = run.release, run.schema
+    release, schema, about = run.release, run.schema, about_of(run.release.method)
     columns = []
     for role, names in schema.by_role().items():
         for name in names:
@@ -203,7 +228,9 @@ def _asked(run: Run, verification: Verification) -> dict[str, Any]:
     return {
         "method": {
             "name": release.method,
-            "title": about_of(release.method).title,
+            "title": about.title,
+            "idea": about.idea,
+            "when": about.when,
             "parameters": plain(asked_parameters(release.parameters)),
         },
         "requirements": [

@@ -20,7 +20,7 @@ from undercover.utility.discernibility import (
     smallest_class,
 )
 from undercover.utility.kept import associations, distances_between
-from undercover.utility.queries.counts import QueryError, QueryErrorResult
+from undercover.utility.queries.counts import QueryError, QueryErrorResult, answers_together
 from undercover.utility.queries.sums import SumError, SumErrorResult
 from undercover.utility.views import measures_view
 
@@ -78,6 +78,7 @@ class Measures(Viewable):
             asked["discernibility_by_groups"] = self.discernibility_by_groups
         if self.query_errors:
             asked["query_errors"] = [result.to_dict() for result in self.query_errors]
+            asked["query_errors_by_answer"] = answers_together(self.query_errors)
         if self.sum_errors:
             asked["sum_errors"] = [result.to_dict() for result in self.sum_errors]
         if self.displacement is not None:

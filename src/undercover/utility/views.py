@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from undercover.model.figures import cost
+from undercover.model.kinds.orders import in_order
 from undercover.model.view import (
     AFTER,
     BEFORE,
@@ -118,19 +119,35 @@ def _kept(found: Mapping[str, Any]) -> View:
         rows.append(("all pairs of columns, mean", distances["pairs"]["mean"]))
     shares: list[Part] = [table(("column", "distance"), "plain cost", rows), _DISTANCE]
     if found["distributions"]:
+        distributions = [in_their_order(column) for column in found["distributions"]]
         bins = [
             (f"`{column['name']}`", bin_["label"], bin_["before"], bin_["after"])
-            for column in found["distributions"]
+            for column in distributions
             for bin_ in column["bins"]
         ]
         columns, title = ("column", "value", "people", "estimated"), "The figures of every column"
-        shares.insert(0, partial(distribution_chart, found["distributions"], each))
+        shares.insert(0, partial(distribution_chart, distributions, each))
         shares.append(table(columns, "plain plain count count", bins, title, detail=2))
     parts: list[Part] = [_KEPT, View("distributions", "Distributions", tuple(shares))]
     if found["associations"]:
         parts.append(_associations(found["associations"]))
     parts += answer_views(found)
     return View("kept", "What a recipient still sees", tuple(parts))
+
+
+def in_their_order(column: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A column whose categories are bands, periods or codes, with these in their order; any other as it is.
+
+    >>> bins = [{"label": label} for label in ("100+", "20-99", "", "0-19")]
+    >>> [bin_["label"] for bin_ in in_their_order({"name": "pay", "ordered": False, "bins": bins})["bins"]]
+    ['0-19', '20-99', '100+', '']
+    """
+    order = None if column["ordered"] else in_order([bin_["label"] for bin_ in column["bins"] if bin_["label"]])
+    if order is None:
+        return column
+    place = {label: position for position, label in enumerate(order)}
+    bins = sorted(column["bins"], key=lambda bin_: place.get(bin_["label"], len(order)))
+    return {**column, "ordered": True, "bins": bins}
 
 
 def _associations(pairs: Sequence[Mapping[str, Any]]) -> View:

@@ -41,7 +41,7 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.verbs.encode import encoded
+from undercover.verbs.encode import check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
@@ -143,6 +143,7 @@ def publish(
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
+    check_said(schema, given.data)
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)

@@ -12,6 +12,8 @@ def did(release: Release) -> str:
 
 ABOUT = About(
     title="Swapping",
+    idea="Values of each quasi-identifier change places among a share of the rows.",
+    when="Take it to see how a method of your own is added; it promises little.",
     did=did,
     main=asked("share"),
     examples=(Example({"share": 0.9}, "safe"), Example({"share": 0.5}, "safe"), Example({"share": 0.1}, "unreachable")),

@@ -20,6 +20,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Anatomy",
+    idea="One table has the quasi-identifiers as they are, another the sensitive values; buckets of people join them.",
+    when="Take it where analyses need exact quasi-identifiers and it is no secret who is in the table.",
     did=lambda release: DONE,
     sweeps=(Sweep("Anatomy", "l", (2, 4, 8)),),
     candidates=candidates,

@@ -44,6 +44,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Cross-bucket generalization",
+    idea="Quasi-identifiers become cells of k people; sensitive values stand in buckets of l across the cells.",
+    when="Take it where l is to be well above k and a sensitive column has many values, none of them frequent.",
     did=did,
     sweeps=(
         Sweep("Cross-bucket, k=5", "l", (2, 4, 8), {"k": 5}),

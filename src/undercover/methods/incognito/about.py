@@ -179,6 +179,8 @@ def _by_height(heights: tuple[int, ...]) -> Any:
 
 ABOUT = About(
     title="Incognito",
+    idea="Every column is generalised to one level of its hierarchy, the same for all rows, and the best are found.",
+    when="Take it where all cells of a column must be of one kind (all ages in decades) and columns have hierarchies.",
     did=lambda release: with_levels(DONE, release),
     stages=searched,
     pictures=(Drawing("lattice", lattice_facts, lambda facts: [lattice_chart(facts)]),),

@@ -33,6 +33,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Mondrian",
+    idea="The table is cut into small boxes, and each is published with ranges and sets that cover its people.",
+    when="Take it where recipients want one table they can open and filter, and who is in it must be uncertain.",
     did=lambda release: DONE,
     attacks=("minimality",),
     sweeps=(

@@ -295,6 +295,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Mutual cover",
+    idea="Cells are ordinary values, permuted or drawn anew inside groups, so that people cover each other.",
+    when="Take it where recipients need a table of its old shape, without ranges, and single rows need not be true.",
     did=did,
     stages=stages,
     beside=beside,

@@ -13,6 +13,8 @@ DONE = (
 
 ABOUT = About(
     title="Non-centralized l-diversity",
+    idea="Columns are generalised until the table, joined with those of others, leaves l values of everybody.",
+    when="Take it where somebody else publishes about the same people and the same sensitive column.",
     did=lambda release: with_levels(DONE, release),
     stages=searched,
     sweeps=(Sweep("Non-centralized", "l", (2, 4, 8), distinct=True),),

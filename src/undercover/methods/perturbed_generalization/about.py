@@ -52,6 +52,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Perturbed generalization",
+    idea="One person of each cell is published; the sensitive value is kept with probability p, else drawn anew.",
+    when="Take it where attackers may know the values of others, and recipients count and can correct for noise.",
     did=did,
     main=main,
     stages=stages,

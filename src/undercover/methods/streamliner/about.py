@@ -42,6 +42,8 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 ABOUT = About(
     title="Privacy streamliner",
+    idea="Rows are dealt into groups by an order that is blind to whose value is whose; cells cover their groups.",
+    when="Take it where an attacker knows the algorithm and l-diversity must hold all the same.",
     did=did,
     sweeps=(
         Sweep("Streamliner wrap", "l", (2, 4, 8)),

@@ -37,6 +37,7 @@ from undercover.utility.queries.workload import Evaluator, Workload, asks_for_ra
 
 FLOOR = 0.005  # of the rows: what a small answer is divided by instead of itself
 ANSWERS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.2)  # answers of at least these shares of the whole are shown together
+_EXACT = 1e-9  # an answer is right that is no farther off than sums of fractions are rounded
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class QueryErrorResult(Viewable):
     @property
     def errors(self) -> NDArray[np.float64]:
         """(n_queries,) relative error of each query."""
-        return np.abs(self.exact - self.estimated) / np.maximum(self.exact, FLOOR * self.rows)
+        return relative(self.exact, self.estimated, self.rows)
 
     @property
     def mean(self) -> float:
@@ -92,11 +93,27 @@ class QueryErrorResult(Viewable):
         )
 
 
+def relative(exact: NDArray[np.float64], estimated: NDArray[np.float64], whole: float) -> NDArray[np.float64]:
+    """How far answers are off, over what is true or, where that is little, over the least part of the whole.
+
+    >>> relative(np.array([100.0, 1.0]), np.array([90.0, 1.0 + 1e-13]), 1000).tolist()
+    [0.1, 0.0]
+    """
+    off = np.abs(estimated - exact) / np.maximum(np.abs(exact), FLOOR * whole)
+    return np.where(off > _EXACT, off, 0.0)
+
+
+def answers_together(results: Sequence[QueryErrorResult]) -> list[dict[str, Any]]:
+    """:func:`by_answer` over the questions of several workloads."""
+    shares = [result.exact / result.rows for result in results]
+    return by_answer(np.concatenate(shares), np.concatenate([result.errors for result in results]))
+
+
 def by_answer(shares: NDArray[np.float64], errors: NDArray[np.float64]) -> list[dict[str, Any]]:
-    """Errors by which share of the whole the true answer is; where there are such answers."""
-    place = np.searchsorted(ANSWERS, shares, side="right") - 1
+    """Errors by which share of the whole the true answer is, nothing first; where there are such answers."""
+    place = np.where(shares > 0, np.searchsorted(ANSWERS, shares, side="right"), 0)
     found = []
-    for position, (low, high) in enumerate(pairwise([*ANSWERS, 1.0])):
+    for position, (low, high) in enumerate(pairwise([0.0, *ANSWERS, 1.0])):
         those = errors[place == position]
         if len(those):
             ends: dict[str, Any] = {"from": low, "to": high, "queries": len(those)}

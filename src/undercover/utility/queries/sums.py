@@ -37,7 +37,7 @@ from undercover.model.table import EncodedColumn, Table
 from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
-from undercover.utility.queries.counts import FLOOR, by_answer
+from undercover.utility.queries.counts import by_answer, relative
 from undercover.utility.queries.sum_workload import Asked, Boxes, Floats, SumQueries, draw_sums, numbers_of
 from undercover.utility.queries.views import error_view
 
@@ -71,7 +71,7 @@ class SumErrorResult(Viewable):
     @property
     def estimate_errors(self) -> Floats:
         """(n_queries,) relative error of each estimate, whether or not it has bounds."""
-        return np.abs(self.estimated - self.exact) / np.maximum(np.abs(self.exact), FLOOR * self.whole)
+        return relative(self.exact, self.estimated, self.whole)
 
     @property
     def mean(self) -> float:

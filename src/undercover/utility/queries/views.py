@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from undercover.model.figures import risk
-from undercover.model.view import AFTER, GUESS, Part, Picture, View, facts, listed, say, table
+from undercover.model.view import AFTER, GUESS, FigureTable, Part, Picture, View, facts, listed, say, table
 
 NUMBERS = "`.to_dict()` has the numbers."
 _ERRORS = ("queries", "median", "mean", "p90")
@@ -15,11 +15,12 @@ _ERRORS = ("queries", "median", "mean", "p90")
 
 def answer_views(found: Mapping[str, Any]) -> list[View]:
     """How far counts and sums are off, where they were asked for."""
-    kinds = {"query_errors": _errors, "sum_errors": _sum_errors}
-    return [shown(found[key]) for key, shown in kinds.items() if key in found]
+    counts, sums = found.get("query_errors"), found.get("sum_errors")
+    views = [_errors(counts, found["query_errors_by_answer"])] if counts else []
+    return [*views, _sum_errors(sums)] if sums else views
 
 
-def _errors(results: Sequence[Mapping[str, Any]]) -> View:
+def _errors(results: Sequence[Mapping[str, Any]], together: Sequence[Mapping[str, Any]]) -> View:
     text = (
         f"Random questions of the kind “how many people of these values have this {results[0]['sensitive']}”, answered "
         "from the release and set against the truth. Small answers are divided by half a percent of the people instead "
@@ -30,8 +31,13 @@ def _errors(results: Sequence[Mapping[str, Any]]) -> View:
         for one in results
     ]
     columns = ("asked about", "queries", "median error", "mean", "9 of 10 below")
-    drawn = partial(query_error_chart, results)
-    return View("query-errors", "Answers to queries", (text, drawn, table(columns, "plain count risk risk risk", rows)))
+    parts = (
+        text,
+        *_drawn(partial(query_error_chart, together), together),
+        table(columns, "plain count risk risk risk", rows),
+        _sizes("people counted, of all", together, "The figures by size of the answer"),
+    )
+    return View("query-errors", "Answers to queries", parts)
 
 
 def _sum_errors(results: Sequence[Mapping[str, Any]]) -> View:
@@ -46,7 +52,7 @@ def _sum_errors(results: Sequence[Mapping[str, Any]]) -> View:
     rows: list[list[Any]] = [
         [f"`{one['sensitive']}`", one["queries"], *(one["estimate"][key] for key in _ERRORS[1:])] for one in results
     ]
-    parts: list[Part] = [text, partial(sum_error_chart, results)]
+    parts: list[Part] = [text, *_drawn(partial(sum_error_chart, results), results[0]["by_answer"])]
     bounded = results[0]["bounded"]
     if bounded:
         columns.append("bounds apart, median")
@@ -74,40 +80,42 @@ def error_view(found: Mapping[str, Any]) -> View:
     return View("query-error", title, (lines,), following=NUMBERS, private=True)
 
 
-def query_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
-    """Errors of COUNT answers by how many people they count; takes the entries of ``cost["query_errors"]``.
+def _drawn(chart: Callable[[], Picture], by_answer: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
+    """The picture, or that there is nothing to draw."""
+    asked = [entry for entry in by_answer if entry["to"]]
+    if not asked:
+        return ("None of the questions has a true answer above 0: the table is too small for them.",)
+    wrong = any(entry["p90"] for entry in asked)
+    return (chart,) if wrong else ("Of every size, at least 9 of 10 answers above 0 are right.",)
 
-    Only the workload about all columns together is drawn.
-    """
-    result = max(results, key=lambda entry: len(entry["quasi_identifiers"]))
-    described = (
-        f"Relative error of COUNT answers by how many people they count; over all of them the median is "
-        f"{risk(result['median'])}."
-    )
-    caption = "Questions about all columns together, by how many people the true answer counts."
-    return _error_chart("query-error", result["by_answer"], "people counted, of all", described, caption)
+
+def _sizes(title: str, by_answer: Sequence[Mapping[str, Any]], what: str) -> FigureTable:
+    rows = [(_share(entry), *(entry[key] for key in ("queries", "median", "p90"))) for entry in by_answer]
+    return table((title, "queries", "median error", "9 of 10 below"), "plain count risk risk", rows, what, detail=2)
+
+
+def query_error_chart(by_answer: Sequence[Mapping[str, Any]]) -> Picture:
+    """Errors of COUNT answers by how many people they count; takes ``cost["query_errors_by_answer"]``."""
+    caption = "All questions together, by which part of the people the true answer counts."
+    return _error_chart("query-error", by_answer, "people counted, of all", "COUNT answers", caption)
 
 
 def sum_error_chart(results: Sequence[Mapping[str, Any]]) -> Picture:
     """Errors of SUM answers by how large they are; takes the entries of ``cost["sum_errors"]``, of which the first."""
-    result = results[0]
-    described = (
-        f"Relative error of sums of {result['sensitive']} by how large they are; over all of them the median is "
-        f"{risk(result['estimate']['median'])}."
-    )
-    caption = f"Sums of {result['sensitive']}, by which part of the sum over everybody the true answer is."
-    return _error_chart("sum-error", result["by_answer"], "true sum, of that over everybody", described, caption)
+    of = f"sums of {results[0]['sensitive']}"
+    caption = f"S{of[1:]}, by which part of the sum over everybody the true answer is."
+    return _error_chart("sum-error", results[0]["by_answer"], "true sum, of that over everybody", of, caption)
 
 
-def _error_chart(
-    name: str, by_answer: Sequence[Mapping[str, Any]], title: str, described: str, caption: str
-) -> Picture:
+def _error_chart(name: str, by_answer: Sequence[Mapping[str, Any]], title: str, what: str, caption: str) -> Picture:
+    """Medians and 90th percentiles side by side; questions whose true answer is nothing have no relative error."""
     import altair as alt
 
     labels = {"median": "half of the answers are closer", "p90": "9 of 10 answers are closer"}
+    asked = [entry for entry in by_answer if entry["to"]]
     rows = [
         {"answer": _share(entry), "error": entry[key], "which": label}
-        for entry in by_answer
+        for entry in asked
         for key, label in labels.items()
     ]
     order, which = list(dict.fromkeys(row["answer"] for row in rows)), list(labels.values())
@@ -117,7 +125,7 @@ def _error_chart(
         .encode(
             x=alt.X("answer:O", sort=order, title=title, axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("which:N", sort=which),
-            y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".2~%", tickCount=5)),
+            y=alt.Y("error:Q", title="relative error", axis=alt.Axis(format=".3~p", tickCount=5)),
             color=alt.Color(
                 "which:N",
                 scale=alt.Scale(domain=which, range=[AFTER, GUESS]),
@@ -126,8 +134,13 @@ def _error_chart(
             ),
         )
     )
+    each = "; ".join(f"{_share(entry)}: {risk(entry['median'])} and {risk(entry['p90'])}" for entry in asked)
+    described = f"Relative error of {what} by how large they are, median and 90th percentile: {each}."
     return Picture.of(name, chart, rows, described, caption)
 
 
 def _share(entry: Mapping[str, Any]) -> str:
-    return f"{100 * entry['from']:g}% to {100 * entry['to']:g}%"
+    low, high = (f"{100 * entry[end]:g}%" for end in ("from", "to"))
+    if not entry["from"]:
+        return f"below {high}" if entry["to"] else "nothing"
+    return f"{low} to {high}" if entry["to"] < 1 else f"{low} and more"

@@ -1,0 +1,114 @@
+"""Ten rows of the original beside what was published of them, for the holder's eyes only.
+
+Sensitive values and identifiers are left out, as they are of the riskiest rows: a page is passed on more easily than a
+table. Published rows are in secret order. Where cells cover the truth, a person's are the narrowest that cover all of
+the person's group (of buckets: the person): cells are drawn as tightly around their group as their form allows, so
+whichever others cover it are wider. Where quasi-identifiers were drawn, the private run says which row is whose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.forms.case import Case
+from undercover.forms.meaning import leaf_values
+from undercover.forms.spread import positions_of_codes
+from undercover.model.run import Run
+from undercover.model.view import Part, View, table
+
+SHOWN = 10
+_LONGEST = 40
+_TEN = "Rows as they stand in the input, numbered from 0 and evenly spread over it, each "
+_COVERED = (
+    "with the cells that were published of it: value → cell, or the value alone where it is published as it is. Alike "
+    "are the published rows with these cells."
+)
+_DRAWN = (
+    "beside the row that was published in the person's place: value → value, or the value alone where it is the same. "
+    "Alike are the published rows with the same quasi-identifiers."
+)
+_LEFT_OUT = "Long cells are cut; `report.json` has them whole. Sensitive values and identifiers are not shown here."
+
+
+def samples_of(run: Run) -> dict[str, Any]:
+    """The rows with their quasi-identifiers ``before`` and ``after``; ``None`` after: it is not published."""
+    if run.original is None:
+        return {"rows": [], "note": "Not shown: the original was not at hand."}
+    case, original = Case.of(run), run.original
+    reading = case.reading
+    places = np.unique(np.linspace(0, original.n_rows - 1, SHOWN).astype(np.int64))
+    grouped = [next(iter(np.flatnonzero(run.rows == row)), None) for row in original.rows[places]]
+    if reading.covers:
+        classes = reading.classes.boxes or reading.classes
+        published = _narrowest(case, run, grouped, classes.representatives)
+    else:
+        classes = reading.rows_alike(())
+        own = case.own if case.dealt is None else case.dealt.cells
+        if own is None:
+            return {"rows": [], "note": "Not shown: which published row is whose, this run does not tell."}
+        published = [None if number is None else int(own[number]) for number in grouped]
+    cells = {name: reading.column(name) for name in reading.main.names("quasi-identifier")}
+    columns = {name: original[name] for name in original.schema.quasi_identifiers}
+    rows = [
+        {
+            "row": int(original.rows[place]),
+            "before": {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()},
+            "after": None if row is None else {name: cell.labels[cell.codes[row]] for name, cell in cells.items()},
+            "alike": 0 if row is None else int((classes.labels == classes.labels[row]).sum()),
+        }
+        for place, row in zip(places, published, strict=True)
+    ]
+    return {"rows": rows, "note": f"{_TEN}{_COVERED if reading.covers else _DRAWN} {_LEFT_OUT}"}
+
+
+def samples_view(found: Mapping[str, Any]) -> View:
+    """What :func:`samples_of` found, as a section."""
+    parts: list[Part] = [found["note"]]
+    if found["rows"]:
+        names = list(found["rows"][0]["before"])
+        rows = [(one["row"], *(_cell(one, name) for name in names), one["alike"]) for one in found["rows"]]
+        columns = ("input row", *(f"`{name}`" for name in names), "alike")
+        parts.append(table(columns, "count" + " plain" * len(names) + " count", rows, private=True))
+    return View("samples", "Ten rows before and after", tuple(parts), private=True)
+
+
+def _cell(one: Mapping[str, Any], name: str) -> str:
+    before, after = one["before"][name] or "missing", one["after"]
+    if after is None or name not in after:
+        return f"{before} → not published"
+    shown = after[name] or "missing"
+    return before if shown == before else f"{before} → {_short(shown)}"
+
+
+def _short(cell: str) -> str:
+    """A cell that fits its column: a long one is cut, a range keeps its ends together."""
+    cell = cell if len(cell) <= _LONGEST else f"{cell[: _LONGEST - 1]}…"
+    return cell.replace(" ", "\N{NO-BREAK SPACE}") if cell.startswith("[") else cell
+
+
+def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.int64]) -> list[int | None]:
+    """For each of some grouped rows, of the published rows ``boxes`` the one whose cells cover it and its group."""
+    original, reading = case.original, case.reading
+    names = reading.main.names("quasi-identifier")
+    values = {name: leaf_values(original[name]) for name in names}
+    coverages = {name: reading.coverage(name, values[name]) for name in names}
+    found: list[int | None] = []
+    for number in grouped:
+        if number is None:
+            found.append(None)
+            continue
+        together = np.array([number]) if reading.buckets else run.groups.rows_of(int(run.groups.labels[number]))
+        people = np.searchsorted(original.rows, run.rows[together])
+        fits, width = np.ones(len(boxes), dtype=bool), np.zeros(len(boxes))
+        for name, coverage in coverages.items():
+            asked = np.zeros(coverage.n_positions, dtype=bool)
+            asked[positions_of_codes(original[name], values[name])[original[name].codes[people]]] = True
+            cells = reading.column(name).codes[boxes]
+            fits &= (coverage.covered(asked) == asked.sum())[cells]
+            width += np.log(coverage.sizes)[cells]
+        found.append(int(boxes[np.argmin(np.where(fits, width, np.inf))]) if fits.any() else None)
+    return found
