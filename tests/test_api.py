@@ -344,3 +344,17 @@ def test_one_line_says_what_a_thing_is_and_what_to_do_next(people: Path) -> None
         assert "\n" not in repr(thing)
         assert ";" in repr(thing)
         assert "Person-" not in repr(thing)
+
+
+@pytest.mark.parametrize("kind", list(FRAMES))
+def test_every_kind_of_table_is_inspected_alike(people: Path, kind: str) -> None:
+    found = uc.inspect(as_kind(people, kind), SCHEMA)
+    assert found.to_dict() == uc.inspect(people, SCHEMA).to_dict()
+    assert found.named("quasi-identifier") == ("age", "sex", "zip")
+
+
+def test_compare_takes_a_frame_and_a_folder_by_name(people: Path, tmp_path: Path) -> None:
+    frame, folder = as_kind(people, "pandas"), str(tmp_path / "out")
+    found = uc.compare(frame, SCHEMA, folder, methods=["anatomy"], queries=2)
+    assert {release["method"] for release in found["releases"]} == {"anatomy"}
+    assert json.loads(Path(folder, "compare.json").read_text())["counts"] == found["counts"]

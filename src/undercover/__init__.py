@@ -33,6 +33,8 @@ _HOMES = {
     "undercover.model.schema": "Column Schema",
     "undercover.model.table": "Table",
     "undercover.model.verdict": "Verdict",
+    "undercover.studies.compare.compare": "compare",
+    "undercover.studies.inspect.inspection": "inspect",
     "undercover.studies.recommend.recommend": "recommend",
     "undercover.utility.queries.counts": "QueryError",
     "undercover.utility.queries.sums": "SumError",

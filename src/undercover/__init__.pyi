@@ -57,6 +57,8 @@ from undercover.model.table import Table as Table
 from undercover.model.verdict import Verdict as Verdict
 from undercover.studies.algorithm_aware.attack import AlgorithmAware as AlgorithmAware
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
+from undercover.studies.compare.compare import compare as compare
+from undercover.studies.inspect.inspection import inspect as inspect
 from undercover.studies.recommend.recommend import recommend as recommend
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError

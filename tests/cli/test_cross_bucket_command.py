@@ -28,7 +28,7 @@ def crossed(
 
 def test_published_verified_attacked_and_measured(undercover: Command, crossed: Path, people: Path) -> None:
     names = {path.name for path in (crossed / "public").iterdir()}
-    assert names == {"qit.csv", "sat.csv", "joined.csv", "release.json", "datasheet.html"}
+    assert names == {"qit.csv", "sat.csv", "joined.csv", "release.json", "datasheet.html", "datapackage.json"}
     manifest = json.loads((crossed / "public" / "release.json").read_text())
     assert manifest["algorithm_safe"] is (crossed.name == "safe")
     assert manifest["method"]["parameters"]["variant"] == crossed.name

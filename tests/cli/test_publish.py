@@ -20,7 +20,12 @@ def test_a_release_is_written_and_described(
 ) -> None:
     done = undercover("publish", people, *roles, *MONDRIAN, "--set", "l=2", "--out", tmp_path / "out")
     assert done.code == 0
-    assert sorted(os.listdir(tmp_path / "out" / "public")) == ["datasheet.html", "release.json", "table.csv"]
+    assert sorted(os.listdir(tmp_path / "out" / "public")) == [
+        "datapackage.json",
+        "datasheet.html",
+        "release.json",
+        "table.csv",
+    ]
     private = ["groups.parquet", "report.html", "report.json", "run.json", "spec.toml"]
     assert sorted(os.listdir(tmp_path / "out" / "private")) == private
     assert "mondrian: 240 rows in" in done.out

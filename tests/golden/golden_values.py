@@ -86,7 +86,7 @@ def command(*arguments: Any) -> dict[str, Any]:
 
 
 def public_files(folder: Path) -> dict[str, str]:
-    """A digest of every public file but the manifest and the datasheet, which are compared by what they say.
+    """A digest of every table; manifest and datasheet are compared by what they say, and the data package repeats them.
 
     Of CSV files it is the SHA-256. The bytes of Parquet files depend on the library that writes them, so that the
     digest there is of types and values.
@@ -97,7 +97,7 @@ def public_files(folder: Path) -> dict[str, str]:
             table = pyarrow.parquet.read_table(path)
             types = [f"{field.name} {field.type}" for field in table.schema]
             found[path.name] = digest(json.dumps([types, table.to_pydict()], default=str))
-        elif path.name not in ("release.json", "datasheet.html"):
+        elif path.name not in ("release.json", "datasheet.html", "datapackage.json"):
             found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 

@@ -52,7 +52,7 @@ def test_a_section_that_is_lost_or_new_is_named() -> None:
 def test_changed_texts_are_named() -> None:
     before = stored("mondrian-k")
     after = copy.deepcopy(before)
-    after["verdict/text"] = "0" * 16
+    after["promises/text"] = "0" * 16
     assert [line.split(":")[0] for line in differences_of_reports(before, after)] == [
-        "report.json/verdict/text (texts)"
+        "report.json/promises/text (texts)"
     ]

@@ -124,6 +124,7 @@ def test_a_release_reads_back_the_same(tmp_path: Path, format_: Any) -> None:
 def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
     folder = save(make_run(), tmp_path / "out", report="<p>private</p>", datasheet="<p>public</p>")
     assert sorted(p.name for p in (folder / "public").iterdir()) == [
+        "datapackage.json",
         "datasheet.html",
         "qit.csv",
         "release.json",
@@ -151,7 +152,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
         "warnings",
         "files",
     ]
-    assert set(content["files"]) == {"datasheet.html", "qit.csv", "sat.csv"}
+    assert set(content["files"]) == {"datapackage.json", "datasheet.html", "qit.csv", "sat.csv"}
     assert list(content["tables"][0]) == ["name", "file", "rows", "sha256", "columns"]
     assert content["tables"][0]["columns"][1] == {"name": "town", "role": "quasi-identifier", "form": "set"}
 

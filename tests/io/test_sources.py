@@ -129,14 +129,14 @@ def test_parquet_keeps_no_metadata_and_no_unused_dictionary_values(tmp_path: Pat
 
 def test_files_of_no_use_are_refused(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_text("a,b\n1,2\n")
-    (tmp_path / "t.xlsx").write_text("")
+    (tmp_path / "t.docx").write_text("")
     with pytest.raises(DataError, match="not a Parquet file"):
         read(tmp_path / "t.parquet")
     with pytest.raises(DataError, match="of no known kind"):
-        read(tmp_path / "t.xlsx")
+        read(tmp_path / "t.docx")
     with pytest.raises(DataError, match="There is no file"):
         read(str(tmp_path / "none.csv"))
-    with pytest.raises(DataError, match="is a folder"):
+    with pytest.raises(DataError, match=r"must be all CSV or all Parquet files; `t.docx`"):
         read(tmp_path)
     with pytest.raises(DataError, match="is a folder"):
         read_parquet(tmp_path)

@@ -59,6 +59,7 @@ def results() -> dict[str, Any]:
             people, plain, methods=["anatomy", "streamliner"], policy={"found": "none", "singled_out": "none"}
         ),
         _accepted(people, plain),
+        uc.inspect(people, plain),
         mondrian,
         mondrian.release,
         plain,

@@ -23,7 +23,7 @@ from undercover.verbs.report import summarize
 pytestmark = pytest.mark.usefixtures("unjudged")
 
 FORMATS = ("csv", "parquet")
-CONTRACT = {"release.json", "datasheet.html"}
+CONTRACT = {"release.json", "datasheet.html", "datapackage.json"}
 
 
 @pytest.fixture(scope="module")

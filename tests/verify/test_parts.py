@@ -36,7 +36,7 @@ def in_parts(public: Path, *ends: int) -> Folder:
 
 def sealed(folder: Folder) -> Folder:
     """The manifest with the hashes of the files as they are now."""
-    files = {"datasheet.html": sha256(folder.place / "datasheet.html")}
+    files = {name: sha256(folder.place / name) for name in ("datapackage.json", "datasheet.html")}
     for table in folder.content["tables"]:
         for part in table["parts"]:
             part["sha256"] = files[part["file"]] = sha256(folder.place / part["file"])

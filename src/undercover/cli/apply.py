@@ -37,7 +37,7 @@ from undercover.verbs.store import save
 
 def command(
     directory: Annotated[Path, typer.Argument(help="The release folder DIR whose recipe is used.")],
-    to: Annotated[str, typer.Option(help="The new table: a CSV or Parquet file, or a database URL.")],
+    to: Annotated[str, typer.Option(help="The new table: a file, a folder of parts, or a database URL.")],
     out: NewRelease,
     original: Annotated[
         str | None, typer.Option(help="The table of DIR, if it is no longer where it was: people are compared.")

@@ -10,18 +10,24 @@ import typer
 
 from undercover.cli.options import (
     Data,
+    Drop,
     Fresh,
     Identifiers,
     Insensitive,
     Json,
     Missing,
+    OneRowPer,
     PolicyName,
+    Population,
     Qi,
     Sensitive,
     SpecFile,
+    Unit,
+    Weight,
     names,
     read_with_spec,
     roles,
+    who,
 )
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
@@ -40,6 +46,11 @@ def command(
     sensitive: Sensitive = None,
     identifiers: Identifiers = None,
     insensitive: Insensitive = None,
+    drop: Drop = None,
+    unit: Unit = None,
+    one_row_per: OneRowPer = None,
+    weight: Weight = None,
+    population: Population = None,
     missing: Missing = None,
     methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
     queries: Annotated[int, typer.Option(min=1, help="COUNT queries about each set of columns, and sums.")] = 100,
@@ -49,10 +60,11 @@ def command(
     json: Json = False,
 ) -> None:
     """Compare all methods on a table and print one line per release."""
-    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive)
+    given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
+    people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     with resumable(out), progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, _ = read_with_spec(data, spec, given_roles, missing)
+        given, schema, loaded, _ = read_with_spec(data, spec, given_roles, missing, people)
         if schema is None:
             raise SchemaError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         own = None if loaded is None or loaded.method_name is None else (loaded.method_name, parameters_of(loaded))

@@ -14,7 +14,9 @@ from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
 from undercover.model.schema import Schema
 
-Data = Annotated[str, typer.Argument(help="A CSV or Parquet file, or a database URL.")]
+Data = Annotated[
+    str, typer.Argument(help="A file (CSV, Parquet, Excel, SPSS, Stata, …), a folder of parts, or a database URL.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by commas: what an attacker may know.")]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]

@@ -1,18 +1,16 @@
-"""One door for every input: a CSV or Parquet file, a database, or a frame in memory.
+"""One door for every input: a file (or its parts), a database, or a frame in memory.
 
-A CSV file has no empty text, only missing fields; tables from Parquet, databases and frames are held to the same rule,
-so that a release does not depend on where its input came from. Neither pandas nor polars is imported here: narwhals
-recognises a frame by what its owner has already imported.
+A CSV file has no empty text, only missing fields; tables from other files, databases and frames are held to the same
+rule, so that a release does not depend on where its input came from. Neither pandas nor polars is imported here:
+narwhals recognises a frame by what its owner has already imported.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals as nw
@@ -20,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
-from undercover.io.csv.text import CsvDecisions, read_csv
+from undercover.io.csv.text import CsvDecisions
 from undercover.io.database import is_database_url, read_database, without_password
-from undercover.io.parquet import read_parquet
+from undercover.io.files import read_place
+from undercover.io.place import place_of
+from undercover.io.place import sha256 as sha256
+from undercover.model.frames.types import Given, comes_back, given_type, unified
 
-_CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
-_PARQUET = (".parquet", ".pq")
 _FRAMES = ("pandas", "polars", "pyarrow")
 
 
@@ -48,6 +47,7 @@ class Input:
     frame: str
     source: Mapping[str, Any]  # path, sha256, rows, read_as
     decisions: CsvDecisions | None = None
+    types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
@@ -56,7 +56,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     Parameters
     ----------
     source
-        A path (``.csv``, ``.csv.gz``, ``.parquet``), a database URL, or a pandas, polars or pyarrow frame.
+        A path (a file, ``FILE.xlsx#SHEET``, a folder or pattern of parts), a database URL, or a pandas, polars or
+        pyarrow frame.
     options
         How to read it.
     """
@@ -66,43 +67,21 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)
         data = tidy(table, nulls=options.nulls, where="The frame")
-        return Input(data, kind, _described(None, None, data, f"a {kind} frame"))
+        described = _described(None, None, data, f"a {kind} frame")
+        return Input(data, kind, described, types=_types(source, table, data, kind))
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
         data = tidy(read_database(given), nulls=options.nulls, where=f"`{shown}`")
         return Input(data, "pyarrow", _described(shown, None, data, "a database table"))
-    path = Path(given)
-    name = path.name.lower()
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")
-    if not path.exists():
-        raise DataError(f"There is no file `{given}`.")
-    if path.is_dir():
-        raise DataError(f"`{given}` is a folder. Give a file.")
-    if name.endswith(_CSV):
-        data, decisions = read_csv(
-            path,
-            separator=options.separator,
-            decimal=options.decimal,
-            encoding=options.encoding,
-            nulls=options.nulls,
-            text=options.text,
-        )
-        return Input(data, "pyarrow", _described(given, sha256(path), data, decisions.sentence()), decisions)
-    if name.endswith(_PARQUET):
-        data = tidy(read_parquet(path), nulls=options.nulls, where=f"`{given}`")
-        return Input(data, "pyarrow", _described(given, sha256(path), data, "a Parquet file"))
-    raise DataError(f"`{given}` is of no known kind. There are: {', '.join((*_CSV, *_PARQUET))}.")
-
-
-def sha256(path: str | os.PathLike[str]) -> str:
-    """The SHA-256 of a file, read piece by piece."""
-    try:
-        with open(path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+    place = place_of(given)
+    found = read_place(place, options)
+    data = found.table
+    if found.decisions is None:
+        data = tidy(data, nulls=options.nulls, where=f"`{given}`")
+    return Input(data, "pyarrow", _described(given, place.digest(), data, found.read_as), found.decisions)
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:
@@ -112,14 +91,15 @@ def _described(path: str | None, digest: str | None, data: pa.Table, read_as: st
 def to_arrow(data: Any) -> tuple[pa.Table, str]:
     """Turn a frame into an arrow table, and say what kind of frame it was.
 
-    The row labels (index) of a pandas frame are ignored.
+    Levels of a pandas index that have a name are columns, before the others; row labels without a name are ignored.
     """
     if isinstance(data, pa.Table):
         return data, "pyarrow"
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data]), "pyarrow"
     if nw.dependencies.is_pandas_dataframe(data):
-        _check_names(list(data.columns))
+        _check_names([*_levels(data), *data.columns])
+        data = data.reset_index(_levels(data)) if _levels(data) else data
     try:
         frame = nw.from_native(data, eager_only=True)
     except TypeError as error:
@@ -151,9 +131,31 @@ def _check_names(names: list[Any]) -> None:
         raise DataError(f"The frame has more than one column named {listed(repeated)}. Rename them.")
 
 
+def _levels(frame: Any) -> list[str]:
+    """The levels of a pandas index that have a name, and so are data."""
+    return [name for name in frame.index.names if isinstance(name, str)]
+
+
+def _types(source: Any, table: pa.Table, data: pa.Table, kind: str) -> dict[str, Given]:
+    """The types of a frame, of every column that can be had again in its own from what is held of it."""
+    index = _levels(source) if kind == "pandas" else []
+    levels = {name: source.index.get_level_values(name).dtype for name in index}
+    native = {} if kind == "pyarrow" else {**dict(zip(source.columns, source.dtypes, strict=True)), **levels}
+    return {
+        name: given_type(table.column(name), native.get(name), index=name in index)
+        if comes_back(table.column(name), data.column(name))
+        else Given(None, index=name in index)
+        for name in table.column_names
+    }
+
+
 def _column(series: Any) -> Any:
     native = series.to_native()
     if series.implementation.is_pandas():
+        kind: Any = getattr(native.dtype, "categories", ())
+        if hasattr(getattr(kind, "dtype", None), "closed"):  # the intervals of `pandas.cut`, as they are written
+            codes = pa.array(native.cat.codes.to_numpy(), mask=native.isna().to_numpy())
+            return pa.DictionaryArray.from_arrays(codes, [str(one) for one in kind], ordered=native.dtype.ordered)
         # NaN and None in object columns are missing values; arrow is told so.
         return pa.Array.from_pandas(native)
     return series.to_arrow()
@@ -185,7 +187,7 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
         if not _is_text(type_.value_type):
             return _tidy(column.cast(type_.value_type), markers)
         plain = pa.dictionary(pa.int32(), pa.string(), ordered=type_.ordered)
-        return _without_markers(column.cast(plain).unify_dictionaries(), markers)
+        return _without_markers(unified(column.cast(plain)), markers)
     if pa.types.is_null(type_):
         return column.cast(pa.string())
     if _is_text(type_):
@@ -193,6 +195,8 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
     if pa.types.is_decimal(type_):
         whole = type_.scale <= 0 and type_.precision <= 18
         return column.cast(pa.int64() if whole else pa.float64())
+    if type_ == pa.uint64() and (pc.max(column).as_py() or 0) < 1 << 63:
+        return column.cast(pa.int64())
     if pa.types.is_float16(type_) or pa.types.is_float32(type_):
         return column.cast(pa.float64())
     if pa.types.is_timestamp(type_) and type_.tz is not None:

@@ -15,6 +15,8 @@ import pyarrow as pa
 from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, Generalized
+from undercover.model.frames.cells import CellsAs, opened
+from undercover.model.frames.types import Given, as_given
 from undercover.model.schema import Role
 from undercover.model.view import Shown
 
@@ -54,6 +56,11 @@ class PublishedTable:
         """The columns of one role."""
         return tuple(column.name for column in self.columns if column.role == role)
 
+    def has_missing(self, name: str) -> bool:
+        """Whether a cell of a column is empty, which is how a missing value is published."""
+        column: Any = self.data.column(name)
+        return bool(column.null_count) or pa.scalar("") in column.unique().cast(pa.string())
+
     def form(self, name: str) -> CellForm:
         """How the cells of a column are written."""
         return next(column.form for column in self.columns if column.name == name)
@@ -77,6 +84,7 @@ class Release(Shown):
     warnings: tuple[str, ...] = ()
     version: str = ""
     frame: str = field(default="pyarrow", compare=False)
+    types: Mapping[str, Given] = field(default_factory=dict, compare=False, repr=False)  # of the columns as given
     form: Form = field(default_factory=Generalized)
     corruption_robust: bool = False
 
@@ -91,9 +99,21 @@ class Release(Shown):
             raise InputError(unknown("Table", name, names))
         return self.tables[names.index(name)]
 
-    def table(self, name: str | None = None) -> Any:
-        """One of the tables, as the kind of frame that was given."""
-        return to_frame(self.published(name).data, self.frame)
+    def table(self, name: str | None = None, *, cells: CellsAs = "text") -> Any:
+        """One of the tables, as the kind of frame that was given; what was not changed has the type it had.
+
+        ``cells="interval"`` has generalised numbers and days as `pandas.Interval`, or a struct of ``low`` and ``high``
+        in polars and pyarrow, ``cells="bounds"`` as two columns, `age_low` and `age_high`; both have sets as lists.
+
+        >>> column = PublishedColumn("age", "quasi-identifier", "interval")
+        >>> published = PublishedTable("table", (column,), pa.table({"age": ["[31, 34]", "[31, 34]"]}))
+        >>> Release("somebody's", {}, (published,), True).table(cells="bounds").to_pylist()[0]
+        {'age_low': 31, 'age_high': 34}
+        """
+        table = self.published(name)
+        texts = [column for column, given in self.types.items() if given.text]
+        data = opened(table.data, [table.form(column) for column in table.data.column_names], cells, texts)
+        return to_frame(data, self.frame, self.types)
 
     def with_guarantees(self, guarantees: tuple[Mapping[str, Any], ...]) -> Release:
         """The same release with the findings of its verification."""
@@ -112,16 +132,57 @@ class Release(Shown):
         return f"<Release by {self.method}: {tables}; .table() shows it, undercover.verify() checks it>"
 
 
-def to_frame(data: pa.Table, kind: str) -> Any:
-    """``data`` as pandas, polars or pyarrow; dictionary columns become plain text in pandas."""
+def to_frame(data: pa.Table, kind: str, types: Mapping[str, Given] | None = None) -> Any:
+    """``data`` as pandas, polars or pyarrow, columns in ``types`` where they fit them; without, texts in pandas."""
+    known = types or {}
+    columns: dict[str, tuple[Any, Any]] = {}
+    for name, column in zip(data.column_names, data.columns, strict=True):
+        fitted = as_given(column, known[name]) if name in known else None
+        columns[name] = (column, None) if fitted is None else (fitted, known[name].native)
     if kind == "pandas":
-        plain = [
-            column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-            for column in data.columns
-        ]
-        return pa.table(plain, names=data.column_names).to_pandas()
+        import pandas
+
+        frame = pandas.DataFrame({name: _pandas(*column) for name, column in columns.items()})
+        index = [name for name in columns if name in known and known[name].index]
+        return frame.set_index(index) if index else frame
     if kind == "polars":
         import polars
 
-        return polars.from_arrow(data)
-    return data
+        series = {name: (polars.from_arrow(column), native) for name, (column, native) in columns.items()}
+        return polars.DataFrame(
+            {name: one if type_ is None else one.cast(type_) for name, (one, type_) in series.items()}
+        )
+    return pa.table({name: column for name, (column, _) in columns.items()})
+
+
+def _pandas(column: pa.ChunkedArray, native: Any) -> Any:
+    """A column for a pandas frame; of what type nobody knows, categories are texts."""
+    import pandas
+
+    if pa.types.is_struct(column.type):
+        return _intervals(*column.combine_chunks().flatten())
+    if pa.types.is_list(column.type):
+        return pandas.Series(column.to_pylist(), dtype=object)
+    if pa.types.is_dictionary(column.type):
+        if native is None:
+            return column.cast(column.type.value_type).to_pandas()
+        codes = column.combine_chunks().indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return pandas.Categorical.from_codes(codes, dtype=native)
+    if hasattr(native, "__from_arrow__"):
+        return native.__from_arrow__(column)
+    if getattr(native, "kind", "") == "O":
+        return pandas.Series(column.to_pylist(), dtype=object)
+    found = column.to_pandas()
+    return found if native is None or (column.null_count and native.kind in "iub") else found.astype(native)
+
+
+def _intervals(low: pa.Array, high: pa.Array) -> Any:
+    """Closed intervals; pairs where ends are texts, which are no ends to pandas."""
+    import pandas
+
+    if pa.types.is_string(low.type):
+        pairs = zip(low.to_pylist(), high.to_pylist(), strict=True)
+        return pandas.Series([None if one is None else (one, other) for one, other in pairs], dtype=object)
+    if pa.types.is_date(low.type):
+        low, high = low.cast(pa.timestamp("s")), high.cast(pa.timestamp("s"))
+    return pandas.arrays.IntervalArray.from_arrays(low.to_pandas(), high.to_pandas(), closed="both")

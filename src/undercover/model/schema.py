@@ -26,6 +26,8 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 MISSING: tuple[Missing, ...] = get_args(Missing)
 ONE_ROW: tuple[OneRow, ...] = get_args(OneRow)
 ALL_OTHERS = "*"
+ABOUT = ("title", "description", "publisher", "date", "licence", "contact", "citation")
+"""What may be said of a whole table. It is public."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +55,8 @@ class Column:
         How the dates of a column are written, such as ``DD/MM/YYYY``, where its values do not tell.
     found
         Whether kind and domain were found from the values of a table, not declared; those of another may be others.
+    description, unit
+        What the column means and in what it is measured, for the recipient: both are published.
 
     Examples
     --------
@@ -70,6 +74,8 @@ class Column:
     distance: Distances | None = None
     format: str | None = None
     found: bool = False
+    description: str | None = None
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         problems = []
@@ -92,6 +98,8 @@ class Column:
             problems.append(
                 f"The distance of a column must be a Distances(values, rows). Got {self.distance!r} instead."
             )
+        words = {"description": self.description, "unit": self.unit}
+        problems += _unsaid({name: words[name] for name in words if words[name] is not None}, "The {} of a column")
         if problems:
             raise SchemaError(problems)
 
@@ -155,6 +163,9 @@ class Schema(Shown):
         Whom the table is a sample of: the share of them that is in it, or a table of them with the quasi-identifiers.
     drop
         Columns that were decided not to be published; ``"*"`` are all others.
+    about
+        What the recipient is told of the whole table, as text: ``title``, ``description``, ``publisher``, ``date``,
+        ``licence`` (such as ``CC-BY-4.0``), ``contact`` and ``citation``; all of it is published.
 
     Examples
     --------
@@ -178,6 +189,7 @@ class Schema(Shown):
     weight: str | None = None
     population: Any = None
     drop: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -193,6 +205,7 @@ class Schema(Shown):
         weight: str | None = None,
         population: Any = None,
         drop: Iterable[str] | str = (),
+        about: Mapping[str, str] | None = None,
     ) -> None:
         for name, value in (
             ("quasi_identifiers", quasi_identifiers),
@@ -205,6 +218,7 @@ class Schema(Shown):
         if unit is not None and unit not in self.identifiers:
             object.__setattr__(self, "identifiers", (*self.identifiers, unit))
         object.__setattr__(self, "columns", dict(columns or {}))
+        object.__setattr__(self, "about", dict(about or {}))
         who = {"unit": unit, "one_row_per": one_row_per, "weight": weight, "population": population}
         for name, said in {"missing": missing, **who}.items():
             object.__setattr__(self, name, said)
@@ -241,6 +255,8 @@ class Schema(Shown):
             for name in self.drop
             if name in roles
         ]
+        problems += [unknown("What is said about a table", name, ABOUT) for name in self.about if name not in ABOUT]
+        problems += _unsaid(self.about, "`about.{}`")
         problems += self._who()
         if problems:
             raise SchemaError(problems)
@@ -286,6 +302,21 @@ class Schema(Shown):
         """The columns that reach a release, quasi-identifiers first."""
         return self.quasi_identifiers + self.sensitive + self.insensitive
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """What the recipient is told in words: ``about`` the table, and of the ``columns`` that are published.
+
+        >>> Schema(quasi_identifiers="age", columns={"age": Column(unit="years")}, about={"title": "A survey"}).said
+        {'about': {'title': 'A survey'}, 'columns': {'age': {'unit': 'years'}}}
+        """
+        own = {name: (self.column(name).description, self.column(name).unit) for name in self.published}
+        words = {
+            name: {key: word for key, word in zip(("description", "unit"), both, strict=True) if word}
+            for name, both in own.items()
+        }
+        about = {name: self.about[name] for name in ABOUT if name in self.about}
+        return {"about": about, "columns": {name: said for name, said in words.items() if said}}
+
     def column(self, name: str) -> Column:
         """Settings of one column; the defaults where nothing was said."""
         return self.columns.get(name, _DEFAULT)
@@ -299,6 +330,15 @@ class Schema(Shown):
         problems = [unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing]
         if problems:
             raise SchemaError(problems)
+
+
+def _unsaid(words: Mapping[str, Any], place: str) -> list[str]:
+    """Words that are not text, or say nothing."""
+    return [
+        f"{place.format(name)} must be text that says something. Got {word!r} instead."
+        for name, word in words.items()
+        if not isinstance(word, str) or not word.strip()
+    ]
 
 
 _DEFAULT = Column()

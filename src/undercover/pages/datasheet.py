@@ -1,4 +1,4 @@
-"""What the recipient is told, as a dict. It is made from the release alone, so nothing private can come in.
+"""What the recipient is told, as a dict. It is made from the release and from words that its holder wrote for him.
 
 Single cells are not quoted either: every example of how to read a cell is made up.
 """
@@ -11,11 +11,13 @@ from typing import Any
 
 from undercover.forms import read
 from undercover.forms.reading import Reading
+from undercover.forms.snippets.languages import languages
 from undercover.guarantees.requirements import FOUND
 from undercover.io.plain import plain
 from undercover.model.about import about_of
 from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
+from undercover.model.schema import ABOUT
 from undercover.pages.words import (
     algorithm_words,
     asked_parameters,
@@ -30,19 +32,28 @@ from undercover.pages.words import (
 )
 
 
-def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str, Any]:
-    """Everything the datasheet says; ``file_format`` is that of the tables beside it, csv or parquet."""
-    reading, about = read(release), about_of(release.method)
+def datasheet_summary(
+    release: Release, said: Mapping[str, Any] | None = None, *, file_format: str = "csv"
+) -> dict[str, Any]:
+    """Everything the datasheet says; ``file_format`` is that of the tables beside it, csv or parquet.
+
+    ``said`` is :attr:`undercover.Schema.said`: what the holder tells of the table and its columns, which is public.
+    """
+    reading, method = read(release), about_of(release.method)
+    about, columns = (dict((said or {}).get(name, {})) for name in ("about", "columns"))
     promises = [_guarantee(entry) for entry in release.guarantees]
     return {
         "private": False,
         "title": release_title(release),
+        "name": about.get("title"),
+        "description": about.get("description"),
+        "imprint": {name: about[name] for name in ABOUT if name in about and name not in ("title", "description")},
         "version": release.version,
         "method": {
             "name": release.method,
-            "title": about.title,
+            "title": method.title,
             "parameters": plain(asked_parameters(release.parameters)),
-            "words": about.did(release),
+            "words": method.did(release),
         },
         **_suppressed(release),
         "guarantees": promises,
@@ -57,10 +68,11 @@ def datasheet_summary(release: Release, *, file_format: str = "csv") -> dict[str
             "words": robustness_words(release.corruption_robust),
             "declared": declaration(release.method),
         },
-        "tables": [_table(reading, table, file_format) for table in release.tables],
+        "tables": [_table(reading, table, file_format, columns) for table in release.tables],
         "order": reading.order,
         "forms": {form: words for form, words in reading.cell_words().items() if form in _forms(release)},
         "snippets": reading.snippets(file_format),
+        "languages": languages(reading, file_format),
         "warnings": list(release.warnings),
         "limits": limits(release),
     }
@@ -100,13 +112,20 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _table(reading: Reading, table: PublishedTable, file_format: str) -> dict[str, Any]:
+def _table(reading: Reading, table: PublishedTable, file_format: str, said: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": table.name,
         "file": f"{table.name}.{file_format}",
         "rows": table.rows,
         "columns": [
-            {"name": column.name, "role": column.role, "form": column.form, "words": reading.meaning(table, column)}
+            {
+                "name": column.name,
+                "role": column.role,
+                "form": column.form,
+                "words": reading.meaning(table, column),
+                "missing": table.has_missing(column.name),
+                **{key: said.get(column.name, {}).get(key) for key in ("description", "unit")},
+            }
             for column in table.columns
         ],
     }

@@ -145,7 +145,7 @@ def _take(
 
 def save(run: Run, place: Path, summary: Mapping[str, Any], draw: Draw) -> None:
     """Write a release; its report is drawn when its turn comes."""
-    sheet = datasheet_html(datasheet_summary(run.release))
+    sheet = datasheet_html(datasheet_summary(run.release, run.schema.said))
     folder.save(run, place, report="", summary=summary, datasheet=sheet, verdict=run.verdict)
     draw(summary, place / "private" / "report.html")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from undercover.errors import UndercoverError
-from undercover.io.release.contents import DATASHEET, MANIFEST
+from undercover.io.release.contents import DATASHEET, MANIFEST, PACKAGE
 from undercover.io.release.manifest import write_tables
 from undercover.io.source import sha256
 from undercover.model.release import Release
@@ -241,6 +241,14 @@ def _datasheet(folder: Folder) -> bool:
     return True
 
 
+def _package(folder: Folder) -> bool:
+    folder.seal()
+    path = folder.place / PACKAGE
+    content = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**content, "licenses": [{"name": "CC0-1.0"}]}), encoding="utf-8")
+    return True
+
+
 def _table(folder: Folder) -> bool:
     folder.seal()
     path = folder.place / folder.content["tables"][0]["file"]
@@ -298,6 +306,8 @@ FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
     "dealt values called own": (_dealt(_called_own), "were not dealt anew"),
     "values dealt among more": (_dealt(lambda form: form.update(among=50)), "the form 50"),
     "the datasheet edited": (_datasheet, "`datasheet.html` was changed"),
+    "the data package edited": (_package, "`datapackage.json` was changed"),
+    "the data package not named": (_key(lambda content: content["files"].pop(PACKAGE)), "does not name it"),
     "a table edited": (_table, "was changed"),
     "a hash removed": (_key(lambda content: content["tables"][0].pop("sha256")), "sha256"),
     "a file not named": (_key(lambda content: content["files"].pop(DATASHEET)), "does not name it"),
@@ -311,7 +321,7 @@ FORGERIES: Final[Mapping[str, tuple[Callable[[Folder], bool], str]]] = {
 }
 """By what is done: the change, which says whether it applies to a release, and a part of what must be said of it."""
 
-SEALED_BY_THEMSELVES: Final[Sequence[Callable[[Folder], bool]]] = (_datasheet, _table, _twice, _stripped)
+SEALED_BY_THEMSELVES: Final[Sequence[Callable[[Folder], bool]]] = (_datasheet, _package, _table, _twice, _stripped)
 
 
 def check_forged(release: Release) -> None:
@@ -327,7 +337,7 @@ def check_forged(release: Release) -> None:
     for name in FORGERIES:
         with tempfile.TemporaryDirectory() as place:
             (Path(place) / DATASHEET).write_text("<p>What was published.</p>", encoding="utf-8")
-            write_tables(release, Path(place))
+            write_tables(release, Path(place), said={})
             as_it_is = verify(place)
             must(as_it_is.holds is not False, f"{release.form} does not verify as it is: {as_it_is.problems}")
             said = forged(Path(place), name)

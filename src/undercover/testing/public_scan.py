@@ -14,6 +14,8 @@ people, as evidence under ``others`` and its ``rows``. Nothing of it may stand e
 - Whatever differs from table to table must be a ``<data value>``. Together these are the figures of ``release.json``:
   the rows of each table, what each promise requires and reaches, and the suppressed rows if they are none or at least
   as many as the promise. One figure more, or another one, is a finding.
+- ``datapackage.json`` may say the hashes that ``release.json`` says and how many bytes the files have; whatever else it
+  says must stand in the package of another table with the same recipe.
 - In ``release.json`` every key must be known: of the contract, or a parameter of the method, the form or the promise.
   Rows and reached sizes must not lie below the promise; a table with a column G has a row per cell, so its people are
   counted there. ``suppressed_rows`` is left alone: it is part of the contract, see decision 21.
@@ -38,7 +40,7 @@ from undercover.io.release.contents import KEYS
 from undercover.model.form import PEOPLE
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-DATASHEET, RELEASE = "datasheet.html", "release.json"
+DATASHEET, RELEASE, PACKAGE = "datasheet.html", "release.json", "datapackage.json"
 PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
 MANIFEST = set(KEYS["the manifest"])
 TABLE = set(KEYS["a table"])
@@ -83,8 +85,10 @@ def scan_public(
     []
     """
     public, other = _read(Path(folder)), _read(Path(beside))
-    wanted = {DATASHEET, RELEASE, *(table["file"] for table in public[1]["tables"])}
+    wanted = {DATASHEET, RELEASE, PACKAGE, *(table["file"] for table in public[1]["tables"])}
     found = [f"file: {name}" for name in sorted(set(os.listdir(folder)) ^ wanted)]
+    packages = [json.loads(Path(place, PACKAGE).read_text("utf-8")) for place in (folder, beside)]
+    found += scan_package(packages[0], packages[1], public[1], secrets)
     return found + scan_release(public, other, secrets=secrets, declared=declared)
 
 
@@ -188,6 +192,18 @@ def scan_manifest(manifest: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def scan_package(
+    package: Mapping[str, Any], other: Mapping[str, Any], manifest: Mapping[str, Any], secrets: Mapping[str, set[str]]
+) -> list[str]:
+    """What a data package tells of its table beside the manifest, and secrets in it."""
+    found = [f"package: {kind}" for kind in leaked_values(json.dumps(package), secrets)]
+    hashes = {f"sha256:{value}" for value in manifest["files"].values()}
+    of_files = [resource.get(name) for resource in package["resources"] for name in ("hash", "bytes")]
+    found += [f"package: hash {said}" for said in of_files[::2] if said not in hashes]
+    same = [*_words(other), *map(str, of_files)]
+    return found + [f"package, of this table: {word}" for word in _words(package) if word not in same]
+
+
 def allowed_figures(manifest: Mapping[str, Any]) -> Iterator[str]:
     """The figures a page may show, as they are written."""
     for table in manifest["tables"]:
@@ -275,6 +291,18 @@ def declared_lists(value: Any) -> Iterator[str]:
 
 def _is_public_list(key: str, value: Any) -> bool:
     return key in PUBLIC_LISTS and isinstance(value, Mapping | list)
+
+
+def _words(value: Any) -> Iterator[str]:
+    """Every key and every value of what was read from JSON."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _words(item)
+    else:
+        yield str(value)
 
 
 def _leaves(value: Any) -> Iterator[str]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from undercover.errors import DataError, listed
+from undercover.errors import DataError, SchemaError, listed
 from undercover.io.source import read
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+
+SHORTEST = 5
+"""Letters and figures of an identifier that is looked for in words; a shorter one (a year) is found by chance."""
+MOST_WORDS = 12
+"""Of one identifier."""
 
 
 def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -> Table:
@@ -20,6 +27,40 @@ def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -
     if people is None or isinstance(people, int | float):
         return table
     return replace(table, population=_population(table, read(people).data))
+
+
+def check_said(schema: Schema, data: pa.Table) -> None:
+    """Refuse words about the table and its columns, which are published, that have an identifier of somebody in it.
+
+    >>> schema = Schema(identifiers="mail", quasi_identifiers="age", about={"contact": "Ask ada@example.org."})
+    >>> check_said(schema, pa.table({"mail": ["Ada@example.org"], "age": [36]}))
+    Traceback (most recent call last):
+    undercover.errors.SchemaError: `about.contact` holds a value of the identifier `mail`, and it is published. ...
+    """
+    columns = {f"columns.{name}.{key}": w for name, own in schema.said["columns"].items() for key, w in own.items()}
+    texts = {**{f"about.{name}": word for name, word in schema.said["about"].items()}, **columns}
+    held = {name: data.column(name) for name in schema.identifiers if name in data.column_names} if texts else {}
+    problems = []
+    for name, column in held.items():
+        values = pc.utf8_lower(pc.utf8_trim(column.unique().cast(pa.string()), " \t()[]+#.,;:"))
+        problems += [
+            f"`{place}` holds a value of the identifier `{name}`, and it is published. Say it without."
+            for place, text in texts.items()
+            if pc.any(pc.is_in(values, value_set=pa.array(_spans(text), pa.string()))).as_py()
+        ]
+    if problems:
+        raise SchemaError(problems)
+
+
+def _spans(text: str) -> list[str]:
+    """What stands in a text from one word's beginning to a word's end, in small letters, if it is long enough."""
+    words = [(match.start(), match.end()) for match in re.finditer(r"\w+", text)]
+    found = {
+        text[start:end].lower()
+        for first, (start, _) in enumerate(words)
+        for _, end in words[first : first + MOST_WORDS]
+    }
+    return [span for span in found if len(re.sub(r"\W", "", span)) >= SHORTEST]
 
 
 def _population(table: Table, data: pa.Table) -> Table:

@@ -24,6 +24,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
+from undercover.model.frames.types import published_types
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
     Engine,
@@ -40,7 +41,7 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.verbs.encode import encoded
+from undercover.verbs.encode import check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
@@ -142,6 +143,7 @@ def publish(
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
+    check_said(schema, given.data)
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
@@ -155,7 +157,7 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    release = run.release.changed(frame=given.frame)
+    release = run.release.changed(frame=given.frame, types=published_types(given.types, run.release.tables))
     warnings = (*run.warnings, *_of_input(table, given, run), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:

@@ -8,14 +8,14 @@ identifiers that both tables have, as far as the table of the release can still 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undercover.io.source import Input, ReadOptions, read, sha256
+from undercover.io.place import is_there, place_of
+from undercover.io.source import Input, ReadOptions, read
 from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
 from undercover.randomness import Randomness
@@ -87,7 +87,7 @@ def old_table(before: Run, original: Any) -> pa.Table | None:
         return given.data
     path, digest = before.source.get("path"), before.source.get("sha256")
     # What a database holds now need not be what it held then.
-    if path is None or digest is None or not Path(path).is_file() or sha256(path) != digest:
+    if path is None or digest is None or not is_there(path) or place_of(path).digest() != digest:
         return None
     return read(path, options=options).data
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover.errors import DataError, SchemaError
+from undercover.io.place import is_there
 from undercover.io.release import folder
 from undercover.io.release.manifest import Format
 from undercover.io.source import ReadOptions, read
@@ -51,7 +52,7 @@ def save(
     >>> run = uc.publish(uc.datasets.census(1000), schema, uc.Mondrian(k=10))
     >>> with tempfile.TemporaryDirectory() as place:
     ...     sorted(path.name for path in (uc.save(run, Path(place, "out")) / "public").iterdir())
-    ['datasheet.html', 'release.json', 'table.csv']
+    ['datapackage.json', 'datasheet.html', 'release.json', 'table.csv']
     """
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
@@ -74,7 +75,7 @@ def save(
             force=force,
             report=report_html(facts),
             summary=facts,
-            datasheet=datasheet_html(datasheet_summary(run.release, file_format=format)),
+            datasheet=datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=format)),
             sign=sign,
             verdict=run.verdict,
             kept=kept_entry(run) if withheld else None,
@@ -107,7 +108,7 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     path = run.source.get("path")
     if path is None:
         raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
-    if "://" not in path and not Path(path).is_file():
+    if "://" not in path and not is_there(path):
         raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):

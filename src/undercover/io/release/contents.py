@@ -23,7 +23,8 @@ PUBLIC = "public"
 WITHHELD = "withheld"
 PRIVATE = "private"
 DATASHEET = "datasheet.html"
-OTHER_FILES = (DATASHEET, "datapackage.json")
+PACKAGE = "datapackage.json"
+OTHER_FILES = (DATASHEET, PACKAGE)
 """What a public folder may hold beside its tables, the manifest and its signature."""
 
 KEYS = {

@@ -78,7 +78,7 @@ def save(
         release = run.release if run.release.version else replace(run.release, version=VERSION)
         if datasheet is not None:
             (public / DATASHEET).write_text(datasheet, encoding="utf-8")
-        manifest = write_tables(release, public, format=format)
+        manifest = write_tables(release, public, format=format, said=run.schema.said)
         if key is not None:
             write_signature(public, key)
         _write_private(run, folder / PRIVATE, report, manifest, verdict)
@@ -182,7 +182,7 @@ def _check_public(run: Run, datasheet: str | None) -> None:
     if leaked:
         raise InternalError(f"Identifiers are about to be published: {sorted(leaked)}.")
     seed = run.randomness.get("seed")
-    texts = [*run.release.warnings, datasheet or ""]
+    texts = [*run.release.warnings, datasheet or "", json.dumps(run.schema.said)]
     if seed is not None and any(re.search(rf"(?i)\bseed\b\W{{0,5}}(?:is |of )?{seed}\b", text) for text in texts):
         raise InternalError("The seed is about to be published.")
 

@@ -25,7 +25,16 @@ from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
-from undercover.io.release.contents import MANIFEST, hashes, public_part, read_json, strange_files, unknown_keys
+from undercover.io.release.contents import (
+    MANIFEST,
+    PACKAGE,
+    hashes,
+    public_part,
+    read_json,
+    strange_files,
+    unknown_keys,
+)
+from undercover.io.release.package import package
 from undercover.io.source import sha256
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
@@ -103,10 +112,17 @@ class Public:
     recorded: Mapping[str, Any] | None = None  # what the private run wrote into it, where it says so
 
 
-def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> dict[str, Any]:  # noqa: A002
+def write_tables(
+    release: Release,
+    folder: Path,
+    *,
+    format: Format = "csv",  # noqa: A002
+    said: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Write the tables of a release and its manifest into an existing folder; what the manifest says.
 
-    A datasheet is hashed, too, so it is written before.
+    A datasheet is hashed, too, so it is written before. With ``said``, which is :attr:`Schema.said`, there is a data
+    package as well.
     """
     tables: list[dict[str, Any]] = []
     for table in release.tables:
@@ -119,6 +135,8 @@ def write_tables(release: Release, folder: Path, *, format: Format = "csv") -> d
         columns = [{"name": column.name, "role": column.role, "form": column.form} for column in table.columns]
         entry = {"name": table.name, "file": file, "rows": table.rows, "sha256": sha256(folder / file)}
         tables.append({**entry, "columns": columns})
+    if said is not None:
+        (folder / PACKAGE).write_text(as_json(package(release, said, folder, tables)), encoding="utf-8")
     content = {
         "undercover": release.version,
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},

@@ -61,6 +61,8 @@ class ColumnPart(_Part):
     bins: list[float | int] | None = None
     distance: str | None = None
     format: str | None = None
+    description: str | None = None
+    unit: str | None = None
 
 
 class NamedPart(BaseModel):
@@ -69,6 +71,18 @@ class NamedPart(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True)
 
     name: str
+
+
+class AboutPart(_Part):
+    """``[about]``: what the recipient is told of the whole table."""
+
+    title: str | None = None
+    description: str | None = None
+    publisher: str | None = None
+    date: Any = None
+    licence: str | None = None
+    contact: str | None = None
+    citation: str | None = None
 
 
 class LedgerPart(_Part):
@@ -93,6 +107,7 @@ class SpecFile(_Part):
     require: list[NamedPart] = Field(default_factory=list)
     ledger: LedgerPart | None = None
     policy: PolicyPart | None = None
+    about: AboutPart = Field(default_factory=AboutPart)
 
 
 _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
@@ -101,6 +116,7 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
     ("roles",): RolesPart,
     ("columns", "*"): ColumnPart,
     ("ledger",): LedgerPart,
+    ("about",): AboutPart,
 }
 
 

@@ -10,6 +10,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -28,6 +29,7 @@ from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
+WORDS = ("format", "description", "unit")
 WHO = ("unit", "one_row_per", "weight", "population")
 
 
@@ -101,12 +103,15 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 bins=None if part.bins is None else tuple(part.bins),
                 distance=distance,
                 format=part.format,
+                description=part.description,
+                unit=part.unit,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
     if not problems:
         try:
-            schema = Schema(**roles, **_who(parts, folder or Path()), columns=columns, missing=parts.data.missing)
+            who = _who(parts, folder or Path())
+            schema = Schema(**roles, **who, columns=columns, missing=parts.data.missing, about=_about(parts))
         except SchemaError as error:
             problems += error.problems
     policy = _policy(parts, problems)
@@ -162,8 +167,7 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         columns[name] = {"kind": column.kind, "weight": column.weight, "hierarchy": rows, "domain": domain}
         if column.bins is not None:
             columns[name]["bins"] = list(column.bins)
-        if column.format is not None:
-            columns[name]["format"] = column.format
+        columns[name] |= {key: word for key in WORDS if (word := getattr(column, key)) is not None}
         if column.found:
             columns[name]["found"] = True
         if column.distance is not None:
@@ -172,7 +176,8 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
     who = {name: getattr(schema, name) for name in WHO[:-1]} | {WHO[-1]: schema.population_named}
     roles = {role: list(getattr(schema, role)) for role in ROLES if role != "drop" or schema.drop}
     said = {name: value for name, value in who.items() if value is not None}
-    return {**roles, **said, "missing": schema.missing, "columns": columns}
+    about = {"about": dict(schema.about)} if schema.about else {}
+    return {**roles, **said, "missing": schema.missing, "columns": columns, **about}
 
 
 def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
@@ -188,11 +193,11 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             domain=None if column["domain"] is None else tuple(column["domain"]),
             bins=None if column.get("bins") is None else tuple(column["bins"]),
             distance=None if own is None else Distances(own["values"], own["rows"]),
-            format=column.get("format"),
+            **{key: column.get(key) for key in WORDS},
             found=column.get("found", False),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
-    return Schema(**said, columns=columns, missing=content["missing"])
+    return Schema(**said, columns=columns, missing=content["missing"], about=content.get("about"))
 
 
 def _roles(parts: SpecFile, problems: list[str]) -> dict[str, Any]:
@@ -213,6 +218,12 @@ def _who(parts: SpecFile, folder: Path) -> dict[str, Any]:
     if isinstance(said["population"], str) and "://" not in said["population"]:
         said["population"] = str(folder / said["population"])
     return said
+
+
+def _about(parts: SpecFile) -> dict[str, Any]:
+    """What is said of the whole table; a date of TOML is written as it stands there."""
+    said = {name: word for name, word in parts.about.model_dump().items() if word is not None}
+    return {name: word.isoformat() if isinstance(word, date) else word for name, word in said.items()}
 
 
 def _hierarchy(

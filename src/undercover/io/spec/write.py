@@ -47,6 +47,8 @@ def spec_files(run: Run) -> dict[str, str]:
             del said["weight"]
         if any(value is not None for value in said.values()):
             parts.append(_part(f"[columns.{quoted(name)}]", said))
+    if schema.get("about"):
+        parts.append(_part("[about]", schema["about"]))
     parts.append(_part("[method]", {"name": run.release.method, **plain(run.recipe)}))
     parts += [_part("[[require]]", plain(dict(requirement))) for requirement in run.requirements]
     if run.policy != STANDARD:

@@ -158,6 +158,7 @@ def _stored(table: PublishedTable) -> Hashable:
 
 def _said(release: Release) -> str:
     """Everything a release says beside its tables."""
-    said = {part.name: getattr(release, part.name) for part in fields(release) if part.name not in ("tables", "frame")}
+    unsaid = ("tables", "frame", "types")
+    said = {part.name: getattr(release, part.name) for part in fields(release) if part.name not in unsaid}
     tables = [(table.name, table.rows, table.columns) for table in release.tables]
     return json.dumps(plain({**said, "form": [release.form.name, release.form], "tables": tables}), sort_keys=True)

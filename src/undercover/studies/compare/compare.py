@@ -60,7 +60,7 @@ _AXES = {
 def compare(
     data: Any,
     schema: Schema,
-    out: Path,
+    out: str | os.PathLike[str],
     *,
     methods: Iterable[str] | None = None,
     own: tuple[str, Mapping[str, Any]] | None = None,
@@ -70,19 +70,19 @@ def compare(
     fresh: bool = False,
     progress: Progress = no_progress,
 ) -> dict[str, Any]:
-    """Publish a table by every method, attack and measure each release, and write the comparison.
+    """Publish a table by every method, attack and measure each release, and write the comparison to a folder.
 
-    Nothing that is made is kept: the releases are drawn with a seed and are not for publication. An interrupted
-    comparison in ``out`` is continued. ``own`` is a further method with its parameters, such as that of a spec, and
-    ``policy`` what may happen to people, which marks the releases that satisfy it. Returns the content of
-    ``compare.json``.
+    ``data`` is a frame, a path or a database URL. Nothing that is made is kept: the releases are drawn with a seed and
+    are not for publication. An interrupted comparison in ``out`` is continued. ``own`` is a further method with its
+    parameters, such as that of a spec, and ``policy`` what may happen to people, which marks the releases that satisfy
+    it. Returns the content of ``compare.json``.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(
                 f"The '{name}' parameter of compare must be an int in [{least}, inf). Got {value!r} instead."
             )
-    given = read(data)
+    given, out = read(data), Path(out)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed, policy_of(policy))
     check_policy(bench.policy, bench.table, asked=policy is not None)

@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, listed
+from undercover.io.source import ReadOptions, read
 from undercover.model.figures import number, span
 from undercover.model.kinds.settle import find
 from undercover.model.schema import ALL_OTHERS, Schema
@@ -97,12 +98,15 @@ class Inspection(Viewable):
             (one.name, one.kind, one.role, one.reason, one.distinct, one.missing, round(one.unique_share * self.rows))
             for one in self.columns
         ]
-        parts: list[Part] = [table(columns, "plain plain plain plain count count count", described, "Columns")]
+        senses = "plain plain plain plain count count count"
+        parts: list[Part] = [table(columns, senses, described, "Columns", detail=1)]
         if self.questions:
             asked = [(question.column, question.alone, question.more) for question in self.questions]
             title = f"Nobody has decided on these: {QUESTION}"
             parts.append(
-                table(("column", "singles out alone", "more with the rest"), "plain count count", asked, title)
+                table(
+                    ("column", "singles out alone", "more with the rest"), "plain count count", asked, title, detail=1
+                )
             )
         return replace(self.risks(), parts=(*parts, *self.risks().parts))
 
@@ -123,7 +127,7 @@ class Inspection(Viewable):
                 for entry in found["combinations"][:BEST_OF_EACH_SIZE]
             ]
             columns_of = ("columns", "singled out", "of all", "combinations")
-            parts.append(table(columns_of, "plain count risk count", best, title))
+            parts.append(table(columns_of, "plain count risk count", best, title, detail=1))
         if self.known:
             alike = [
                 (span(entry), entry["classes"], entry["rows"], entry["rows"] / self.rows)
@@ -131,7 +135,8 @@ class Inspection(Viewable):
                 if entry["classes"]
             ]
             title = f"People alike in {', '.join(self.known)}"
-            parts.append(table(("people alike", "groups", "rows", "of all"), "plain count count risk", alike, title))
+            columns_of = ("people alike", "groups", "rows", "of all")
+            parts.append(table(columns_of, "plain count count risk", alike, title, detail=1))
             risks = found["risk"]
             rows = [
                 (who, *(risks[who][key] for key in ("highest", "mean", "share_above_threshold")))
@@ -163,12 +168,19 @@ class Inspection(Viewable):
         )
 
 
-def inspect(data: pa.Table, *, schema: Schema | None = None, population_fraction: float = 1.0) -> Inspection:
+def inspect(
+    data: Any, schema: Schema | None = None, *, population_fraction: float = 1.0, options: ReadOptions | None = None
+) -> Inspection:
     """Look at a table before it is published; roles and kinds that no schema has decided are suggested.
 
-    ``population_fraction`` is the share of the population that is in the table, for the journalist's risk; 1 if it is
-    everybody, or if the attacker knows who is in it.
+    ``data`` is a frame, a path or a database URL. ``population_fraction`` is the share of the population that is in the
+    table, for the journalist's risk; 1 if it is everybody, or if the attacker knows who is in it.
+
+    >>> inspect(pa.table({"age": [31, 34, 34], "disease": ["flu", "flu", "gout"]})).named("quasi-identifier")
+    ('age',)
     """
+    if not isinstance(data, pa.Table) or options is not None:
+        data = read(data, options=options).data
     _check(data, schema, population_fraction)
     coded = {name: code(data.column(name)) for name in data.column_names}
     kinds = {name: schema.column(name).kind if schema else None for name in coded}

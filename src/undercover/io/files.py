@@ -1,0 +1,109 @@
+"""Files by their endings: who reads them, and how the result is described."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pyarrow as pa
+
+from undercover.errors import DataError
+from undercover.io.csv.text import CsvDecisions, read_csv
+from undercover.io.parquet import read_parquet
+from undercover.io.place import Place, unpacked
+
+if TYPE_CHECKING:
+    from undercover.io.source import ReadOptions
+
+CSV = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz")
+PARQUET = (".parquet", ".pq")
+EXCEL = (".xlsx", ".xlsm")
+STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
+JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+FEATHER = (".feather", ".arrow", ".arrows", ".ipc")
+ZIP = (".zip",)
+
+
+class FileRead(NamedTuple):
+    """What a file holds, how it was read in a few words, and what was decided of a CSV file."""
+
+    table: pa.Table
+    read_as: str
+    decisions: CsvDecisions | None = None
+
+
+def read_place(place: Place, options: ReadOptions) -> FileRead:
+    """Read the file, or all parts of the table, that lie there."""
+    if place.whole:
+        return _read_file(place.files[0], place.sheet, options)
+    files = place.files
+    for endings in (CSV, PARQUET):
+        others = [file.name for file in files if not file.name.lower().endswith(endings)]
+        if len(others) < len(files):
+            break
+    if others:
+        raise DataError(
+            f"Parts of one table must be all CSV or all Parquet files; `{others[0]}` in `{files[0].parent}` is not. "
+            "Give a file, or a pattern in quotation marks such as 'parts/*.csv'."
+        )
+    from undercover.io.parts import read_csv_parts, read_parquet_parts
+
+    if endings is PARQUET:
+        return FileRead(read_parquet_parts(files), _counted("Parquet", len(files)))
+    table, decisions = read_csv_parts(files, options)
+    return FileRead(table, f"{_counted('CSV', len(files))}, {_bare(decisions.sentence())}", decisions)
+
+
+def _counted(kind: str, files: int) -> str:
+    return f"{files} {kind} files as one table" if files > 1 else f"1 {kind} file"
+
+
+def _bare(read_as: str) -> str:
+    return read_as.removeprefix("read as: ")
+
+
+def _read_file(path: Path, sheet: str | None, options: ReadOptions) -> FileRead:
+    name = path.name.lower()
+    if name.endswith(ZIP):
+        with unpacked(path) as inner:
+            if inner.suffix.lower() == ".zip":
+                raise DataError(f"`{inner}` is a zip in a zip. Unpack it, and give the file.")
+            found = _read_file(inner, sheet, options)
+        return found._replace(read_as=f"`{inner.name}` of a zip, {_bare(found.read_as)}")
+    if sheet is not None and not name.endswith(EXCEL):
+        raise DataError(f"`{path}` has no sheets. Leave #{sheet} out.")
+    if name.endswith(CSV):
+        table, decisions = read_csv(
+            path,
+            separator=options.separator,
+            decimal=options.decimal,
+            encoding=options.encoding,
+            nulls=options.nulls,
+            text=options.text,
+        )
+        return FileRead(table, decisions.sentence(), decisions)
+    if name.endswith(PARQUET):
+        return FileRead(read_parquet(path), "a Parquet file")
+    return _read_other(path, name, sheet, options)
+
+
+def _read_other(path: Path, name: str, sheet: str | None, options: ReadOptions) -> FileRead:
+    """What few tables come as is imported only where it is read."""
+    if name.endswith(EXCEL):
+        from undercover.io.office.excel import read_excel
+
+        return FileRead(*read_excel(path, sheet))
+    if name.endswith(STATISTICS):
+        from undercover.io.office.statistics import read_statistics
+
+        return FileRead(*read_statistics(path, options.encoding))
+    if name.endswith(JSON_LINES):
+        from undercover.io.json_lines import read_json_lines
+
+        return FileRead(read_json_lines(path, options.text), "JSON lines")
+    if name.endswith(FEATHER):
+        from undercover.io.feather import read_feather
+
+        return FileRead(read_feather(path), "an Arrow file")
+    known = (*CSV, *PARQUET, *EXCEL, *STATISTICS, *JSON_LINES, *FEATHER, *ZIP)
+    raise DataError(f"`{path}` is of no known kind. There are: {', '.join(known)}.")

@@ -1,0 +1,66 @@
+"""JSON lines: an object on every line, a column for every key; a key that a line does not have is missing there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from undercover.errors import DataError
+from undercover.io.cells import column
+from undercover.io.csv.kinds import dates
+from undercover.io.csv.text import open_text
+
+
+def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
+    """Read a file of JSON lines, plain or ``.gz``; texts that are all ISO dates are dates, unless named in ``text``."""
+    columns: dict[str, list[Any]] = {}
+    rows = 0
+    try:
+        with open_text(path, "utf-8") as stream:
+            for number, line in enumerate(stream, 1):
+                if not line.strip():
+                    continue
+                for name, cell in _record(path, number, line).items():
+                    held = columns.setdefault(name, [])
+                    held.extend([None] * (rows - len(held)))
+                    held.append(cell)
+                rows += 1
+    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"`{path}` is not a file of JSON lines that can be read: {error}.") from error
+    except OSError as error:
+        raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+    for held in columns.values():
+        held.extend([None] * (rows - len(held)))
+    return pa.table({name: _column(held, name in text) for name, held in columns.items()})
+
+
+def _record(path: Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line, parse_constant=_no_number)
+    except ValueError as error:
+        said = error.msg if isinstance(error, json.JSONDecodeError) else error
+        raise DataError(f"`{path}`, line {number}: not JSON: {said}. Every line must be an object.") from error
+    if not isinstance(record, dict):
+        raise DataError(f'`{path}`, line {number}: every line must be an object, such as {{"age": 34}}.')
+    for name, cell in record.items():
+        if isinstance(cell, dict | list):
+            raise DataError(f"`{path}`, line {number}: `{name}` holds more than one value. Write them as columns.")
+    return record
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number; leave the key out, or write null")
+
+
+def _column(cells: list[Any], as_text: bool) -> pa.Array:
+    found = column(cells)
+    if as_text or not pa.types.is_string(found.type):
+        return found
+    times = dates(pa.chunked_array([found]))
+    return found if times is None else times.combine_chunks()

@@ -1,0 +1,1 @@
+"""Files of office and statistics programs."""

@@ -1,0 +1,75 @@
+"""Files of SPSS, Stata and SAS, by pyreadstat.
+
+Value labels take the place of codes where every code that occurs has a label of its own; a column of which only some
+codes have one keeps its numbers, and the sentence says so. What its owner declared missing is missing. Texts are padded
+with blanks in SPSS and SAS files, so blanks at their ends are not part of them there; in Stata files they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.errors import DataError, MissingExtraError, listed
+from undercover.io.cells import column
+
+PROGRAMS = {
+    ".sav": ("read_sav", "an SPSS file"),
+    ".zsav": ("read_sav", "an SPSS file"),
+    ".dta": ("read_dta", "a Stata file"),
+    ".sas7bdat": ("read_sas7bdat", "a SAS file"),
+    ".xpt": ("read_xport", "a SAS transport file"),
+}
+"""By the ending of a file: the function that reads it, and what it is."""
+
+
+def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, str]:
+    """Read a file of a statistics program; the table, and how it was read."""
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise MissingExtraError("pyreadstat", "office", "Reading a file of SPSS, Stata or SAS") from error
+    function, kind = PROGRAMS[path.suffix.lower()]
+    try:
+        cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, OverflowError, ValueError) as error:
+        raise DataError(f"`{path}` cannot be read as {kind}: {error}.") from error
+    labelled: list[str] = []
+    kept: list[str] = []
+    columns = {}
+    for name, values in cells.items():
+        labels = about.variable_value_labels.get(name)
+        found = labels and _labels(values, labels, ordered=about.variable_measure.get(name) == "ordinal")
+        if labels:
+            (labelled if found is not None else kept).append(name)
+        short = about.readstat_variable_types.get(name) == "float"
+        columns[name] = found or column(_as_shown(values) if short else values)
+    said = [f"value labels stand for the codes of {_columns(labelled)}"] if labelled else []
+    said += [f"{_columns(kept)} kept the codes, of which not all have a label of their own"] if kept else []
+    return pa.table(columns), "; ".join([kind, *said])
+
+
+def _labels(values: list[Any], labels: Mapping[Any, str], *, ordered: bool) -> pa.Array | None:
+    """A column of labels in the order of their codes, if every code that occurs has one of its own."""
+    encoded = pa.array(values).dictionary_encode()
+    codes = encoded.dictionary.to_pylist()
+    present = sorted(code for code in codes if code not in ("", None))
+    texts = [labels.get(code, "") for code in present]
+    if not present or "" in texts or len(set(texts)) < len(texts):
+        return None
+    position = {code: number for number, code in enumerate(present)}
+    indices = pa.array([position.get(code) for code in codes], pa.int32()).take(encoded.indices)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
+
+
+def _as_shown(values: list[Any]) -> list[Any]:
+    """Numbers of single precision as people wrote them: 0.1, not the double next to it, 0.10000000149011612."""
+    return [None if value is None else float(str(np.float32(value))) for value in values]
+
+
+def _columns(names: list[str]) -> str:
+    return f"{len(names)} columns" if len(names) > 5 else listed(names)

@@ -1,0 +1,114 @@
+"""``datapackage.json``: the tables of a release as catalogues take them, a Frictionless data package.
+
+It repeats what stands in ``release.json`` and on the datasheet (files, hashes, columns, what is said of them) in the
+words of the Data Package standard, version 1 (specs.frictionlessdata.io). ``role`` and ``form`` of a column, ``unit``
+and ``citation`` are properties of our own, which the standard allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from undercover.model.release import PublishedTable, Release
+
+_TYPES = {
+    "integer": pa.types.is_integer,
+    "number": lambda kind: pa.types.is_floating(kind) or pa.types.is_decimal(kind),
+    "boolean": pa.types.is_boolean,
+    "date": pa.types.is_date,
+}
+
+
+def package(release: Release, said: Mapping[str, Any], folder: Path, written: Sequence[Mapping[str, Any]]) -> Any:
+    """The package of tables in ``folder``: ``said`` is :attr:`Schema.said`, ``written`` the entries of the manifest.
+
+    >>> from undercover.model.release import Release
+    >>> package(Release("somebody's", {}, (), True), {"about": {"title": "A survey, 2026"}}, Path(), [])["name"]
+    'a-survey-2026'
+    """
+    about = said.get("about", {})
+    content = {
+        "profile": "data-package",
+        "name": _name(about.get("title", "")) or "release",
+        **{key: about[key] for key in ("title", "description") if key in about},
+        "created": _moment(about.get("date", "")),
+        "licenses": [_licence(about["licence"])] if "licence" in about else None,
+        "contributors": _contributors(about),
+        "citation": about.get("citation"),
+        "resources": [
+            _resource(table, said.get("columns", {}), folder, entry)
+            for table, entry in zip(release.tables, written, strict=True)
+        ],
+    }
+    return {key: value for key, value in content.items() if value}
+
+
+def _resource(
+    table: PublishedTable, words: Mapping[str, Any], folder: Path, entry: Mapping[str, Any]
+) -> dict[str, Any]:
+    csv = entry["file"].endswith(".csv")
+    return {
+        "name": table.name.lower(),
+        "path": entry["file"],
+        "format": "csv" if csv else "parquet",
+        "mediatype": "text/csv" if csv else "application/vnd.apache.parquet",
+        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if csv else {}),
+        "bytes": (folder / entry["file"]).stat().st_size,
+        "hash": f"sha256:{entry['sha256']}",
+        "schema": {
+            "fields": [
+                {
+                    "name": column.name,
+                    "type": _type(table, column.name),
+                    **words.get(column.name, {}),
+                    "role": column.role,
+                    "form": column.form,
+                }
+                for column in table.columns
+            ],
+            "missingValues": [""],
+        },
+    }
+
+
+def _type(table: PublishedTable, name: str) -> str:
+    """Generalised cells are text; so is whatever the standard writes in another way than we do."""
+    kind: Any = table.data.column(name).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if table.form(name) != "value":
+        return "string"
+    return next((name for name, fits in _TYPES.items() if fits(kind)), "string")
+
+
+def _name(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _moment(text: str) -> str | None:
+    """A day as the standard wants it; a year or a quarter is none, and stands on the datasheet alone."""
+    try:
+        return f"{date.fromisoformat(text)}T00:00:00Z"
+    except ValueError:
+        return None
+
+
+def _licence(text: str) -> dict[str, str]:
+    if re.match(r"https?://", text):
+        return {"path": text}
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-") or "other"
+    return {"name": name} if name == text else {"name": name, "title": text}
+
+
+def _contributors(about: Mapping[str, str]) -> list[dict[str, str]]:
+    found = [{"title": about["publisher"], "role": "publisher"}] if "publisher" in about else []
+    if "contact" in about:
+        contact = about["contact"]
+        mail = {"email": contact} if re.fullmatch(r"[^@\s]+@[^@\s]+", contact) else {}
+        found.append({"title": contact, **mail, "role": "maintainer"})
+    return found

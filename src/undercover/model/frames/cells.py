@@ -1,0 +1,88 @@
+"""Generalised cells as what they stand for: intervals or two columns of bounds, and sets as lists.
+
+Ends are numbers, days or moments where every one of them is written as such, and texts otherwise: `01067` stays a
+text. A missing cell and ``*`` name no end and no member. A cell that is a range or missing has the ends of the range;
+that it may be missing only its text says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from undercover.errors import InputError, ParameterError
+from undercover.model.cells import EVERYTHING, CellForm, named, read_set
+from undercover.model.table import write_values
+
+CellsAs = Literal["text", "interval", "bounds"]
+"""How generalised cells are handed over."""
+
+LOW, HIGH = "low", "high"
+_SCALES = (pa.int64(), pa.float64(), pa.date32(), pa.timestamp("us"))
+
+
+def opened(data: pa.Table, forms: Sequence[CellForm], cells: CellsAs, texts: Collection[str] = ()) -> pa.Table:
+    """A table whose intervals are structs of two ends, or two columns, and whose sets are lists.
+
+    ``texts`` are columns that were given as texts, whose ends are no numbers however they look.
+
+    >>> table = pa.table({"age": ["[31, 34]", "52"], "job": ["{cook, smith}", "*"]})
+    >>> opened(table, ["interval", "set"], "bounds").to_pylist()
+    [{'age_low': 31, 'age_high': 34, 'job': ['cook', 'smith']}, {'age_low': 52, 'age_high': 52, 'job': None}]
+    """
+    if cells not in ("text", "interval", "bounds"):
+        raise ParameterError(f"The 'cells' of a table are 'text', 'interval' or 'bounds'. Got {cells!r} instead.")
+    if cells == "text":
+        return data
+    found: list[tuple[str, Any]] = []
+    for name, column, form in zip(data.column_names, data.columns, forms, strict=True):
+        if form == "interval":
+            low, high = _ends(column, text=name in texts)
+            if cells == "bounds":
+                found += [(f"{name}_{LOW}", low), (f"{name}_{HIGH}", high)]
+            else:
+                found.append((name, pa.StructArray.from_arrays([low, high], [LOW, HIGH], mask=low.is_null())))
+        else:
+            found.append((name, _lists(column) if form == "set" else column))
+    names = [name for name, _ in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"The table has a column `{twice[0]}` already, so bounds cannot be called so. Rename it.")
+    return pa.table([column for _, column in found], names=names)
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[list[str | None], pa.Array]:
+    """The distinct cells of a column, and which one stands in each row; an empty one is missing."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.cast(pa.string()).dictionary_encode()
+    coded = column.unify_dictionaries().combine_chunks()
+    return [cell or None for cell in coded.dictionary.to_pylist()], coded.indices
+
+
+def _lists(column: pa.ChunkedArray) -> pa.Array:
+    labels, rows = _coded(column)
+    members = [None if cell in (None, EVERYTHING) else [one or None for one in read_set(cell)] for cell in labels]
+    return pa.array(members, pa.list_(pa.string())).take(rows)
+
+
+def _ends(column: pa.ChunkedArray, *, text: bool) -> tuple[pa.Array, pa.Array]:
+    labels, rows = _coded(column)
+    values = [[] if cell in (None, EVERYTHING) else [one for one in named(cell) if one] for cell in labels]
+    ends = [ends[place] if ends else None for place in (0, -1) for ends in values]
+    typed = _typed(ends, text)
+    return typed[: len(labels)].take(rows), typed[len(labels) :].take(rows)
+
+
+def _typed(ends: Sequence[str | None], text: bool) -> pa.Array:
+    """Ends as numbers, days or moments, the first as which they all are written."""
+    written = pa.array(ends, pa.string())
+    for type_ in _SCALES[2:] if text else _SCALES:
+        try:
+            found = written.cast(type_)
+        except pa.ArrowInvalid:
+            continue
+        if pa.types.is_temporal(type_) or write_values(found.drop_null()) == written.drop_null().to_pylist():
+            return found
+    return written

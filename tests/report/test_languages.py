@@ -1,0 +1,106 @@
+"""The first steps in other languages give the answers of the pandas snippets; those that can be run here are run.
+
+R and Stata cannot: of their code it is held what it reads, and that names are quoted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import duckdb
+import marked_people as marked
+import pytest
+
+import undercover as uc
+from undercover.forms import read
+from undercover.forms.snippets.languages import NEEDS, languages
+from undercover.io.release.manifest import write_tables
+from undercover.model.release import Release
+
+FORMATS = ("csv", "parquet")
+NAME = 'years "of" age'
+KINDS = (
+    "mondrian of numbers",
+    "mondrian of everything",
+    "incognito",
+    "anatomy",
+    "mutual cover in order",
+    "perturbed boxes",
+)
+"""A recipe of every form, with numbers, nodes and nothing but stars."""
+
+
+@pytest.fixture(scope="module")
+def generalized() -> Release:
+    people = uc.datasets.census(300)
+    people = people.rename_columns([NAME if name == "age" else name for name in people.column_names])
+    schema = uc.Schema(quasi_identifiers=[NAME, "sex"], sensitive="income")
+    return uc.publish(people, schema, uc.Mondrian(k=8)).release
+
+
+def code_of(release: Release, title: str, file_format: str) -> str:
+    return next(one["code"] for one in languages(read(release), file_format) if one["title"] == title)
+
+
+def python(code: str) -> list[int]:
+    """The numbers of the line with bounds that a program prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(code, "<snippet>", "exec"), {})
+    found = re.search(r"between (\d+) and (\d+) rows", out.getvalue())
+    return [] if found is None else [int(number) for number in found.groups()]
+
+
+def sql(code: str) -> list[int]:
+    """What the last question of a script finds; nothing where it only reads."""
+    with duckdb.connect() as database:
+        rows = database.execute(code).fetchall()
+        views = database.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+        for (view,) in views:
+            assert database.execute(f'SELECT count(*) FROM "{view}"').fetchone() != (0,)
+    return list(rows[0]) if "WITH cells" in code else []
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+def test_they_count_as_pandas_does(
+    generalized: Release, file_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_tables(generalized, tmp_path, format=file_format)
+    snippets = read(generalized).snippets(file_format)[:-1]
+    bounds = python("\n".join(one["code"] for one in snippets))
+    assert 0 < bounds[0] < bounds[1] < 300
+    assert python(code_of(generalized, "polars", file_format)) == bounds
+    assert sql(code_of(generalized, "DuckDB SQL", file_format)) == bounds
+
+
+@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("name", KINDS)
+def test_they_run_on_every_kind_of_release(
+    name: str, file_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    release = marked.published(name, "first").release
+    write_tables(release, tmp_path, format=file_format)
+    found = python(code_of(release, "polars", file_format))
+    assert sql(code_of(release, "DuckDB SQL", file_format)) == found
+    reading = read(release)
+    if not (reading.covers and reading.one_each):
+        assert found == []  # a count of such rows would be no bound
+
+
+def test_what_cannot_be_run_here_reads_every_table_and_quotes_names(generalized: Release) -> None:
+    r, stata = (code_of(generalized, title, "csv") for title in ("R", "Stata"))
+    assert '[["years \\"of\\" age"]]' in r
+    assert 'read.csv("table.csv"' in r
+    assert "subinstr(yearsofage," in stata
+    assert 'import delimited "table.csv"' in stata
+    assert "destring income, replace" in stata
+    two = marked.published("anatomy", "first").release
+    for title in NEEDS:
+        for table in two.tables:
+            assert f"{table.name}.csv" in code_of(two, title, "csv")
+            assert f"{table.name}.parquet" in code_of(two, title, "parquet")
