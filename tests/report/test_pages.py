@@ -9,6 +9,7 @@ import pytest
 
 import undercover as uc
 from undercover.errors import InternalError
+from undercover.model.about import about_of
 from undercover.model.figures import baseline, cost, risk
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html, overview_html, report_html
@@ -121,6 +122,28 @@ def test_the_contents_lead_to_every_section(pages):
         sections = [attributes["id"] for tag, attributes in tags if tag == "section" and "id" in attributes]
         assert leading == sections
         assert leading[:3] == ["asked", "done", "samples"]
+
+
+def test_the_overview_says_what_methods_are_and_leaves_out_promises_that_ask_for_nothing(make_run, summary_of):
+    summary = summary_of(make_run(), attacks=False, measures=False)
+    about = about_of("mondrian")
+    text = Page(overview_html([{"summary": summary}])).text
+    assert about.idea in text
+    assert about.when in text
+    assert "10-anonymity" in text
+    (promise,) = summary["holds"]["findings"]
+    nothing = {**promise, "required": 1, "title": "1-anonymity", "words": uc.KAnonymity(k=1).meaning()}
+    text = Page(overview_html([{"summary": {**summary, "holds": {"findings": [promise, nothing]}}}])).text
+    assert "10-anonymity" in text
+    assert not re.search(r"(?<!\d)1-anonymity", text)
+    assert "asks for nothing" in nothing["words"]
+
+
+def test_folds_are_open_on_paper_and_wide_tables_scroll(pages):
+    page, _ = pages["report"]
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "::details-content" in style[style.index("@media print") :]
+    assert page.count("<table>") - page.count('<div class="wide"><table>') == 0
 
 
 def test_figures_are_shown_on_the_safe_side(pages, linkage):

@@ -41,7 +41,8 @@ def samples_of(run: Run) -> dict[str, Any]:
     case, original = Case.of(run), run.original
     reading = case.reading
     places = np.unique(np.linspace(0, original.n_rows - 1, SHOWN).astype(np.int64))
-    grouped = [next(iter(np.flatnonzero(run.rows == row)), None) for row in original.rows[places]]
+    found = (np.flatnonzero(run.rows == row) for row in original.rows[places])
+    grouped = [int(numbers[0]) if len(numbers) else None for numbers in found]
     if reading.covers:
         classes = reading.classes.boxes or reading.classes
         published = _narrowest(case, run, grouped, classes.representatives)
