@@ -48,7 +48,14 @@ MAY_NAME_FORMS = (*MAY_NAME_METHODS, "model/form.py", "testing/")
 MAY_STATE_FORMS = ("methods/", "steps/", "testing/")
 """Who makes tables says of what form they are; nobody asks."""
 
-MAY_READ_TABLES = ("forms/", "io/", "model/release.py", "testing/", "studies/algorithm_aware/watching.py")
+MAY_READ_TABLES = (
+    "forms/",
+    "io/",
+    "model/frames/",
+    "model/release.py",
+    "testing/",
+    "studies/algorithm_aware/watching.py",
+)
 """Where the cells of a published table are read, besides the modules of a method that make it.
 
 (The attacker who watches a method compares what is written, whatever it means.)
