@@ -43,6 +43,7 @@ def test_publish_csv(capsys: pytest.CaptureFixture[str]) -> None:
         "private/report.json",
         "private/run.json",
         "private/spec.toml",
+        "public/datapackage.json",
         "public/datasheet.html",
         "public/release.json",
         "public/table.csv",
