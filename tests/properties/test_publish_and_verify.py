@@ -69,6 +69,7 @@ def tables(draw: st.DrawFn, *, max_rows: int = 30) -> tuple[pa.Table, uc.Schema]
             for name, column in {
                 "town": uc.Column(hierarchy=TOWNS),
                 "level": uc.Column(kind="ordinal", domain=LEVELS),
+                "text": uc.Column(kind="categorical"),  # undeclared, days beside a text that is none are refused
             }.items()
             if name in quasi
         },
