@@ -1,6 +1,6 @@
 """What nobody knows makes a release one to decide on; what is known makes it ready."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,3 +99,9 @@ def test_luck_is_not_held_against_a_person_but_counted_over_all() -> None:
     assert by_attack["linkage"].belief == {}
     assert 0 <= (by_attack["nearest-row"].rate or 0) <= 1
     assert by_attack["informed"].found is not None
+    told = {reason.kind for reason in run.verdict.reasons if reason.text.startswith("Nobody judged")}
+    assert told == set()
+    outside = replace(run)  # without the one attack that knows what was drawn from, luck is all there is
+    outside.__dict__["attacks"] = tuple(found for found in run.attacks if found.to_dict()["attack"] != "informed")
+    told = {reason.kind for reason in outside.verdict.reasons if reason.text.startswith("Nobody judged")}
+    assert told == {"found", "exposed"}

@@ -122,8 +122,11 @@ class _Judged:
                 actual=worst,
             )
         yield from (reason for each in judged for reason in self._rate(each, most, allowed))
-        if not judged:
-            yield _unjudged("found", "how likely anybody's row is found: no attack that tells applies", SINGLING_OUT)
+        if not by_person:  # a rate over everybody says nothing about the worst off
+            what = (
+                "how likely any single person's row is found: no attack that tells applies, or was run on so many rows"
+            )
+            yield _unjudged("found", what, SINGLING_OUT)
 
     def _smaller(self, limit: float | Fraction) -> str:
         """What to do about people who are found: where columns stay as they are, no group hides anybody."""
@@ -208,7 +211,7 @@ class _Judged:
             codes = column.codes[np.searchsorted(original.rows, each.rows)]
             found = each.belief[name]
             gained = found - each.prior.get(name, prior[codes])
-            hit = harmful[codes] & (found >= float(belief or 0) - _ROUNDING) & (gained >= gain - _ROUNDING)
+            hit = harmful[codes] & (found >= belief - _ROUNDING) & (gained >= gain - _ROUNDING)
             who = self.who(each.rows, hit)
             everybody.append(who)
             certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))
