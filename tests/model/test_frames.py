@@ -226,7 +226,7 @@ def test_text_is_the_default_and_numbers_given_as_texts_stay_texts() -> None:
 
 
 def test_cells_that_cannot_be_had_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'text', 'interval' or 'bounds'\. Got 'pairs'"):
+    with pytest.raises(ParameterError, match=r"'text', 'interval', 'bounds' or 'midpoint'\. Got 'pairs'"):
         held("pyarrow", **CELLS).table(cells="pairs")  # type: ignore[arg-type]
     both = pa.table({"age": ["[1, 2]"], "age_low": ["1"]})
     with pytest.raises(InputError, match="`age_low` already"):

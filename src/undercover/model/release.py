@@ -104,6 +104,7 @@ class Release(Shown):
 
         ``cells="interval"`` has generalised numbers and days as `pandas.Interval`, or a struct of ``low`` and ``high``
         in polars and pyarrow, ``cells="bounds"`` as two columns, `age_low` and `age_high`; both have sets as lists.
+        ``cells="midpoint"`` has one number each, the middle (of days: since 1970), and sets as they are written.
 
         >>> column = PublishedColumn("age", "quasi-identifier", "interval")
         >>> published = PublishedTable("table", (column,), pa.table({"age": ["[31, 34]", "[31, 34]"]}))

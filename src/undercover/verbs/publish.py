@@ -236,6 +236,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         recipe=private_parameters(method),
         original=original,
         method=method,
+        order=draft.order,
     )
 
 
