@@ -134,15 +134,6 @@ def test_a_release_knows_no_category_that_it_does_not_publish(kind: str) -> None
     assert b"nobody-has-it" in pickle.dumps(frame), "and would be found"
 
 
-def test_an_hour_that_occurs_twice_and_decimals_without_end_are_not_guessed() -> None:
-    twice = pd.to_datetime(pd.Series([1729990800, 1729987200] * 4), unit="s", utc=True).dt.tz_convert("Europe/Berlin")
-    digits = [Decimal("0.12345678901234567891"), Decimal("2")] * 4
-    back = published(pd.DataFrame({"age": AGE, "ill": ILL, "clock": twice, "digits": digits})).table()
-    assert back["clock"].dt.tz is None
-    assert set(back["clock"]) == {pd.Timestamp(2024, 10, 27, 2)}
-    assert back["digits"].dtype == "float64"
-
-
 def test_a_type_that_does_not_fit_is_left() -> None:
     words = pa.chunked_array([["flu", "gout"]])
     assert as_given(words, Given(pa.dictionary(pa.int8(), pa.string()), categories=pa.array(["flu"]))) is None

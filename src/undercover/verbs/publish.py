@@ -314,6 +314,12 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    warnings += [
+        f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
+        "its description."
+        for name in given.utc
+        if name in table.schema.published
+    ]
     for column in run.release.tables[0].columns:
         form = table.schema.column(column.name).format
         if column.form == "value" and form not in (None, "YYYY-MM-DD"):
