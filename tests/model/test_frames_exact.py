@@ -9,11 +9,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import DataError
 from undercover.io.source import read
 
