@@ -173,6 +173,8 @@ def _pandas(column: pa.ChunkedArray, native: Any) -> Any:
         return native.__from_arrow__(column)
     if getattr(native, "kind", "") == "O":
         return pandas.Series(column.to_pylist(), dtype=object)
+    if native is None and pa.types.is_date(column.type):  # an end of an interval: moments are days to pandas
+        column = column.cast(pa.timestamp("s"))
     found = column.to_pandas()
     return found if native is None or (column.null_count and native.kind in "iub") else found.astype(native)
 

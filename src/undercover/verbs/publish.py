@@ -38,7 +38,7 @@ from undercover.model.protocols import (
 )
 from undercover.model.release import NOT_SAFE, Release
 from undercover.model.run import UNITS, Draft, Run
-from undercover.model.schema import ALL_OTHERS, Schema
+from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.encode import check_said, encoded
@@ -136,6 +136,9 @@ def publish(
     >>> run.release.guarantees[0]["actual"] >= 10
     True
     """
+    check_schema(schema)
+    if isinstance(method, type) or not hasattr(method, "anonymize"):
+        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     at = Stages(progress)

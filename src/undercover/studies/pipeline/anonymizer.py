@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -28,12 +28,13 @@ from undercover.model.frames.rows import rows_of
 from undercover.model.policy import Policy
 from undercover.model.protocols import Method
 from undercover.model.run import Run
-from undercover.model.schema import Schema
+from undercover.model.schema import Schema, check_schema
 from undercover.studies.pipeline.places import known_rows, nearest_places, own_places
 from undercover.verbs.apply import apply, check_fit, recipe_of
 from undercover.verbs.publish import publish
 
 _UNSEEN = ("refuse", "apply", "nearest")
+_CELLS = get_args(CellsAs)
 _FRAMES = ("pandas", "polars")
 
 
@@ -106,8 +107,10 @@ class Anonymizer:
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Anonymise X, with y as its sensitive column where X does not have it; warns where it is to be withheld."""
-        if self.unseen not in _UNSEEN:
-            raise ParameterError(unknown("What becomes of unseen people", str(self.unseen), _UNSEEN))
+        check_schema(self.schema)
+        for what, said, there in (("Unseen people:", self.unseen, _UNSEEN), ("Kind of cells", self.cells, _CELLS)):
+            if said not in there:
+                raise ParameterError(unknown(what, str(said), there))
         given = _frame(X)
         known = _with_values(given, self.schema, y)
         run = publish(known, self.schema, self.method, require=self.require, seed=self.seed, policy=self.policy)
