@@ -195,6 +195,50 @@ def test_bounds_are_two_columns_of_numbers_days_or_texts() -> None:
     assert table.column_names[:3] == ["age_low", "age_high", "pay_low"]
 
 
+def test_midpoints_are_numbers_and_everything_else_is_as_it_is_written() -> None:
+    for kind in ("pandas", "polars", "pyarrow"):
+        table = held(kind, **CELLS).table(cells="midpoint")
+        columns = {name: list(table[name].to_pylist() if kind == "pyarrow" else table[name]) for name in CELLS}
+        assert columns["age"][:2] == [32.5, 52.0]
+        assert pd.isna(columns["age"][2:]).all()
+        assert columns["pay"][0] == 1.75
+        assert columns["born"][0] == (FIRST[0].toordinal() + FIRST[1].toordinal()) / 2 - date_of(1970).toordinal()
+        assert (columns["zip"][0], columns["job"][0], columns["town"][0]) == ("[01067, 50667]", '{cook, ""}', "Europe")
+    far = held("pyarrow", x=("interval", ["[-9223372036854775808, 9223372036854775807]"])).table(cells="midpoint")
+    assert far["x"].to_pylist() == [0.0]
+
+
+def date_of(year: int) -> datetime.date:
+    return datetime.date(year, 1, 1)
+
+
+def test_nodes_that_are_ranges_have_ends() -> None:
+    cells: dict[str, tuple[Any, Any]] = {
+        "age": ("node", ["[20, 29]", "34", "*", ""]),
+        "pay": ("node", ["[0.3, 0.4)", "0.35", "[0, 1)", "*"]),
+        "zip": ("node", ["101**", "10115", "*", "1****"]),
+        "year": ("node", ["198", "1987", "*", "19"]),
+    }
+    table = held("pyarrow", **cells).table(cells="bounds")
+    assert table.column_names == ["age_low", "age_high", "pay_low", "pay_high", "zip", "year"]
+    assert table["age_low"].to_pylist() == [20, 34, None, None]
+    assert table["pay_high"].to_pylist() == [0.4, 0.35, 1, None]
+    assert held("pandas", **cells).table(cells="midpoint")["age"].tolist()[:2] == [24.5, 34]
+
+
+def test_an_empty_cell_is_missing_in_every_frame() -> None:
+    cells: dict[str, tuple[Any, Any]] = {"age": ("interval", ["[20, 29]", ""]), "job": ("set", ["", "cook"])}
+    assert held("pandas", **cells).table().isna().to_numpy().tolist() == [[False, True], [True, False]]
+    assert held("polars", **cells).table().null_count().row(0) == (1, 1)
+    assert held("pyarrow", **cells).table()["age"].to_pylist() == ["[20, 29]", None]
+
+
+def test_days_are_moments_to_pandas() -> None:
+    bounds = held("pandas", **CELLS).table(cells="bounds")
+    assert bounds["born_low"].dtype.kind == "M"
+    assert bounds["born_low"].dt.year[0] == 1980
+
+
 def test_intervals_of_every_kind_of_frame() -> None:
     frame = held("pandas", **CELLS).table(cells="interval")
     assert frame["age"][0] == pd.Interval(31, 34, closed="both")
