@@ -121,6 +121,10 @@ def test_y_is_the_sensitive_column_that_x_lacks() -> None:
     for same in (Y.tolist(), Y.to_numpy(), pl.Series(Y.tolist()), pa.array(Y.tolist())):
         assert uc.Anonymizer(method, SCHEMA, seed=1).fit(X, same).run_.release == beside.run_.release
     assert "income" not in beside.get_feature_names_out()
+    days = pd.Series(pd.to_datetime("2024-01-01") + pd.to_timedelta(np.arange(COUNT) % 3, unit="D"))
+    for moments in (days, days.to_numpy(), days.to_numpy().reshape(-1, 1)):
+        shown = uc.Anonymizer(uc.Mondrian(k=5), SCHEMA).fit(X, moments).run_.release.table()["income"]
+        assert set(pd.to_datetime(shown)) == set(days)
     with pytest.raises(DataError, match=r"`income` is not in X\. Add it, or hand it over as y"):
         uc.Anonymizer(method, SCHEMA).fit(X)
     with pytest.raises(DataError, match="X has 90 rows and y 89"):

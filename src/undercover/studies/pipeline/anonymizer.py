@@ -258,7 +258,10 @@ def _with_values(given: Input, schema: Schema, y: Any) -> Input:
         return given
     if y is None:
         raise DataError(f"The sensitive column `{lacking[0]}` is not in X. Add it, or hand it over as y.")
-    values = y if isinstance(y, pa.Array | pa.ChunkedArray) else pa.array(np.asarray(y).tolist(), from_pandas=True)
+    if hasattr(y, "to_arrow"):
+        y = y.to_arrow()
+    own = isinstance(y, pa.Array | pa.ChunkedArray)
+    values = y if own else pa.array(np.ravel(y) if isinstance(y, np.ndarray) else y, from_pandas=True)
     if len(values) != given.data.num_rows:
         raise DataError(f"X has {given.data.num_rows:,} rows and y {len(values):,}. They must be of the same people.")
     column = tidy(pa.table({lacking[0]: values}), where="y").column(0)
