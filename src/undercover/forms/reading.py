@@ -20,7 +20,7 @@ from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
-from undercover.forms.disclosure import Disclosure, disclosure_of
+from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
 from undercover.forms.distribution import BucketTable
 from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
 from undercover.forms.meaning import Values, leaf_values
@@ -186,6 +186,10 @@ class Reading:
     ) -> Disclosure:
         """What somebody achieves on everybody who knows these columns of them."""
         return disclosure_of(self.boxes(known, original), original, target_of, targets, threads)
+
+    def at_most(self, known: Sequence[str], original: Table) -> AtMost:
+        """What nobody who knows these columns achieves more than, on anybody."""
+        return AtMost.of(self.boxes(known, original)) if self.covers and self.one_each else AtMost()
 
     def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
         """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""
