@@ -19,6 +19,7 @@ class gives away most: see :mod:`undercover.attacks.sampled`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
@@ -118,6 +119,10 @@ class LinkageResult(Viewable):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
+        return deepcopy(self._figures)
+
+    @cached_property
+    def _figures(self) -> dict[str, Any]:
         of = None if self.sampled is None else self.sampled.of
         after = self.after.to_dict(of)
         if self.sampled is not None:
@@ -158,7 +163,7 @@ class LinkageResult(Viewable):
 
     def view(self) -> View:
         """What it shows."""
-        return linkage_view(self.to_dict())
+        return linkage_view(self._figures)
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""
