@@ -20,7 +20,7 @@ import pytest
 
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, VerificationError
 from undercover.io.release import folder as bundle
-from undercover.io.release import manifest
+from undercover.io.release import tables
 from undercover.io.release.folder import load_run, save
 from undercover.io.release.manifest import load_release
 from undercover.model.groups import Groups
@@ -325,14 +325,14 @@ def test_a_failure_in_the_middle_leaves_nothing(
     if force:
         save(make_run(), target)
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
-    write = manifest.write_csv
+    write = tables.write_csv
 
     def fail_on_the_second_table(table: pa.Table, path: Path) -> None:
         if path.name == "sat.csv":
             raise raised
         write(table, path)
 
-    monkeypatch.setattr(manifest, "write_csv", fail_on_the_second_table)
+    monkeypatch.setattr(tables, "write_csv", fail_on_the_second_table)
     with pytest.raises(expected):
         save(make_run(), target, force=force)
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
@@ -363,13 +363,13 @@ SCRIPT = textwrap.dedent(
     sys.path.insert(0, {tests!r})
     from test_bundle import make_run
     from undercover.io.release import folder as bundle
-    from undercover.io.release import manifest
-    write = manifest.write_csv
+    from undercover.io.release import tables
+    write = tables.write_csv
     def slowly(table, path):
         write(table, path)
         print("writing", flush=True)
         time.sleep(60)
-    manifest.write_csv = slowly
+    tables.write_csv = slowly
     bundle.save(make_run(), Path({target!r}), force={force})
     """
 )

@@ -27,6 +27,7 @@ from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
 from undercover.io.release.contents import public_part
+from undercover.io.release.tables import file_notes, format_of
 from undercover.model.finding import shown
 from undercover.model.run import Run
 from undercover.verbs.accept import decider
@@ -43,7 +44,7 @@ def command(
         str | None, typer.Option(help="The table of DIR, if it is no longer where it was: people are compared.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str | None, typer.Option(help="Of the published tables: csv or parquet; by default as in DIR.")
+        str | None, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav; by default as in DIR.")
     ] = None,
     seed: Seed = None,
     engine: Engine = "local",
@@ -56,7 +57,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
-    written = format or ("parquet" if any(public_part(directory).glob("*.parquet")) else "csv")
+    written = format or format_of(public_part(directory))
     check_output(out, written, force)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
@@ -70,7 +71,7 @@ def command(
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, progress=progress, **kept)
     found = changes(before, after)
-    warn(after.warnings)
+    warn([*after.warnings, *file_notes(after.release, written)])
     if json:
         print_json({"recipe": str(directory), **as_dict(after, out, changes=found.to_dict())})
     else:

@@ -23,6 +23,7 @@ from undercover.io.database import is_database_url, read_database, without_passw
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
+from undercover.model.formats.writing import Writing
 from undercover.model.frames.types import Given, comes_back, given_type, unified
 
 _FRAMES = ("pandas", "polars", "pyarrow")
@@ -48,6 +49,7 @@ class Input:
     source: Mapping[str, Any]  # path, sha256, rows, read_as
     decisions: CsvDecisions | None = None
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
+    writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
@@ -81,7 +83,10 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`")
-    return Input(data, "pyarrow", _described(given, place.digest(), data, found.read_as), found.decisions)
+    digits = {} if found.decisions is None else found.decisions.digits
+    writing = {**found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
+    described = _described(given, place.digest(), data, found.read_as)
+    return Input(data, "pyarrow", described, found.decisions, writing=writing)
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:
