@@ -23,6 +23,7 @@ from undercover.io.release import folder as bundle
 from undercover.io.release import tables
 from undercover.io.release.folder import load_run, save
 from undercover.io.release.manifest import load_release
+from undercover.model.formats import FORMATS
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
@@ -101,7 +102,7 @@ def texts(table: pa.Table) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("format_", FORMATS)
 def test_a_release_reads_back_the_same(tmp_path: Path, format_: Any) -> None:
     run = make_run()
     folder = save(run, tmp_path / "out", format=format_, report="<p>private</p>", datasheet="<p>public</p>")
@@ -291,8 +292,8 @@ def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
         save(make_run(), tmp_path / "no" / "out")
     with pytest.raises(OutputError, match="cannot be a release folder"):
         save(make_run(), "/")
-    with pytest.raises(ParameterError, match="'csv' or 'parquet'"):
-        save(make_run(), tmp_path / "out", format="xlsx")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="one of `csv`, `parquet`, `xlsx`, `dta`, `sav`"):
+        save(make_run(), tmp_path / "out", format="xls")  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == []
 
 

@@ -42,7 +42,7 @@ def held(column: pa.ChunkedArray, form: str, file_format: str) -> pa.Array:
 def _fits(values: pa.Array, file_format: str) -> bool:
     kind = values.type
     if pa.types.is_boolean(kind):
-        return True
+        return file_format != "xlsx"  # which shows truth in the language of whoever opens the file
     if pa.types.is_integer(kind):
         return _below(values, _EXCEL if file_format == "xlsx" else EXACT)
     if pa.types.is_floating(kind):

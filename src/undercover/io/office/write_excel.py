@@ -58,6 +58,4 @@ def _format(book: object, writing: Writing | None) -> object:
 
 
 def _writer(sheet: object, kind: pa.DataType) -> object:
-    if pa.types.is_boolean(kind):
-        return sheet.write_boolean  # type: ignore[attr-defined]
     return sheet.write_string if pa.types.is_string(kind) else sheet.write_number  # type: ignore[attr-defined]

@@ -45,6 +45,7 @@ def write_statistics(
         cells, labels = _coded(table.data.column(one.name), one.form, file_format, wrote.labels)
         if pa.types.is_string(cells.type):
             problems += check_cells(one.name, cells, file_format)
+            cells = cells.fill_null("")
         elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type):
             shown[variable] = _shown(cells, file_format, wrote.digits)
         columns[variable] = cells

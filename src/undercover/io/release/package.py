@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from undercover.model.formats import FORMATS
 from undercover.model.release import PublishedTable, Release
 
 _TYPES = {
@@ -28,9 +29,10 @@ _TYPES = {
 def package(release: Release, said: Mapping[str, Any], folder: Path, written: Sequence[Mapping[str, Any]]) -> Any:
     """The package of tables in ``folder``: ``said`` is :attr:`Schema.said`, ``written`` the entries of the manifest.
 
-    >>> from undercover.model.release import Release
-    >>> package(Release("somebody's", {}, (), True), {"about": {"title": "A survey, 2026"}}, Path(), [])["name"]
-    'a-survey-2026'
+        >>> from undercover.model.formats import FORMATS
+    from undercover.model.release import Release
+        >>> package(Release("somebody's", {}, (), True), {"about": {"title": "A survey, 2026"}}, Path(), [])["name"]
+        'a-survey-2026'
     """
     about = said.get("about", {})
     content = {
@@ -52,19 +54,21 @@ def package(release: Release, said: Mapping[str, Any], folder: Path, written: Se
 def _resource(
     table: PublishedTable, words: Mapping[str, Any], folder: Path, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    csv = entry["file"].endswith(".csv")
+    kind = Path(entry["file"]).suffix[1:]
+    others = {column["name"]: {"variable": column["variable"]} for column in entry["columns"] if "variable" in column}
     return {
         "name": table.name.lower(),
         "path": entry["file"],
-        "format": "csv" if csv else "parquet",
-        "mediatype": "text/csv" if csv else "application/vnd.apache.parquet",
-        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if csv else {}),
+        "format": kind,
+        "mediatype": FORMATS[kind].media_type,
+        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if kind == "csv" else {}),
         "bytes": (folder / entry["file"]).stat().st_size,
         "hash": f"sha256:{entry['sha256']}",
         "schema": {
             "fields": [
                 {
                     "name": column.name,
+                    **others.get(column.name, {}),
                     "type": _type(table, column.name),
                     **words.get(column.name, {}),
                     "role": column.role,

@@ -188,11 +188,11 @@ def file_notes(release: Release, file_format: str) -> list[str]:
         for column in table.columns:
             values = table.data.column(column.name)
             kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-            if column.form == "value" and not pa.types.is_string(kind):
+            if column.form == "value" and not (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
                 texts |= {column.name: None} if pa.types.is_string(held(values, "value", file_format).type) else {}
-    said = [f"The {title} file has names of columns that {title} allows: {', '.join(renamed)}."] if renamed else []
+    said = [f"The {title} file has names that {title} allows: {', '.join(renamed)}."] if renamed else []
     if texts:
-        said.append(f"{title} would not give every value of {listed(texts)} back, so they are written as texts.")
+        said.append(f"In the {title} file {listed(texts)} are texts, so that every value stays as it is published.")
     return said
 
 
