@@ -77,7 +77,7 @@ WRONG: dict[str, Case] = {
     "a setting without a value": ([*MONDRIAN, "--set", "l"], 2, "--set takes NAME=VALUE. Got 'l'"),
     "an unknown method": (["--method", "mondrain", "--set", "k=5"], 2, "Did you mean `mondrian`?"),
     "no method": ([], 2, "Name a method"),
-    "an unknown format": ([*MONDRIAN, "--format", "xlsx"], 2, "Got 'xlsx'"),
+    "an unknown format": ([*MONDRIAN, "--format", "xls"], 2, "Got 'xls'"),
     "an unknown engine": ([*MONDRIAN, "--engine", "lokal"], 2, "Did you mean `local`?"),
     "an unknown requirement": ([*MONDRIAN, "--require", "kk=3"], 2, "Requirement `kk` is not known"),
     "a requirement without a number": (

@@ -304,8 +304,8 @@ def test_a_release_is_worked_with_as_any_other_and_a_forged_cell_is_told(file_fo
     assert uc.verify(places[file_format]).holds
     assert uc.verify(places[file_format] / "public", original=people).holds
     assert uc.answer(other.release, query) == uc.answer(usual.release, query)
-    assert uc.attack(other, people).to_dict() == uc.attack(usual, people).to_dict()
-    assert uc.measure(other, people).to_dict() == uc.measure(usual, people).to_dict()
+    assert uc.attack(other, original=people).to_dict() == uc.attack(usual, original=people).to_dict()
+    assert uc.measure(people, other).to_dict() == uc.measure(people, usual).to_dict()
     forge(places[file_format] / "public" / f"table.{file_format}")
     told = uc.verify(places[file_format] / "public")
     assert not told.holds

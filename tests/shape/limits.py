@@ -51,6 +51,7 @@ MAY_STATE_FORMS = ("methods/", "steps/", "testing/")
 MAY_READ_TABLES = (
     "forms/",
     "io/",
+    "model/formats/",
     "model/frames/",
     "model/release.py",
     "testing/",

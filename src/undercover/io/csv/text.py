@@ -109,7 +109,7 @@ def read_csv(
 
 def digits_of(texts: Mapping[str, Any], typed: Mapping[str, Any], point: str) -> dict[str, int]:
     """The digits after the point of columns of decimals in which every number is written with as many."""
-    found = {}
+    found: dict[str, int] = {}
     for name, column in texts.items():
         if pa.types.is_floating(typed[name].type):
             digits = digits_after_point(column if point == "." else pc.replace_substring(column, point, "."))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -51,11 +52,11 @@ def write_excel(table: PublishedTable, path: Path, writing: Mapping[str, Writing
                     write[place](row, place, cell, shown[place])
 
 
-def _format(book: object, writing: Writing | None) -> object:
+def _format(book: Any, writing: Writing | None) -> Any:
     """How numbers are shown: with the digits that they were written with."""
     digits = None if writing is None else writing.digits
-    return None if digits is None else book.add_format({"num_format": f"0.{'0' * digits}"})  # type: ignore[attr-defined]
+    return None if digits is None else book.add_format({"num_format": f"0.{'0' * digits}"})
 
 
-def _writer(sheet: object, kind: pa.DataType) -> object:
-    return sheet.write_string if pa.types.is_string(kind) else sheet.write_number  # type: ignore[attr-defined]
+def _writer(sheet: Any, kind: pa.DataType) -> Any:
+    return sheet.write_string if pa.types.is_string(kind) else sheet.write_number

@@ -39,7 +39,9 @@ def write_statistics(
     import pyreadstat
 
     names = variables([one.name for one in table.columns], file_format)
-    columns, values, shown, problems = {}, {}, {}, []
+    columns: dict[str, pa.Array] = {}
+    values: dict[str, dict[float, str]] = {}
+    shown, problems = {}, []
     for variable, one in zip(names, table.columns, strict=True):
         wrote = writing.get(one.name, Writing())
         cells, labels = _coded(table.data.column(one.name), one.form, file_format, wrote.labels)

@@ -29,10 +29,9 @@ _TYPES = {
 def package(release: Release, said: Mapping[str, Any], folder: Path, written: Sequence[Mapping[str, Any]]) -> Any:
     """The package of tables in ``folder``: ``said`` is :attr:`Schema.said`, ``written`` the entries of the manifest.
 
-        >>> from undercover.model.formats import FORMATS
-    from undercover.model.release import Release
-        >>> package(Release("somebody's", {}, (), True), {"about": {"title": "A survey, 2026"}}, Path(), [])["name"]
-        'a-survey-2026'
+    >>> from undercover.model.release import Release
+    >>> package(Release("somebody's", {}, (), True), {"about": {"title": "A survey, 2026"}}, Path(), [])["name"]
+    'a-survey-2026'
     """
     about = said.get("about", {})
     content = {

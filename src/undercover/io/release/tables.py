@@ -180,7 +180,9 @@ def file_notes(release: Release, file_format: str) -> list[str]:
         return []
     from undercover.io.office.held import held
 
-    title, renamed, texts = FORMATS[file_format].title, {}, {}
+    title = FORMATS[file_format].title
+    renamed: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for table in release.tables:
         names = [column.name for column in table.columns]
         own = zip(names, variables(names, file_format), strict=True)

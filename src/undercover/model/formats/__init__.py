@@ -35,27 +35,14 @@ FORMATS: dict[str, Kind] = {
 _LONGEST = {"dta": 32, "sav": 64}
 """Characters of a name in Stata, bytes of one in SPSS."""
 
-_TAKEN = (
-    *(
-        "_all",
-        "_b",
-        "_coef",
-        "_cons",
-        "_n",
-        "_pi",
-        "_pred",
-        "_rc",
-        "_skip",
-        "byte",
-        "double",
-        "float",
-        "if",
-        "in",
-        "int",
+_TAKEN = {
+    "dta": (
+        *("_all", "_b", "_coef", "_cons", "_n", "_pi", "_pred", "_rc", "_skip", "byte", "double", "float", "if", "in"),
+        *("int", "long", "strl", "using", "with"),
     ),
-    *("long", "strl", "using", "with", "all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to"),
-)
-"""Words of Stata and of SPSS that cannot name a column."""
+    "sav": ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"),
+}
+"""Words of a program that cannot name a column."""
 
 
 def variables(names: Sequence[str], file_format: str) -> list[str]:
@@ -71,7 +58,8 @@ def variables(names: Sequence[str], file_format: str) -> list[str]:
     for name in names:
         plain = re.sub(r"\W", "_", name).strip("_") or "v"
         plain = plain if plain[0].isalpha() else f"v{plain}"
-        plain = f"{plain}_" if plain.lower() in _TAKEN or re.fullmatch(r"(?i)str\d+", plain) else plain
+        taken = plain.lower() in _TAKEN[file_format] or (file_format == "dta" and re.fullmatch(r"(?i)str\d+", plain))
+        plain = f"{plain}_" if taken else plain
         chosen, number = _cut(plain, "", file_format), 1
         while chosen.lower() in used:  # SPSS does not tell capitals apart
             number += 1
