@@ -20,13 +20,13 @@ EXACT = 2**53
 """Below this every whole number is a double of its own."""
 
 
-def column(cells: Sequence[Any]) -> pa.Array:
-    """The cells as one column; ``None`` is missing.
+def column(cells: Sequence[Any], kinds: set[type] | None = None) -> pa.Array:
+    """The cells as one column; ``None`` is missing. ``kinds`` are their types, where somebody knows.
 
     >>> column([1.0, None, 3.0]).to_pylist(), column(["007", 7.0, 1.5]).to_pylist()
     ([1, None, 3], ['007', '7', '1.5'])
     """
-    kinds = set(map(type, cells)) - {type(None)}
+    kinds = set(map(type, cells)) - {type(None)} if kinds is None else kinds
     if kinds and kinds <= {int, float}:
         return _numbers(cells, kinds)
     if kinds == {date, datetime}:

@@ -133,7 +133,7 @@ def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[st
     if file_format == "parquet":
         return [first, *(f"{name}[{one!r}] = {name}[{one!r}].astype(object).fillna('')" for one in texts)]
     plain = _READ[file_format].format(file=file, option=", convert_categoricals=False")
-    lines = [first, f"codes = {plain}  # numbers stay numbers where some have a label"] if numbers else [first]
+    lines = [first, f"codes = {plain}  # numbers, even where some have labels"] if numbers else [first]
     for one, own in zip(names, file_names(names, file_format), strict=True):
         column: Any = table.data.column(one)
         if one in numbers:
