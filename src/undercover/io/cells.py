@@ -41,7 +41,7 @@ def _numbers(cells: Sequence[Any], kinds: set[type]) -> pa.Array:
         if float not in kinds:
             return pa.array(cells, pa.int64())
         numbers = pa.array(cells, pa.float64(), from_pandas=True)
-    except (OverflowError, pa.ArrowInvalid):  # more digits than a number holds
+    except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):  # more digits than a number holds, or no number
         return _texts(cells)
     return numbers.cast(pa.int64()) if whole(numbers) and not beyond(numbers) else numbers
 

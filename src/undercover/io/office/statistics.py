@@ -50,8 +50,8 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
         found = labels and _labels(values, labels, ordered=about.variable_measure.get(name) == "ordinal")
         if labels:
             (labelled if found is not None else kept).append(name)
-        kind = about.readstat_variable_types.get(name)
-        columns[name] = found or column(_as_shown(values) if kind == "float" else values, _known(values, kind))
+        stored = about.readstat_variable_types.get(name)
+        columns[name] = found or column(_as_shown(values) if stored == "float" else values, _known(values, stored))
     said = [f"value labels stand for the codes of {_columns(labelled)}"] if labelled else []
     said += [f"{_columns(kept)} kept the codes, of which not all have a label of their own"] if kept else []
     writing = {name: Writing(_of_numbers(about.variable_value_labels[name])) for name in (*labelled, *kept)}
@@ -71,10 +71,10 @@ def _labels(values: list[Any], labels: Mapping[Any, str], *, ordered: bool) -> p
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
 
 
-def _known(values: list[Any], kind: str | None) -> set[type] | None:
+def _known(values: list[Any], stored: str | None) -> set[type] | None:
     """What all cells are; nobody knows of days and moments, which are numbers to the file."""
     first = next((value for value in values if value is not None), None)
-    return {type(first)} if type(first) is _TYPES.get(kind or "") else None
+    return {type(first)} if type(first) is _TYPES.get(stored or "") else None
 
 
 def _of_numbers(labels: Mapping[Any, str]) -> dict[float, str]:
