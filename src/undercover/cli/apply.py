@@ -28,10 +28,12 @@ from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
 from undercover.io.release.contents import public_part
 from undercover.io.release.tables import file_notes, format_of
+from undercover.io.source import read
 from undercover.model.finding import shown
+from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.verbs.accept import decider
-from undercover.verbs.apply import Changes, apply, changes, load_recipe
+from undercover.verbs.apply import Changes, apply, changes, load_recipe, recipe_of
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.store import save
 
@@ -65,8 +67,11 @@ def command(
         decider(accept, by)
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
+        progress("reading", 0.0)
+        given = read(to, options=recipe_of(before).options)
+        check_size(given.data.num_rows, len(before.schema.published), written)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
-        after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress, **known)
+        after = apply(before, given, original=original, seed=seed, engine=engine, progress=progress, **known)
         after = judged_beside(after, out)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, progress=progress, **kept)
