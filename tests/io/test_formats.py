@@ -197,13 +197,17 @@ LABELS = {
 def test_value_labels_come_out_as_they_came_in(came: str, to: Any, tmp_path: Path) -> None:
     frame = SURVEY if came == "sav" else SURVEY.assign(income=SURVEY["income"].round())  # Stata labels whole numbers
     path = str(tmp_path / f"in.{came}")
-    getattr(pyreadstat, f"write_{came}")(frame, path, variable_value_labels=LABELS)
+    getattr(pyreadstat, f"write_{came}")(
+        frame, path, variable_value_labels=LABELS, **({"variable_measure": {"sex": "ordinal"}} if came == "sav" else {})
+    )
     schema = uc.Schema(quasi_identifiers=["age"], sensitive="sex", insensitive=["income", "edu"])
     run = uc.publish(path, schema, uc.Mondrian(k=4), policy="none")
+    assert run.release.writing["sex"].ordered == (came == "sav")
     assert run.release.writing["sex"].labels == {1: "male", 2: "female"}  # nobody is "other"
     uc.save(run, tmp_path / "out", format=to)
     _, about = getattr(pyreadstat, f"read_{to}")(str(tmp_path / "out" / "public" / f"table.{to}"))
     assert about.variable_value_labels == {"sex": {1: "male", 2: "female"}, "income": {-9: "refused"}}
+    assert (about.variable_measure["sex"] == "ordinal") == (came == to == "sav")  # Stata knows no order
     again, problems = load_release(tmp_path / "out" / "public")
     assert problems == []
     assert cells(again) == cells(run.release)

@@ -6,7 +6,7 @@ values are those of their rows, or were dealt anew. What is true of one is not s
 
 from __future__ import annotations
 
-from undercover.forms.snippets import Snippet, again_with_undercover, cells_of, is_number, reading_lines
+from undercover.forms.snippets import ALSO, Snippet, again_with_undercover, cells_of, is_number, reading_lines
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -158,7 +158,9 @@ def snippets(table: PublishedTable, file_format: str, form: Drawn) -> list[Snipp
         lines = reading_lines(table, file_format, "table")
         lines += [] if file_format == "parquet" else ['table = table.mask(table == "")']
     code = "\n".join(["import pandas as pd", "", *lines, ""])
-    text = "It has the shape of an original table: one row per person, one plain value per cell."
+    text = "It has the shape of an original table: one row per person, one plain value per cell." + ALSO.get(
+        file_format, ""
+    )
     quasi, sensitive = table.names("quasi-identifier"), table.names("sensitive")
     numbers = [name for name in quasi if is_number(table, name)]
     by = (numbers or quasi)[0]

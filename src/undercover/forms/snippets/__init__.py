@@ -120,6 +120,10 @@ _READ = {
 }
 
 
+ALSO = {"xlsx": " pandas needs openpyxl to read it.", "sav": " pandas needs pyreadstat to read it."}
+"""What the code needs beside pandas, by the format of the files."""
+
+
 def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[str]:
     """Code that reads one table with pandas: numbers are numbers, every other cell is text, missing is empty."""
     names = [column.name for column in table.columns]
@@ -154,7 +158,7 @@ def reading_tables(tables: Sequence[PublishedTable], file_format: str, variables
     silent = [name for table in tables for name in table.names("quasi-identifier") if not cells_of(table, name)]
     text = (
         "Read cells as text, so that intervals, sets and the star stay as they are written. An empty cell is missing."
-    )
+    ) + ALSO.get(file_format, "")
     if silent:
         text += f" Nothing is known of {', '.join(silent)}: every cell is a star or missing."
     title = "Read the table" if len(tables) == 1 else "Read both tables"

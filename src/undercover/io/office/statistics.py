@@ -54,7 +54,10 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
         columns[name] = found or column(_as_shown(values) if stored == "float" else values, _known(values, stored))
     said = [f"value labels stand for the codes of {_columns(labelled)}"] if labelled else []
     said += [f"{_columns(kept)} kept the codes, of which not all have a label of their own"] if kept else []
-    writing = {name: Writing(_of_numbers(about.variable_value_labels[name])) for name in (*labelled, *kept)}
+    writing = {
+        name: Writing(_of_numbers(about.variable_value_labels[name]), about.variable_measure.get(name) == "ordinal")
+        for name in (*labelled, *kept)
+    }
     return pa.table(columns), "; ".join([kind, *said]), {name: one for name, one in writing.items() if one.labels}
 
 

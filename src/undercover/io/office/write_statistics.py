@@ -58,10 +58,15 @@ def write_statistics(
         for variable, one in zip(names, table.columns, strict=True)
     }
     options: dict[str, Any] = {"column_labels": said, "variable_value_labels": values, "variable_format": shown}
+    if file_format == "dta":
+        options["version"] = _STATA_14
+    else:
+        known = {own: writing.get(one.name) for own, one in zip(names, table.columns, strict=True) if own in values}
+        options["variable_measure"] = {own: "ordinal" for own, one in known.items() if one is not None and one.ordered}
     write = pyreadstat.write_dta if file_format == "dta" else pyreadstat.write_sav
     try:
         frame = polars.from_arrow(pa.table(columns))
-        write(frame, str(path), **options, **({"version": _STATA_14} if file_format == "dta" else {}))
+        write(frame, str(path), **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
         raise DataError(f"The table cannot be written as a {FORMATS[file_format].title} file: {error}.") from error
     _without_time(path, file_format)

@@ -7,7 +7,7 @@ values that it publishes: one that nobody has in it would tell of somebody who w
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -22,6 +22,7 @@ class Writing:
     """How one column was written."""
 
     labels: Mapping[float, str] = field(default_factory=dict)  # by code
+    ordered: bool = False  # whether the codes are in an order
     digits: int | None = None  # after the point, where every number has as many: 1.50
 
 
@@ -39,7 +40,7 @@ def published_writing(writing: Mapping[str, Writing], tables: Sequence[Published
             continue
         occurring = {value for _, values in shown for value in values.to_pylist()}
         labels = {code: label for code, label in one.labels.items() if code in occurring or label in occurring}
-        found[name] = Writing(labels, one.digits)
+        found[name] = replace(one, labels=labels)
     return found
 
 
