@@ -24,6 +24,7 @@ import undercover as uc
 from undercover.errors import DataError, MissingExtraError, VerificationError
 from undercover.io.cells import as_texts
 from undercover.io.office import write_statistics
+from undercover.io.parquet import write_parquet
 from undercover.io.release import tables
 from undercover.io.release.manifest import load_release, write_tables
 from undercover.io.release.tables import check_installed, file_notes, format_of
@@ -247,6 +248,20 @@ def test_decimals_are_published_as_they_are_written(file_format: Any, tmp_path: 
     elif file_format in OFFICE:
         _, about = getattr(pyreadstat, f"read_{file_format}")(str(out / "public" / f"table.{file_format}"))
         assert about.original_variable_types["price"] in ("%4.2f", "F4.2")
+
+
+@pytest.mark.parametrize("given", ["a frame", "a file"])
+def test_decimals_of_frames_and_parquet_have_their_digits(given: str, tmp_path: Path) -> None:
+    people = pa.table(
+        {"age": [30, 31, 32, 33], "price": pa.array(["1.50", "2.00", "0.25", None]).cast(pa.decimal128(9, 2))}
+    )
+    write_parquet(people, tmp_path / "in.parquet")
+    schema = uc.Schema(quasi_identifiers=["age"], insensitive=["price"])
+    run = uc.publish(people if given == "a frame" else tmp_path / "in.parquet", schema, uc.Mondrian(k=4), policy="none")
+    write_tables(run.release, tmp_path)
+    rows = [line.rpartition(",")[2] for line in (tmp_path / "table.csv").read_text().splitlines()[1:]]
+    assert sorted(rows) == ["", "0.25", "1.50", "2.00"]
+    assert cells(load_release(tmp_path)[0]) == cells(run.release)
 
 
 def test_decimals_that_are_not_as_the_manifest_says_are_refused(tmp_path: Path) -> None:

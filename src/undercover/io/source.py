@@ -23,7 +23,7 @@ from undercover.io.database import is_database_url, read_database, without_passw
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
-from undercover.model.formats.writing import Writing
+from undercover.model.formats.writing import Writing, decimals
 from undercover.model.frames.types import Given, comes_back, given_type, unified
 
 _FRAMES = ("pandas", "polars", "pyarrow")
@@ -84,7 +84,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`")
     digits = {} if found.decisions is None else found.decisions.digits
-    writing = {**found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
+    exact = decimals({name: found.table.schema.field(name).type for name in data.column_names})
+    writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
     described = _described(given, place.digest(), data, found.read_as)
     return Input(data, "pyarrow", described, found.decisions, writing=writing)
 

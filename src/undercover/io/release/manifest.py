@@ -37,6 +37,7 @@ from undercover.io.source import sha256
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Format
+from undercover.model.formats.writing import decimals
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -125,13 +126,14 @@ def write_tables(
     package as well.
     """
     tables: list[dict[str, Any]] = []
+    writing = {**decimals({name: given.arrow for name, given in release.types.items()}), **release.writing}
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
         if not _NAME.fullmatch(table.name):
             raise InternalError(f"{table.name!r} is not a name for a table.")
         file = f"{table.name}.{format}"
-        columns = write_table(table, folder / file, format, (said or {}).get("columns", {}), release.writing)
+        columns = write_table(table, folder / file, format, (said or {}).get("columns", {}), writing)
         entry = {"name": table.name, "file": file, "rows": table.rows, "sha256": sha256(folder / file)}
         tables.append({**entry, "columns": columns})
     if said is not None:

@@ -44,6 +44,20 @@ def published_writing(writing: Mapping[str, Writing], tables: Sequence[Published
     return found
 
 
+def decimals(types: Mapping[str, pa.DataType | None]) -> dict[str, Writing]:
+    """How columns of decimals are written, by their types.
+
+    >>> decimals({"price": pa.decimal128(10, 2), "age": pa.int64(), "zip": None})
+    {'price': Writing(labels={}, ordered=False, digits=2)}
+    """
+    found: dict[str, Any] = {name: type_ for name, type_ in types.items() if type_ is not None}
+    return {
+        name: Writing(digits=type_.scale)
+        for name, type_ in found.items()
+        if pa.types.is_decimal(type_) and type_.scale > 0
+    }
+
+
 def digits_after_point(texts: pa.ChunkedArray) -> int | None:
     """How many digits stand behind the point, where that is so in every text and a number alone would not show it.
 
