@@ -279,9 +279,9 @@ def test_what_a_format_cannot_hold_is_refused_with_a_word(tmp_path: Path, monkey
         write_tables(released({"a": ["x" * 40_000]}), tmp_path, format="xlsx")
     with pytest.raises(DataError, match=r"Texts of `a` end in blanks"):
         write_tables(released({"a": ["x "]}), tmp_path, format="sav")
-    with pytest.raises(DataError, match=r"1,048,576 rows does not fit an Excel file"):
+    with pytest.raises(DataError, match=r"1,048,576 rows does not fit a file of Excel"):
         check_size(1_048_576, 1, "xlsx")
-    with pytest.raises(DataError, match=r"20,000 columns does not fit an Excel"):
+    with pytest.raises(DataError, match=r"20,000 columns does not fit a file of Excel"):
         check_size(1, 20_000, "xlsx")
     for file_format in FORMATS:
         check_size(1_048_575, 16_384, file_format)

@@ -81,13 +81,12 @@ def check_size(rows: int, columns: int, file_format: str) -> None:
 
     >>> check_size(2_000_000, 3, "xlsx")
     Traceback (most recent call last):
-    undercover.errors.DataError: A table of 2,000,000 rows does not fit an Excel file, which holds 1,048,575. ...
+    undercover.errors.DataError: A table of 2,000,000 rows does not fit a file of Excel, which holds 1,048,575. ...
     """
     kind = FORMATS[file_format]
     for count, most, what in ((rows, kind.rows, "rows"), (columns, kind.columns, "columns")):
         if most is not None and count > most:
-            a = "an" if kind.title[0] in "ES" and kind.title != "Stata" else "a"
             raise DataError(
-                f"A table of {count:,} {what} does not fit {a} {kind.title} file, which holds {most:,}. "
+                f"A table of {count:,} {what} does not fit a file of {kind.title}, which holds {most:,}. "
                 "Choose --format csv or parquet."
             )
