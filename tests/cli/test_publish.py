@@ -46,7 +46,7 @@ def test_a_table_that_does_not_fit_its_format_is_refused_before_the_work(
     applied = undercover("apply", release, "--to", people, "--format", "xlsx", "--out", tmp_path / "sheet")
     for done in (made, applied):
         assert done.code == 2
-        assert "rows does not fit a file of Excel, which holds 10. Choose --format csv or parquet." in done.err
+        assert "rows does not fit a file of Excel, which holds 10. Choose the format csv or parquet." in done.err
         assert "anonymising" not in done.err
     assert not (tmp_path / "sheet").exists()
 

@@ -82,5 +82,5 @@ def refuse(problems: list[str], file_format: str) -> None:
     """Raise where a format cannot hold a table."""
     if problems:
         raise DataError(
-            [*problems, f"{FORMATS[file_format].title} cannot hold this table. Choose --format csv or parquet."]
+            [*problems, f"{FORMATS[file_format].title} cannot hold this table. Choose the format csv or parquet."]
         )

@@ -99,7 +99,7 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
     if changed:
         raise DataError(
             f"{FORMATS[path.suffix[1:]].title} does not give {listed(changed)} back as it is written. "
-            "Choose --format csv or parquet."
+            "Choose the format csv or parquet."
         )
 
 

@@ -88,5 +88,5 @@ def check_size(rows: int, columns: int, file_format: str) -> None:
         if most is not None and count > most:
             raise DataError(
                 f"A table of {count:,} {what} does not fit a file of {kind.title}, which holds {most:,}. "
-                "Choose --format csv or parquet."
+                "Choose the format csv or parquet."
             )
