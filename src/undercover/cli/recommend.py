@@ -33,6 +33,7 @@ from undercover.cli.output import console, print_json, print_view, progress_on_s
 from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.errors import OutputError, ParameterError
 from undercover.io.spec.write import SPEC, spec_files
+from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.studies.recommend.recommend import recommend
 from undercover.verbs.publish import publish as publish_release
@@ -78,6 +79,8 @@ def command(
         given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
+        if publish is not None:
+            check_size(given.data.num_rows, len(schema.published), format)
         limits = policy or (loaded.policy if loaded else None)
         found = recommend(
             given,
