@@ -23,6 +23,7 @@ from undercover.io.database import is_database_url, read_database, without_passw
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
+from undercover.model.formats.writing import Writing, decimals
 from undercover.model.frames.exact import exact_moments, exact_numbers, in_utc
 from undercover.model.frames.types import Given, given_type, unified
 
@@ -50,6 +51,7 @@ class Input:
     decisions: CsvDecisions | None = None
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
+    writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
@@ -84,8 +86,11 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`")
+    digits = {} if found.decisions is None else found.decisions.digits
+    exact = decimals({name: found.table.schema.field(name).type for name in data.column_names})
+    writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
     described = _described(given, place.digest(), data, found.read_as)
-    return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data))
+    return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data), writing=writing)
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, Generalized
+from undercover.model.formats.writing import Writing
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.frames.types import Given, as_given
 from undercover.model.schema import Role
@@ -87,6 +88,7 @@ class Release(Shown):
     types: Mapping[str, Given] = field(default_factory=dict, compare=False, repr=False)  # of the columns as given
     form: Form = field(default_factory=Generalized)
     corruption_robust: bool = False
+    writing: Mapping[str, Writing] = field(default_factory=dict, compare=False, repr=False)  # of the file it came from
 
     def published(self, name: str | None = None) -> PublishedTable:
         """One of the tables; the only one where there is only one."""

@@ -24,6 +24,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
+from undercover.model.formats.writing import published_writing
 from undercover.model.frames.types import published_types
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
@@ -160,7 +161,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    release = run.release.changed(frame=given.frame, types=published_types(given.types, run.release.tables))
+    types = published_types(given.types, run.release.tables)
+    writing = published_writing(given.writing, run.release.tables)
+    release = run.release.changed(frame=given.frame, types=types, writing=writing)
     warnings = (*run.warnings, *_of_input(table, given, run), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
