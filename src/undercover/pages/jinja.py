@@ -7,8 +7,11 @@ against the JSON. Jinja2 is imported when the first page is made.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from undercover.model import figures
@@ -43,7 +46,17 @@ def environment() -> Environment:
     found.filters.update({written.__name__: _figure(written) for written in formats})
     found.filters.update(code=with_code, parameters=figures.parameters)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
+    found.globals.update(_script())
     return found
+
+
+def _script() -> dict[str, Markup]:
+    """The script of every page, and the digest by which a page lets run this one and no other."""
+    from markupsafe import Markup
+
+    text = files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return {"script": Markup(text), "script_digest": Markup(f"sha256-{digest}")}
 
 
 def drawn(picture: Picture, name: str = "") -> Markup:

@@ -1,7 +1,8 @@
 """A picture as SVG that can stand inside a page.
 
 Colours are CSS: text and axes take ``currentColor``, series a custom property with a fallback, so that one rendering
-serves light, dark and print. Nothing is fetched; fonts are whatever sans-serif the reader has.
+serves light, dark and print. Nothing is fetched; fonts are whatever sans-serif the reader has. What a bar, a point or a
+field stands for is its ``data-tip``, which the script of the page shows.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from undercover.model.view import AFTER, INK, Picture
 
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
-    "aria": False,
+    "aria": True,
     "font": "sans-serif",
     "padding": {"left": 4, "right": 12, "top": 4, "bottom": 4},
     "view": {"stroke": None},
@@ -38,6 +39,10 @@ _CONFIG: dict[str, Any] = {
     "title": {"color": INK, "fontSize": 13, "anchor": "start", "frame": "group", "fontWeight": "bold"},
     "bar": {"color": AFTER},
 }
+_TOLD = re.compile(
+    r'aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="(?:bar|point|circle|square|rect mark)"'
+)
+_NAMELESS = re.compile(r"(?:(?<=^)|(?<=; ))(?:x|y|shown|value|series|line|which|release|measure): ")
 
 
 def svg(picture: Picture, name: str = "") -> str:
@@ -58,9 +63,19 @@ def svg(picture: Picture, name: str = "") -> str:
     inner = re.sub(r'\bid="', f'id="{name}-', inner)
     inner = re.sub(r'(url\(|href=")#', rf"\1#{name}-", inner)
     inner = re.sub(r'<path class="(?:fore|back)ground"[^>]*/>', "", inner)
+    inner = re.sub(r'\baria-label="[^"]*" ?', "", _TOLD.sub(lambda mark: f'data-tip="{_tip(mark[1])}"', inner))
     inner = re.sub(r' (?:role|aria-[a-z]+|pointer-events|class|opacity)="(?:[a-z -]+|1)"', "", inner)
     return (
         f'<svg role="img" aria-label={quoteattr(picture.sentence)} class="chart" {view} '
         f'style="width:100%;max-width:{width}px;height:auto;overflow:visible" xmlns="http://www.w3.org/2000/svg">'
         f"<title>{escape(picture.sentence)}</title>{inner}"
     )
+
+
+def _tip(told: str) -> str:
+    """What a mark stands for, in few words: no names of fields that are no words, no endless decimals.
+
+    >>> _tip("people: 12; y: 0.164166666667; release: before")
+    'people: 12; 0.1642; before'
+    """
+    return re.sub(r"\d+\.\d{5,}", lambda figure: f"{float(figure[0]):.4g}", _NAMELESS.sub("", told))
