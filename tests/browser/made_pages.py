@@ -190,7 +190,11 @@ def experiments(pages: Pages) -> Made:
 
 def index(pages: Pages) -> Made:
     entries = [
-        {"summary": pages[f"report {form}"].facts, "report": f"{form}/private/report.html", "datasheet": f"{form}/x.html"}
+        {
+            "summary": pages[f"report {form}"].facts,
+            "report": f"{form}/private/report.html",
+            "datasheet": f"{form}/x.html",
+        }
         for form in METHODS
     ]
     path = pages.place / "index.html"
@@ -203,7 +207,9 @@ def inspection(pages: Pages) -> Made:
     path = pages.place / "inspection.html"
     path.write_text(inspection_html(found.to_dict(), found.risks(), "people.csv"), "utf-8")
     alone = [round(column["unique_share"] * found.rows) for column in found.to_dict()["columns"]]
-    return Made(path, [plain(found.to_dict()), plain(found.risks().to_dict()), alone, len(found.to_dict()["questions"])])
+    return Made(
+        path, [plain(found.to_dict()), plain(found.risks().to_dict()), alone, len(found.to_dict()["questions"])]
+    )
 
 
 def guarantee(pages: Pages) -> Made:

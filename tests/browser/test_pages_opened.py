@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 from pathlib import Path
 
 import pytest
-from made_pages import MAKERS, Made, Pages
+from made_pages import MAKERS, Pages
+from opening import DESK, PHONE, opened
 from playwright.sync_api import Browser, Page
 
 LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
-DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 OPEN = "document.querySelectorAll('details').forEach((fold) => { fold.open = true; })"
 FIGURES = "[...document.querySelectorAll('data')].map((figure) => figure.value)"
 FOLDED = """[...document.querySelectorAll("details")].map((fold) =>
@@ -19,22 +18,10 @@ FOLDED = """[...document.querySelectorAll("details")].map((fold) =>
 """What stays folded; nothing on paper."""
 READ = """() => {
   document.querySelectorAll("svg > title, button.all").forEach((each) => each.remove());
-  return [...document.querySelectorAll("header, main, footer")].map((part) => part.textContent.trim().split(/\\s+/).join(" "));
+  const parts = [...document.querySelectorAll("header, main, footer")];
+  return parts.map((part) => part.textContent.trim().split(/\\s+/).join(" "));
 }"""
 """All text of a page, whether it is seen or not; a picture's title is its label, too."""
-
-
-@contextmanager
-def opened(browser: Browser, path: Path, *, script: bool = True) -> Iterator[tuple[Page, list[str]]]:
-    """A page in a window of its own, and the complaints of the browser so far."""
-    context = browser.new_context(viewport=DESK, java_script_enabled=script)
-    page, complaints = context.new_page(), []
-    page.on("console", lambda said: complaints.append(f"console: {said.text}"))
-    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
-    page.on("request", lambda asked: complaints.append(f"request: {asked.url}") if asked.url != path.as_uri() else None)
-    page.goto(path.as_uri())
-    yield page, complaints
-    context.close()
 
 
 def wrong(page: Page, shots: Path | None = None) -> list[str]:
@@ -68,3 +55,64 @@ def test_a_page(name: str, browser: Browser, pages: Pages, screenshots: Path) ->
         assert [fold for fold in page.evaluate(FOLDED) if fold] == []
         assert page.evaluate(READ) == text
         assert complaints == []
+
+
+FAULTS = {
+    '<div style="width:1400px">far</div>': "1280-light: the page is 1584 px wide",
+    '<p style="position:absolute;left:-90px">out</p>': "390-dark: beyond the page: <p .* out",
+    '<div class="wide"><div style="width:1500px">long</div></div>': "1280-light: scrolls by .* long",
+    '<p style="color:#999;background:#fff">pale</p>': "1280-light: contrast 2.85: <p .* pale on 255,255,255",
+    '<p style="color:#5a6675">dim</p>': "390-dark: contrast .* dim",
+    '<p style="opacity:0.4"><b>thin</b></p>': "390-light: contrast .*<b .* thin",
+    '<svg viewBox="0 0 90 30"><path d="M0 0H90V30H0Z" fill="#555"/><text x="9" y="20">eight</text></svg>': (
+        "1280-light: contrast 2.82: <text .* eight on 85,85,85"
+    ),
+}
+"""What is wrong, and how it is said."""
+
+
+@pytest.fixture(scope="module")
+def innocent(pages: Pages) -> str:
+    return pages["inspection"].path.read_text("utf-8")
+
+
+def test_planted_faults_are_seen(browser: Browser, innocent: str, tmp_path: Path) -> None:
+    path = tmp_path / "planted.html"
+    path.write_text(innocent.replace("</main>", f"{''.join(FAULTS)}</main>"), "utf-8")
+    with opened(browser, path) as (page, _):
+        found = "\n".join(wrong(page))
+    assert [said for said in FAULTS.values() if not re.search(said, found)] == [], found
+
+
+def test_a_page_lets_nobody_else_in(browser: Browser, innocent: str, tmp_path: Path) -> None:
+    path = tmp_path / "planted.html"
+    planted = (
+        "<img src='https://example.org/a.png'><script>document.title = 'mine'</script>"
+        "<p onclick='document.title = 1'>Here.</p>"
+    )
+    path.write_text(innocent.replace("</main>", f"{planted}</main>"), "utf-8")
+    with opened(browser, path) as (page, complaints):
+        page.get_by_text("Here.").click()
+        refused = [said for said in complaints if "Content Security Policy" in said]
+        assert len(refused) == 3
+        assert page.title().startswith("Before publishing")
+
+
+def test_complaints_are_heard(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "loud.html"
+    path.write_text(
+        "<link rel=stylesheet href=b.css><script>console.error('hm'); throw new Error('mine')</script>", "utf-8"
+    )
+    with opened(browser, path) as (_, complaints):
+        assert {"console: hm", "error: mine", f"request: {path.with_name('b.css').as_uri()}"} <= set(complaints)
+
+
+def test_on_paper_fold_outs_are_open_and_closed_again(browser: Browser, pages: Pages) -> None:
+    with opened(browser, pages["report generalized"].path) as (page, _):
+        closed = page.locator("main details:not([open])").count()
+        page.evaluate(
+            "addEventListener('beforeprint', () => { window.paper = document.querySelectorAll('[open]').length })"
+        )
+        assert page.pdf().startswith(b"%PDF")
+        assert page.evaluate("window.paper") == page.locator("main details").count()
+        assert page.locator("main details:not([open])").count() == closed > 1

@@ -75,7 +75,7 @@ def test_identifiers_are_not_described_in_public(schema: uc.Schema) -> None:
 
 def test_the_page_says_all_of_it_as_text(public: Path) -> None:
     source = (public / "datasheet.html").read_text()
-    assert "<script" not in source
+    assert source.count("<script") == 1  # that of every page
     text = Page(source).text
     for said in (
         "Income <script>alert(1)</script>",

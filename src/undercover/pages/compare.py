@@ -1,6 +1,6 @@
 """The page of a comparison: pictures of privacy against utility, a table that can be sorted, and what could not run.
 
-One self-contained file. The table is whole without its script, which only makes the headings sort.
+One self-contained file.
 
 Pictures show what an attacker learns against what an analyst loses, one point per release: nearer to the lower left
 corner is better in both, and a thin line reaches up to the most exposed person. A mark is filled where the release

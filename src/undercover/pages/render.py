@@ -1,4 +1,4 @@
-"""From a summary to one self-contained page: no outside asset, no script, readable printed, light and dark."""
+"""From a summary to one self-contained page: no outside asset, whole without its script and printed, light and dark."""
 
 from __future__ import annotations
 
