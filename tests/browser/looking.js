@@ -1,4 +1,4 @@
-// What is wrong with the look of a page, as sentences. Called with whether boxes may scroll.
+// What is wrong with the look of a page, as sentences. Called with whether boxes of tables and pictures may scroll.
 (scrolling) => {
   const found = [], width = document.documentElement.clientWidth;
   const named = (element) => {
@@ -19,8 +19,9 @@
     if (!seen(element)) continue;
     const at = element.getBoundingClientRect();
     if (at.width && (at.right > width + 1 || at.left < -1) && !boxed(element)) found.push(`beyond the page: ${named(element)}`);
-    const own = scrolls(element) && element.tagName !== "PRE";
-    if (!scrolling && own && element.scrollWidth > element.clientWidth + 1)
+    const rigid = element.tagName === "PRE" || (scrolling && [...element.querySelectorAll("tbody tr, svg")].some(
+      (part) => part.tagName === "svg" || getComputedStyle(part).display === "table-row"));
+    if (scrolls(element) && !rigid && element.scrollWidth > element.clientWidth + 1)
       found.push(`scrolls by ${element.scrollWidth - element.clientWidth} px: ${named(element)}`);
   }
 
