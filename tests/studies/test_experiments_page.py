@@ -113,7 +113,7 @@ def test_text_is_escaped():
         {"id": "c", "statement": nasty, "place": nasty, "criterion": nasty, "verdict": "held", "figures": nasty}
     ]
     page = experiment_html(json.loads(json.dumps(found)))
-    assert "<script>" not in page
+    assert page.count("<script>") == 1  # that of every page
     assert page.count("&lt;script&gt;") >= 5
 
 
