@@ -80,6 +80,7 @@ def summarize(
     return {
         "private": True,
         "title": release_title(run.release),
+        "about": _about(run),
         "version": run.release.version,
         **run.verdict.to_dict(),
         "meaning": run.verdict.meaning,
@@ -190,7 +191,7 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
     set_aside = 0 if run.original is None else run.original.set_aside
     return {
         "read": read,
-        "dropped": read - set_aside - len(run.rows),
+        "dropped": read - set_aside - len(run.rows) - run.release.suppressed_rows,
         "published": len(classes.labels) if classes.sampled else classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,
@@ -289,6 +290,12 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "violating_rows": finding.violating_rows,
         "examples": entry["examples"],
     }
+
+
+def _about(run: Run) -> dict[str, str]:
+    """What the table is called, who publishes it and when this was made; nothing of what nobody said."""
+    said = {**run.schema.about, "name": run.name, "date": run.made[:10]}
+    return {key: said[key] for key in ("name", "date", "publisher", "contact") if said.get(key)}
 
 
 def _attacks_view(attacks: Sequence[Viewable]) -> View:
