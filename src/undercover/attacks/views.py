@@ -337,7 +337,7 @@ def _panels(
     ruler = {"mark": {"type": "rule", "color": GUESS, "strokeDash": [2, 3], "strokeWidth": 1.5},
              "encoding": {"y": {**guess, "aggregate": "max"}}}  # fmt: skip
     label = {"mark": {"type": "text", "color": GUESS, "align": "left", "dx": 5, "dy": 1, "fontSize": 11, "text": rule},
-             "encoding": {"x": {"value": width}, "y": guess}}  # fmt: skip
+             "encoding": {"x": {"value": "width"}, "y": guess}}  # fmt: skip
     highest = {"aggregate": [{"op": "max", "field": "guess", "as": "guess"}]}
     drawn = []
     for place, panel in enumerate(panels):

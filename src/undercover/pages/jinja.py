@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
-from undercover.pages.svg import svg
+from undercover.pages.svg import drawings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -47,10 +47,10 @@ def environment() -> Environment:
 
 
 def drawn(picture: Picture, name: str = "") -> Markup:
-    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.svg`."""
+    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.drawings`."""
     from markupsafe import Markup
 
-    return Markup(svg(picture, name))
+    return Markup(drawings(picture, name))
 
 
 def cell(content: Cell) -> Markup:

@@ -17,7 +17,7 @@ import numpy as np
 from undercover.model.about import About, Drawing, Example, Stop, Sweep
 from undercover.model.figures import cost, number
 from undercover.model.run import Run
-from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
+from undercover.model.view import AFTER, BEFORE, BROAD, GUESS, INK, Picture
 from undercover.steps.lattice.choice import searched, with_levels
 
 MOST_NODES = 150
@@ -132,9 +132,10 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
         shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=list(_SHAPES)), sort=kinds, legend=legend),
     )
     layers = [edges, marks]
-    if widest * max(len(row["text"]) for row in values if "text" in row) <= 130:
-        layers.append(points.mark_text(fontSize=10, color=INK, dy=-14).encode(
-            x=x, y=y, text="text:N"))  # fmt: skip
+    letters = widest * max(len(row["text"]) for row in values if "text" in row)
+    if letters <= 130:
+        words = points.mark_text(fontSize=11, color=INK, dy=-14).encode(x=x, y=y, text="text:N")
+        layers.append(words if letters <= 40 else words.properties(name=BROAD))
     return {**alt.layer(*layers).to_dict(validate=False), "data": {"values": values}}
 
 

@@ -19,7 +19,7 @@ from undercover.model.about import About, Drawing, Example, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
 from undercover.model.release import Release
 from undercover.model.run import Run
-from undercover.model.view import AFTER, INK, Picture
+from undercover.model.view import AFTER, BROAD, INK, Picture
 
 MOST_TABLES = 4
 MOST_VALUES = 25  # a side
@@ -91,7 +91,9 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     depth = alt.Opacity("probability:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None)
     layers = [base.mark_rect(fill=AFTER).encode(x=x, y=y, opacity=depth)]
     if few:
-        layers.append(base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N"))
+        words = base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N")
+        room = 340 - 7 * max(map(len, lines))  # beside the labels, on a phone
+        layers.append(words if 36 * len(outputs) <= room else words.properties(name=BROAD))
     described = (
         f"Output table of {table['attribute']} in group {number(table['group'])}: {number(len(lines))} values of "
         f"{number(table['records'])} people, {risk(table['kept'])} of whom are expected to keep theirs; nobody has "
