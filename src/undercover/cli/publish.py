@@ -48,7 +48,7 @@ from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.manifest import Format
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
-from undercover.model.figures import baseline, risk
+from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
 from undercover.model.protocols import Method
 from undercover.model.run import Run
@@ -224,7 +224,7 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
     """How many rows, the attack in one line, and how long all of it took."""
     screen, count, suppressed = console(), made.groups.count, made.release.suppressed_rows
     left_out = f", {suppressed:,} suppressed" if suppressed else ""
-    rows = f"{len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}{left_out}"
+    rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
     found = facts["headline"]
     if found:
         value = found["attribute"]

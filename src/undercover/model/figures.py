@@ -35,9 +35,18 @@ def number(value: float) -> str:
     return _plain(f"{value:,.{max(0, _digits(value, 3))}f}")
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """So many of something: one row, two rows.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
 def rows(count: int) -> str:
     """So many rows."""
-    return f"{number(count)} row{'' if count == 1 else 's'}"
+    return counted(count, "row")
 
 
 def outwards(value: float, *, up: bool = False) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover import plugins
+from undercover.model.figures import counted
 from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD, Policy
@@ -104,7 +105,7 @@ class Run(Shown):
 
     def __repr__(self) -> str:
         return (
-            f"<Run of {self.release.method} on {len(self.rows):,} rows, private; "
+            f"<Run of {self.release.method} on {counted(len(self.rows), 'row')}, private; "
             ".release may leave the house, undercover.save() writes both>"
         )
 

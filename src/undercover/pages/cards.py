@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from undercover.model.figures import number, parameters, seconds
+from undercover.model.figures import counted, number, parameters, rows, seconds
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -68,10 +68,11 @@ def run_view(run: Run) -> View:
 def _lines(release: Release) -> list[Line]:
     lines: list[Line] = [("parameters", parameters(asked_parameters(release.parameters)) or "none")]
     lines += [
-        (f"table {table.name}", f"{number(table.rows)} rows, {len(table.columns)} columns") for table in release.tables
+        (f"table {table.name}", f"{rows(table.rows)}, {counted(len(table.columns), 'column')}")
+        for table in release.tables
     ]
     if release.suppressed_rows:
-        lines.append(("suppressed", f"{number(release.suppressed_rows)} rows"))
+        lines.append(("suppressed", rows(release.suppressed_rows)))
     for entry in release.guarantees:
         word = "open" if entry.get("holds") is None else "holds" if entry["holds"] else "fails"
         lines.append((promise_title(str(entry.get("name")), entry), word))

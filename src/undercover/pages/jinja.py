@@ -41,7 +41,7 @@ def environment() -> Environment:
     )
     formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
     found.filters.update({written.__name__: _figure(written) for written in formats})
-    found.filters.update(code=with_code, parameters=figures.parameters)
+    found.filters.update(code=with_code, parameters=figures.parameters, counted=_counted)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
     return found
 
@@ -79,6 +79,11 @@ def _figure(written: Callable[[Any], str]) -> Callable[[Any], Markup]:
     from markupsafe import Markup
 
     return lambda value: Markup("–") if value is None else _data(value, written(value))
+
+
+def _counted(count: int, one: str, many: str = "") -> Markup:
+    """So many of something, with the exact number."""
+    return _data(count, figures.number(count)) + " " + figures.counted(count, one, many).partition(" ")[2]
 
 
 def _data(value: Any, text: str) -> Markup:

@@ -15,7 +15,7 @@ from undercover.forms.classes import Classes
 from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
 from undercover.model.about import about_of
-from undercover.model.figures import number
+from undercover.model.figures import counted, number
 from undercover.model.finding import Finding
 from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
@@ -257,7 +257,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
 
 
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
-    unit = "classes" if classes.boxes is None else "buckets"
+    unit = ("class", "classes") if classes.boxes is None else ("bucket", "buckets")
     if finding.needs == "private" and finding.holds is not None:
         how = "Recomputed from the private run; published tables cannot show it."
     elif finding.needs:
@@ -265,11 +265,12 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     elif finding.name in _FROM_ORIGINAL:
         how = "Published tables compared with the original."
     else:
-        over = f"{number(classes.count)} {unit}"
+        count, over = classes.count, counted(classes.count, *unit)
         if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
             across = f" and {over}" if finding.name == "kl-anonymity" else ""
-            over = f"{number(classes.boxes.count)} classes of rows written alike{across}"
-        how = f"Recomputed over all {over} from the published tables alone."
+            count = classes.boxes.count
+            over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
+        how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."
     entry: dict[str, Any] = plain(finding.to_dict())
     infinite = finding.actual is not None and math.isinf(finding.actual)
     return {

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from undercover.model.figures import cost
+from undercover.model.figures import cost, counted
 from undercover.model.kinds.orders import in_order
 from undercover.model.view import (
     AFTER,
@@ -50,7 +50,8 @@ def measures_view(found: Mapping[str, Any]) -> View:
     """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured."""
     lines: list[Any] = [("rows", found["rows"])]
     if found["classes"] is not None:
-        sizes = say("{count}, of {count} rows on average", found["classes"], found["average_class_size"])
+        several = "row" if found["average_class_size"] == 1 else "rows"
+        sizes = say(f"{{count}}, of {{count}} {several} on average", found["classes"], found["average_class_size"])
         lines.append(("classes", sizes))
     if found["discernibility_ratio"] is not None:
         text = "{count} (optimum {count}, ratio {cost}: no release with the same promise has less)"
@@ -155,7 +156,9 @@ def _associations(pairs: Sequence[Mapping[str, Any]]) -> View:
         (" × ".join(pair["columns"]), *(pair[key] for key in ("kind", "before", "after", "change"))) for pair in pairs
     ]
     columns = ("columns", "measure", "before", "after", "change")
-    parts: list[Part] = [table(columns, "plain plain signed signed signed", rows, f"The figures of {len(rows)} pairs")]
+    parts: list[Part] = [
+        table(columns, "plain plain signed signed signed", rows, f"The figures of {counted(len(rows), 'pair')}")
+    ]
     if any(pair["change"] is not None for pair in pairs):
         parts.insert(0, partial(association_chart, pairs))
     return View("associations", "How columns go together", tuple(parts))
@@ -289,7 +292,8 @@ def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
     )
     most = max((abs(row["after"] - row["before"]) for row in rows), default=0.0)
     described = (
-        f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
+        f"How strongly columns go together before and after, {counted(len(rows), 'pair')}; the largest change is "
+        f"{cost(most)}."
     )
     caption = "Before and after, the strongest first. A short line is a connection that can still be seen."
     return Picture.of("associations", lines + dots, rows, described, caption)
