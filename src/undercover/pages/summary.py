@@ -101,6 +101,7 @@ def summarize(
         "attacks": found_attacks,
         "riskiest": at_risk,
         "headline": top,
+        "sampling": plain(reading.sampling),
         "cards": card_colours(run.verdict, top),
         "cost": None if found_measures is None else {**plain(found_measures), "columns": by_column(found_measures)},
         "warnings": _warnings(run),
