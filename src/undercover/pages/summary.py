@@ -16,7 +16,7 @@ from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
 from undercover.model.about import about_of
 from undercover.model.figures import counted, number
-from undercover.model.finding import Finding
+from undercover.model.finding import Finding, shown
 from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
 from undercover.model.verdict import Verdict
@@ -273,7 +273,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
             over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
         how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."
     entry: dict[str, Any] = plain(finding.to_dict())
-    infinite = finding.actual is not None and math.isinf(finding.actual)
+    infinite, needed = finding.actual is not None and math.isinf(finding.actual), finding.required
     return {
         "name": finding.name,
         "title": promise_title(finding.name, finding.parameters),
@@ -281,6 +281,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "parameters": plain(dict(finding.parameters)),
         "sense": finding.sense,
         "required": entry["required"],
+        "required_shown": shown(needed, finding.sense) if isinstance(needed, float) else entry["required"],
         "actual": "inf" if infinite else entry["actual"],
         "shown": finding.shown(),
         "holds": finding.holds,
