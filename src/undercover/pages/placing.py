@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 LETTER, BESIDE, LINE = 7.7, 2.5, 14.0
-"""Of a label of 12 pixels: how wide a digit is in a wide font, what the sign of equality takes beyond it, and a line."""
+"""Of a label of 12 pixels: how wide a digit is in a wide font, what a sign of equality takes beyond it, and a line."""
 MARK = 6.0  # half the width of a mark
 _DISTANCES = (2.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 155.0, 200.0)
 _SIDES = ((1, -1), (1, 0), (1, 1), (-1, -1), (-1, 1), (-1, 0), (0, -1), (0, 1))
