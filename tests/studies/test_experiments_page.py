@@ -2,11 +2,12 @@ import json
 import re
 
 import pytest
+from scipy.special import stdtrit
 
 from undercover.pages.experiment import coinciding, experiment_chart, experiment_html, figure_tables
 from undercover.pages.looks import looks
 from undercover.pages.svg import svg
-from undercover.studies.experiments.experiment import summarised
+from undercover.studies.experiments.experiment import LEAST_FOR_T, STUDENT, summarised
 from undercover.studies.experiments.runner import NO_VERDICT, WHOLE
 
 
@@ -198,7 +199,9 @@ def test_the_interval_of_a_mean_needs_five_repetitions():
     assert (few["interval"], few["interval_is"], few["count"]) == ([1.0, 6.0], "range", 3)
     found = summarised([1.0, 2.0, 3.0, 4.0, 5.0])
     half = 2.7764451052 * 2.5**0.5 / 5**0.5  # Student's t with four degrees of freedom
-    assert found["interval"] == pytest.approx([3 - half, 3 + half])
+    assert found["interval"] == pytest.approx([3 - half, 3 + half], rel=1e-3)
+    exactly = [float(stdtrit(LEAST_FOR_T - 1 + place, 0.975)) for place in range(len(STUDENT))]
+    assert all(0 <= ours - true < 1e-3 for ours, true in zip(STUDENT, exactly, strict=True))
     assert found["interval_is"] == "95%"
     assert summarised([0.0, 0.0, 0.0, 0.0, 1.0])["interval"][0] == 0.0  # no share is below none
 
