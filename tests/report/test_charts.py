@@ -48,8 +48,8 @@ def test_losses_are_drawn_largest_first(summary):
     drawn = loss_chart(summary["cost"]["columns"]).values
     by_name = {column["name"]: column for column in summary["cost"]["columns"]}
     for row in drawn:
-        assert row["loss"] == by_name[row["column"]]["arx" if row["measure"] == "ARX loss" else "ncp"]
-    losses = [row["loss"] for row in drawn if row["measure"] == "ARX loss"]
+        assert row["loss"] == by_name[row["column"]]["arx" if row["measure"] == "loss of detail" else "ncp"]
+    losses = [row["loss"] for row in drawn if row["measure"] == "loss of detail"]
     assert losses == sorted(losses, reverse=True)
 
 

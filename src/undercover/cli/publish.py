@@ -42,6 +42,7 @@ from undercover.cli.options import (
 )
 from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
+from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
@@ -233,6 +234,8 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
             f"{risk(found['identity']['before'])}){learnt if value else ''}"
         )
+    for sentence in sampling_words(facts["sampling"]) if facts["sampling"] else ():
+        screen.print(str(sentence))
     screen.print(f"{made.release.method}: {rows}, {seconds:.1f} s in all")
 
 

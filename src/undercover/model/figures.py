@@ -12,6 +12,9 @@ from typing import Any
 
 _SLACK = 1e-12
 
+LOSSES = {"arx": "loss of detail", "shift": "values moved", "iloss": "ILoss", "ncp": "NCP"}
+"""The one name of every loss wherever it is shown, by its name in JSON."""
+
 
 def risk(share: float) -> str:
     """A probability as a percentage, rounded up."""

@@ -52,13 +52,16 @@ def run_view(run: Run) -> View:
         ("rows", rows),
         *_lines(run.release),
     ]
+    who = run.schema.about.get("publisher")
+    if who or run.made:
+        lines.append(("made", " by ".join(filter(None, (run.made[:10], who)))))
     if run.timings:
         lines.append(("time", seconds(sum(run.timings.values()))))
     if run.randomness.get("seed") is not None:
         lines.append(("randomness", "reproducible: not for publication"))
     lines += [("warning", text) for text in run.warnings]
     following = "`.release` may leave the house, `undercover.save` writes both."
-    shown, title = verdict.view(), release_title(run.release)
+    shown, title = verdict.view(), ", ".join(filter(None, (run.name, release_title(run.release))))
     return View("run", title, (facts(*lines),), shown.verdict, shown.said, following=following, private=True)
 
 

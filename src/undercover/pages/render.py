@@ -10,7 +10,7 @@ from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import Bound
 from undercover.guarantees.breach.map import TITLES, guarantee_chart
 from undercover.io.plain import plain
-from undercover.model.figures import cost, risk
+from undercover.model.figures import LOSSES, cost, risk
 from undercover.model.view import AFTER, INK, Picture, View, room
 from undercover.pages.jinja import drawn, render
 from undercover.pages.looks import SIGNS, VERDICTS
@@ -105,8 +105,9 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
                 rows.append({"method": entry["title"], "measure": label, "value": mean, "guess": guess})
         losses = entry["cost"]["loss"] if entry.get("cost") else {}
         if losses:
-            loss = losses["arx" if "arx" in losses else "shift"]["arithmetic"]
-            rows.append({"method": entry["title"], "measure": "loss of detail", "value": loss, "guess": None})
+            kind = "arx" if "arx" in losses else "shift"
+            loss = losses[kind]["arithmetic"]
+            rows.append({"method": entry["title"], "measure": LOSSES[kind], "value": loss, "guess": None})
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     titles = [str(entry["title"]) for entry in entries]
     said = {str(entry["title"]): str(entry.get("verdict") or "") for entry in entries}
@@ -127,12 +128,13 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
         labels = alt.Axis(labels=not position, ticks=False, domain=False, title=None, minExtent=extent)
         base = alt.Chart(width=210, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
         y = alt.Y("label:N", sort=list(signed.values()), axis=labels)
-        axis = alt.Axis(format=".3~%" if measure != "loss of detail" else "~g", tickCount=4)
+        lost = measure in LOSSES.values()
+        axis = alt.Axis(format="~g" if lost else ".3~%", tickCount=4)
         bars = base.mark_bar().encode(x=alt.X("value:Q", title=None, axis=axis), y=y, color=colors)
         ticks = base.mark_tick(color=INK, thickness=3, size=22).encode(x="guess:Q", y=y)
-        panels.append(bars + ticks if measure != "loss of detail" else bars)
+        panels.append(bars if lost else bars + ticks)
     chart = alt.hconcat(*panels, data=alt.NamedData("rows"), spacing=24)
-    described = "Mean disclosure after the release and loss of detail, for each method: " + "; ".join(
+    described = "Mean disclosure after the release and what it cost, for each method: " + "; ".join(
         f"{title}: "
         + ", ".join(
             f"{row['measure']} {cost(row['value']) if row['guess'] is None else risk(row['value'])}"

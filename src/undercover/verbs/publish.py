@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import numpy as np
@@ -236,6 +237,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         recipe=private_parameters(method),
         original=original,
         method=method,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 

@@ -83,7 +83,8 @@ def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Picture:
     taken = ", ".join(f"{column['name']} {number(column['level'])}" for column in facts["columns"])
     described = (
         f"{number(facts['passing'])} of {number(facts['nodes'])} combinations of levels keep the promise, "
-        f"{number(facts['minimal'])} of them minimal; taken was {taken}, with a loss of {cost(facts['loss'])}."
+        f"{number(facts['minimal'])} of them minimal; taken was {taken}, with a loss of detail of "
+        f"{cost(facts['loss'])} (geometric mean)."
     )
     return Picture(name, _nodes(facts) if facts["listed"] else _heights(facts), described)
 

@@ -79,7 +79,7 @@ class Recommendation(Viewable):
         where = f"on all {rows}" if first.whole else f"on a sample of {rows}; time was up before all rows were tried"
         beside = f" of the {len(self.trials)} that satisfy it" if len(self.trials) > 1 else ""
         asks = len(self.verdict.weighing("ask"))
-        least = f"the least to decide{beside}, and then the least loss" if asks else f"the least loss{beside}"
+        least = f"the least to decide{beside}, and then the least cost" if asks else f"the least cost{beside}"
         assert first.loss is not None
         little = " That is next to nothing: no useful release satisfies the policy." if first.kept < LITTLE else ""
         return (
@@ -133,9 +133,9 @@ class Recommendation(Viewable):
             for trial in judged
             if trial.verdict is not None
         ]
-        columns = ("release", "verdict", "people over a limit", "kept", "loss", "rows", "time")
+        columns = ("release", "verdict", "people over a limit", "kept", "cost", "rows", "time")
         senses = "plain plain plain baseline cost count seconds"
-        parts.append(table(columns, senses, rows, f"What was tried (loss: {self.purpose.measured})"))
+        parts.append(table(columns, senses, rows, f"What was tried (cost: {self.purpose.measured})"))
         refused = {trial.refused: trial for trial in reversed(self.tried) if trial.refused}
         for why, trial in refused.items():
             sample = "" if trial.whole else f" (on a sample of {counted(trial.rows, 'row')})"
