@@ -15,7 +15,8 @@ from undercover.model.figures import LOSSES, baseline, cost, risk
 from undercover.studies.tour import OVERVIEW, Made, tour
 
 _STRUCTURE = ("disjoint-cells",)  # promises without a number
-_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter
+# Where the number found is not the first parameter:
+_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l", "attribute-cover": "1/l"}
 
 
 def command(

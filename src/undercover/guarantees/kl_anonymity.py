@@ -91,8 +91,8 @@ class KLAnonymity(Promise):
         """What it means for the people in the table."""
         return (
             "Whoever knows a person's quasi-identifiers finds at least "
-            f"{counted(self.k, 'row that fits', 'rows that fit')}, and gives no {value_of(self.column)} more than 1/{plain(self.l)}: every row that fits counts with the "
-            "values of its bucket."
+            f"{counted(self.k, 'row that fits', 'rows that fit')}, and gives no {value_of(self.column)} more than "
+            f"1/{plain(self.l)}: every row that fits counts with the values of its bucket."
         )
 
     def limits(self, about: Topic) -> list[str]:

@@ -124,6 +124,8 @@ def _variants(of: Mapping[str, str | None]) -> dict[str, int]:
         mine = [name for name in of if of[name] == method]
         declared = [_letters(sweep.label) for sweep in about_of(method).sweeps]
         placed = {name: declared.index(_letters(name)) for name in mine if _letters(name) in declared}
+        if 0 not in placed.values():  # whoever is called as the method itself looks as its first sweep
+            placed |= {name: 0 for name in mine if _letters(name) == _letters(method)}
         left = [*range(len(declared), len(HOLES)), *range(len(declared)), *range(len(HOLES), len(of) + len(HOLES))]
         free = iter(dict.fromkeys(place for place in left if place not in placed.values()))
         found |= {name: placed[name] if name in placed else next(free) for name in mine}

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-LETTER, LINE = 7.0, 14.0
-"""Of a label: how wide a letter of 12 pixels is at most on average, and how high a line."""
+LETTER, BESIDE, LINE = 7.7, 2.5, 14.0
+"""Of a label of 12 pixels: how wide a digit is in a wide font, what a sign of equality takes beyond it, and a line."""
 MARK = 6.0  # half the width of a mark
 _DISTANCES = (2.0, 8.0, 16.0, 26.0, 38.0, 52.0, 70.0, 92.0, 120.0, 155.0, 200.0)
 _SIDES = ((1, -1), (1, 0), (1, 1), (-1, -1), (-1, 1), (-1, 0), (0, -1), (0, 1))
+_FARTHEST = 400
 _ON_A_MARK = 30.0  # pixels of distance that a label would rather go than stand on a mark
 
 
@@ -91,10 +92,15 @@ def placed(points: Sequence[Point], widths: Sequence[float], height: float) -> l
 
 
 def _around(point: Point) -> Iterator[tuple[float, Box]]:
-    """Boxes on all sides of a point that is labelled, with how far off each is, the nearest first."""
-    wide = LETTER * len(point.text)
-    for distance, (side, above) in product(_DISTANCES if point.text else (), _SIDES):
+    """Boxes on all sides of a point that is labelled, with how far off each is, the nearest first; then all places."""
+    if not point.text:
+        return
+    wide = LETTER * len(point.text) + BESIDE
+    for distance, (side, above) in product(_DISTANCES, _SIDES):
         away = point.half + distance * (0.75 if side and above else 1.0)
         left = side * away - (wide if side < 0 else wide / 2 if not side else 0.0)
         top = above * (away + LINE / 2 if not side else away - point.half + LINE / 2) - LINE / 2
         yield distance, Box(left, top, left + wide, top + LINE)
+    places = product(range(-_FARTHEST, _FARTHEST, 10), range(-_FARTHEST, _FARTHEST, 7))
+    boxes = (Box(left, top, left + wide, top + LINE) for left, top in places)
+    yield from sorted((_FARTHEST + math.hypot(*box.nearest()), box) for box in boxes)

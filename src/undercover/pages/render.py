@@ -110,19 +110,16 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
             rows.append({"method": entry["title"], "measure": LOSSES[kind], "value": loss, "guess": None})
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     titles = [str(entry["title"]) for entry in entries]
-    verdicts = {str(entry["title"]): " ".join(_signed(entry.get("verdict") or "")) for entry in entries}
-    signed = {
-        str(entry["title"]): " ".join([entry["title"], *_signed(entry.get("verdict") or "")[1:]]) for entry in entries
-    }
+    said = {str(entry["title"]): str(entry.get("verdict") or "") for entry in entries}
+    signed = {title: _signed(title, verdict) for title, verdict in said.items()}
     for row in rows:
-        row |= {"verdict": verdicts[row["method"]], "label": signed[row["method"]]}
-    seen = {" ".join(_signed(verdict)): color for verdict, color in VERDICTS.items()}
-    seen = {
-        said: seen.get(said, AFTER) for said in dict.fromkeys([*seen, *verdicts.values()]) if said in verdicts.values()
-    }
+        verdict = said[row["method"]]
+        row |= {"verdict": _signed(verdict, verdict), "label": signed[row["method"]]}
+    present = dict.fromkeys(verdict for verdict in (*VERDICTS, *said.values()) if verdict in said.values())
+    seen = {_signed(verdict, verdict): VERDICTS.get(verdict, AFTER) for verdict in present}
     colors = alt.Color(
         "verdict:N",
-        legend=alt.Legend(symbolType="square") if any(verdicts.values()) else None,
+        legend=alt.Legend(symbolType="square") if any(said.values()) else None,
         scale=alt.Scale(domain=list(seen), range=list(seen.values())),
     )
     panels = []
@@ -149,9 +146,9 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
     return Picture.of("comparison", chart, rows, f"{described}.")
 
 
-def _signed(verdict: str) -> list[str]:
-    """A verdict and its sign, for those who do not see its colour."""
-    return [verdict, SIGNS[verdict]] if verdict in SIGNS else [verdict]
+def _signed(text: str, verdict: str) -> str:
+    """With the sign of a verdict, for those who do not see its colour."""
+    return f"{SIGNS[verdict]} {text}" if verdict in SIGNS else text
 
 
 def guarantee_html(

@@ -296,7 +296,7 @@ def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
     )
     most = max((abs(row["after"] - row["before"]) for row in rows), default=0.0)
     described = (
-        f"How strongly columns go together before and after, {counted(len(rows), 'pair')}; the largest change is "
+        f"How strongly {counted(len(rows), 'pair')} of columns go together before and after; the largest change is "
         f"{cost(most)}."
     )
     caption = "Before and after, the strongest first. A short line is a connection that can still be seen."

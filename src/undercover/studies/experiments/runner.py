@@ -64,8 +64,8 @@ def shortened(experiment: Experiment, whole: Experiment) -> list[Shortened]:
         for what, text in experiment.about.items()
         if whole.about.get(what, text) != text
     ]
-    cells = (f"{len(one.cells):,}" for one in (experiment, whole))
-    return [*said, Shortened("Measurements", *cells)]
+    cells = [f"{len(one.cells):,}" for one in (experiment, whole)]
+    return said if cells[0] == cells[1] else [*said, Shortened("Measurements", *cells)]
 
 
 def run_experiment(
