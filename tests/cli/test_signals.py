@@ -30,7 +30,7 @@ DAWDLING = textwrap.dedent(
             return result
         return wrapped
 
-    jinja.svg = lambda picture, name="": "<svg></svg>"
+    jinja.drawings = lambda picture, name="": "<svg></svg>"
     if sys.argv.pop(1) == "writing":
         manifest.write_csv = dawdling(manifest.write_csv)
     else:

@@ -182,7 +182,7 @@ def test_report_shows_what_it_should(pages):
     assert "shoe size (no role)" in text
     assert cost(summary["cost"]["loss"]["arx"]["arithmetic"]) in text
     # class sizes, matches, probability of the value, loss, distributions, associations, query error
-    assert page.count("<svg") == 7
+    assert page.count('class="chart broad"') == 7
     assert summary["again"]["command"] in text
     for stage in summary["done"]["stages"]:
         assert stage["text"] in text
@@ -262,7 +262,7 @@ def test_any_number_of_sensitive_columns_with_and_without_attack(make_run, summa
     page = report_html(summary)
     assert ("No attack was made" in page) is not attacks
     # class sizes, loss, distributions, associations; where a sensitive value can be asked for, query error
-    assert page.count("<svg") == 4 + bool(sensitive) + attacks * (1 + len(sensitive))
+    assert page.count('class="chart broad"') == 4 + bool(sensitive) + attacks * (1 + len(sensitive))
     assert datasheet_html(datasheet_summary(run.release))
     assert overview_html([{"summary": summary}])
 
@@ -314,3 +314,6 @@ def test_every_figure_of_a_written_report_is_in_the_json_beside_it(method, tmp_p
     assert len(Page(page).figures) > 100
     assert len(page.encode()) < LIMIT
     assert outside_references(page.replace(facts["again"]["spec"], "")) == []
+    drawn = re.findall(r'<svg [^>]*class="chart narrow" viewBox="0 0 ([\d.]+) .*?</svg>', page, re.DOTALL)
+    assert len(drawn) == page.count('class="chart broad"')
+    assert max(map(float, drawn)) <= 358  # what a phone of 390 pixels leaves between the margins
