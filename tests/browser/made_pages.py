@@ -74,8 +74,9 @@ class Pages:
 
     def release(self, form: str) -> Path:
         """The folder of a release; two sensitive columns where the method takes them, and a long name."""
-        folder = self.place / form
+        folder = self.place / form / "out"  # apart from the others, which would be earlier releases of the same people
         if not folder.exists():
+            folder.parent.mkdir()
             several = form == "generalized"
             schema = uc.Schema(
                 quasi_identifiers=["age", "sex", LONG],

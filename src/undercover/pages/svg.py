@@ -55,6 +55,7 @@ _PHONE_CONFIG: dict[str, Any] = {
     "axis": {**_CONFIG["axis"], "labelLimit": 150},
     "axisX": {"labelOverlap": "greedy", "labelSeparation": 6},
     "legend": {**_CONFIG["legend"], "columns": 1, "labelLimit": 300},
+    "title": {**_CONFIG["title"], "frame": "bounds"},
 }
 _LEAST_WIDTH = 140
 _LINE, _LETTER, _HEIGHT = 32, 7, 15
