@@ -45,7 +45,7 @@ _CONFIG: dict[str, Any] = {
 _TOLD = re.compile(
     r'aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="(?:bar|point|circle|square|rect mark)"'
 )
-_NAMELESS = re.compile(r"(?:(?<=^)|(?<=; ))(?:x|y|shown|value|series|line|which|release|measure): ")
+_NAMELESS = re.compile(r"(?:(?<=^)|(?<=; ))(?:x|y|bin|shown|value|series|line|which|release|measure): ")
 
 _PHONE = 358
 """Pixels between the margins of a page on a screen of 390, for which every picture is drawn a second time."""
