@@ -114,8 +114,8 @@ def datasheet(form: str) -> Callable[[Pages], Made]:
 
 def comparison(pages: Pages) -> Made:
     folder = pages.place / "compare"
-    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="income")
-    facts = compare(people(), schema, folder, methods=["anatomy", "perturbed-generalization"], queries=4)
+    schema = uc.datasets.census_schema(["age", "sex"])
+    facts = compare(people(), schema, folder, methods=["noncentralized", "perturbed-generalization"], queries=4)
     return Made(folder / "compare.html", facts)
 
 
