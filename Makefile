@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 
-.PHONY: help demo test lint types imports unit compiled suite fuzz soak shape bench notebooks clean
+.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
 	@echo "make test       lint, format, types, import direction and every test"
+	@echo "make browser    install chromium by apt-get, in which tests open the pages (make test does it where it may)"
 	@echo "make fuzz       every property with twenty times the examples"
 	@echo "make soak       the tests that are too long for make test"
 	@echo "make shape      print the house in figures, beside what they must be"
@@ -28,7 +30,7 @@ demo: $(READY)
 	$(BIN)/undercover demo --force
 
 test: $(READY) lint
-	$(MAKE) --jobs 3 --output-sync types imports compiled
+	$(MAKE) --jobs 3 --output-sync types imports compiled browser
 	$(MAKE) suite
 
 lint: $(READY)
@@ -46,6 +48,17 @@ unit: compiled suite
 # Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
 compiled: $(READY)
 	$(BIN)/python tests/compile_ahead.py
+
+# Tests open the pages in a browser, with letters of their own, and are skipped where there is none.
+browser:
+	@for name in chromium chromium-browser google-chrome; do if command -v $$name >/dev/null; then exit 0; fi; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium, in which tests open the pages."; \
+		apt-get $(APT) update >/dev/null; \
+		DEBIAN_FRONTEND=noninteractive apt-get $(APT) --no-install-recommends install chromium fonts-dejavu-core \
+			>/dev/null && exit 0; \
+	fi; \
+	echo "No browser: tests that open pages are skipped. To have them run, as root: apt-get install chromium fonts-dejavu-core"
 
 # A worker begins with its half of the files, so that what the tests of a file share is made once.
 suite: $(READY)
@@ -68,5 +81,5 @@ notebooks: $(READY)
 	$(BIN)/python examples/notebooks/execute.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json build
 	find src tests benchmarks packages -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,7 +10,7 @@ import pytest
 
 from undercover.model.view import Picture
 from undercover.pages import jinja
-from undercover.pages.svg import svg
+from undercover.pages.svg import drawings
 
 
 def frame(picture: Picture, name: str = "") -> str:
@@ -27,7 +27,7 @@ def frame(picture: Picture, name: str = "") -> str:
 def framed() -> Iterator[None]:
     """Pages have frames for pictures."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "svg", frame)
+        patch.setattr(jinja, "drawings", frame)
         yield
 
 
@@ -35,5 +35,5 @@ def framed() -> Iterator[None]:
 def drawing() -> Iterator[None]:
     """Pages have their pictures drawn after all."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "svg", svg)
+        patch.setattr(jinja, "drawings", drawings)
         yield

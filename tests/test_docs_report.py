@@ -20,7 +20,7 @@ def shown() -> str:
     names = ["age", "sex", "race", "education", "marital_status"]
     schema = uc.Schema(quasi_identifiers=names, sensitive="income")
     page = report_html(summarize(uc.publish(uc.datasets.census(5000), schema, uc.Mondrian(k=10, l=3))))
-    bare = re.sub(r"<style.*?</style>|<svg.*?</svg>|<pre.*?</pre>", " ", page, flags=re.DOTALL)
+    bare = re.sub(r"<style.*?</style>|<script.*?</script>|<svg.*?</svg>|<pre.*?</pre>", " ", page, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]+>", " ", bare))
 
 

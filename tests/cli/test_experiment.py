@@ -28,6 +28,13 @@ def test_quick_run_says_which_claims_held(tmp_path):
     result = invoke("streamliner", "--quick", "--out", tmp_path / "out")
     assert "wrap-optimal" in result.stdout
     assert "cannot be tested" in result.stdout
+    for text in (
+        "in this quick run",
+        "no verdict on the paper",
+        "without --quick",
+        "whole: built-in census (SAL), 600,000",
+    ):
+        assert text in " ".join(result.stdout.split())
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "cells.jsonl",
         "experiment.html",

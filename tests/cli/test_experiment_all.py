@@ -160,6 +160,19 @@ def test_the_folder_of_an_own_table_is_private(
     assert "private: measured on your table" in (tmp_path / "out" / "index.html").read_text()
 
 
+def test_quick_runs_are_marked_everywhere(undercover: Command, toys: dict[str, Any], tmp_path: Path) -> None:
+    done = undercover("experiment", "all", "--quick", "--out", tmp_path / "out")
+    found = json.loads((tmp_path / "out" / "overview.json").read_text())
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert found["quick"]
+    for text in (page, " ".join(done.out.split()), found["says"]):
+        assert "no verdict on the paper" in text
+        assert "without --quick" in text
+    assert '<span class="badge good">held' not in page
+    undercover("experiment", "all", "--out", tmp_path / "whole")
+    assert "no verdict" not in (tmp_path / "whole" / "index.html").read_text()
+
+
 @pytest.mark.long
 def test_every_real_experiment_runs_quickly(undercover: Command, tmp_path: Path) -> None:
     done = undercover("experiment", "all", "--quick", "--out", tmp_path / "out", "--json")

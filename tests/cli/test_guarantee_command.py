@@ -97,6 +97,7 @@ def test_from_publishing_to_the_attack(undercover: Command, spec: tuple[Path, Pa
     assert done.code == 0, done.err
     assert "warning: One release per table" in done.err
     assert done.out.count("holds") == 4
+    assert "of 400 rows are published. A row stands for as many people as `G` says" in " ".join(done.out.split())
     manifest = json.loads((tmp_path / "out/public/release.json").read_text())
     assert [column["name"] for column in manifest["tables"][0]["columns"]] == ["age", "sex", "income", "G"]
     assert manifest["method"]["parameters"]["used"]["p"] == pytest.approx(0.352941, abs=1e-3)

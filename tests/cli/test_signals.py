@@ -30,7 +30,7 @@ DAWDLING = textwrap.dedent(
             return result
         return wrapped
 
-    jinja.svg = lambda picture, name="": "<svg></svg>"
+    jinja.drawings = lambda picture, name="": "<svg></svg>"
     if sys.argv.pop(1) == "writing":
         tables.write_csv = dawdling(tables.write_csv)
     else:

@@ -80,7 +80,7 @@ def test_boxes_below_k_are_named() -> None:
     assert finding.holds is False
     assert finding.violating_classes == 1
     assert finding.violating_rows == 1
-    assert finding.note == "The smallest box has 1 rows where k = 2 are required."
+    assert finding.note == "The smallest box has 1 row where k = 2 are required."
     assert finding.examples[0]["cells"] == {"q": "b"}
 
 

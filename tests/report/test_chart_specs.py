@@ -32,7 +32,7 @@ def test_every_chart_of_a_report_is_valid(method, monkeypatch):
         drawn[name or picture.name] = picture.spec
         return frame(picture, name)  # tests/report/test_pages.py draws those of every method
 
-    monkeypatch.setattr(jinja, "svg", kept)
+    monkeypatch.setattr(jinja, "drawings", kept)
     schema = uc.datasets.census_schema(["age", "sex", "education"])
     report_html(summarize(uc.publish(uc.datasets.census(400), schema, method)))
     assert len(drawn) >= 6

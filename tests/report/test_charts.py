@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 
 from undercover.attacks.views import attribute_chart, match_size_chart
+from undercover.model.view import BROAD, Picture
 from undercover.pages.render import comparison_chart
 from undercover.pages.sections import class_size_chart
-from undercover.pages.svg import svg
-from undercover.utility.views import loss_chart
+from undercover.pages.svg import drawings, phone_svg, svg
+from undercover.utility.views import distribution_chart, loss_chart
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +48,8 @@ def test_losses_are_drawn_largest_first(summary):
     drawn = loss_chart(summary["cost"]["columns"]).values
     by_name = {column["name"]: column for column in summary["cost"]["columns"]}
     for row in drawn:
-        assert row["loss"] == by_name[row["column"]]["arx" if row["measure"] == "ARX loss" else "ncp"]
-    losses = [row["loss"] for row in drawn if row["measure"] == "ARX loss"]
+        assert row["loss"] == by_name[row["column"]]["arx" if row["measure"] == "loss of detail" else "ncp"]
+    losses = [row["loss"] for row in drawn if row["measure"] == "loss of detail"]
     assert losses == sorted(losses, reverse=True)
 
 
@@ -76,15 +78,55 @@ def test_comparison_leaves_out_what_was_not_measured(summary):
     ElementTree.fromstring(svg(chart))
 
 
-def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
+def charts_of(summary):
     (attack,) = summary["attacks"]
-    charts = [
+    cost = summary["cost"]
+    return [
         class_size_chart(summary["class_sizes"]),
         match_size_chart(attack),
         attribute_chart(attack, "income"),
-        loss_chart(summary["cost"]["columns"]),
-        comparison_chart([{"title": "Ours", "headline": summary["headline"], "cost": summary["cost"]}]),
+        loss_chart(cost["columns"]),
+        distribution_chart(cost["distributions"], cost["distances"]["columns"]["each"]),
+        comparison_chart([{"title": "Ours", "headline": summary["headline"], "cost": cost}]),
     ]
+
+
+def words_of(drawn: str) -> set[str]:
+    """Every text of a drawing, lines that were broken together again."""
+    texts = (element for element in ElementTree.fromstring(drawn).iter() if element.tag.endswith("text"))
+    return {" ".join("".join(line.itertext()) for line in (text if len(text) else [text])) for text in texts}
+
+
+def unreadable(drawn: str) -> list[str]:
+    """What somebody with a phone of 390 pixels cannot read: a drawing that is scaled down, small letters."""
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
+    sizes = [float(size) for size in re.findall(r'font-size="([\d.]+)px"', drawn)]
+    return [f"{width} wide"] * (width > 358) + [f"letters of {size}" for size in sizes if size < 11]
+
+
+def test_every_picture_is_drawn_for_a_phone_with_the_same_words(summary):
+    for chart in charts_of(summary):
+        broad, narrow = svg(chart), phone_svg(chart)
+        assert unreadable(narrow) == [], chart.name
+        assert unreadable(broad), chart.name
+        assert {word for word in words_of(broad) - words_of(narrow) if not re.search(r"\d", word)} == set(), chart.name
+        assert drawings(chart) == broad + narrow
+
+
+def test_what_has_no_room_on_a_phone_is_left_out():
+    x = {"field": "x", "type": "nominal", "sort": [f"value {place}" for place in range(9)], "axis": {"labelAngle": 0}}
+    layers = [{"mark": "bar"}, {"mark": {"type": "text", "text": "dense"}, "name": BROAD}]
+    spec = {"data": {"values": [{"x": "value 1"}]}, "encoding": {"x": x}, "width": 700, "layer": layers}
+    broad, narrow = (draw(Picture("bars", spec, "")) for draw in (svg, phone_svg))
+    assert "dense" in words_of(broad)
+    assert "dense" not in words_of(narrow)
+    assert unreadable(narrow) == []
+    assert "rotate(315)" in narrow
+    assert "rotate(315)" not in broad
+
+
+def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):
+    charts = charts_of(summary)
     for chart in charts:
         drawing = ElementTree.fromstring(svg(chart))
         assert drawing.get("role") == "img"

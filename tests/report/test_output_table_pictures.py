@@ -43,6 +43,23 @@ def test_a_table_by_hand(run):
     assert found["largest_share"] == pytest.approx(1 / 3)  # of f: 1 / (2 + 3/3); of m: (2/3) / 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "domain"),
+    [("ordinal", ("low", "middle", "high", "top")), ("categorical", ("<5k", "5-10k", "10-50k", "50k+"))],
+)
+def test_values_stand_in_their_order(kind, domain):
+    people = pa.table({"pay": [*domain[::-1]] * 5, "ill": ["flu", "cold"] * 10})
+    columns = {"pay": uc.Column(kind=kind, domain=domain if kind == "ordinal" else None)}
+    schema = uc.Schema(quasi_identifiers="pay", sensitive="ill", columns=columns)
+    made = uc.publish(people, schema, uc.Mondrian(k=5), policy="none")
+    one, two, three, four = domain
+    rows = [(0, "pay", one, four, 0.5, 1), (0, "pay", one, two, 0.5, 1), (0, "pay", three, three, 1.0, 2)]
+    (found,) = shown_tables(replace(made, frames={"output_tables": by_hand(rows[::-1])}))
+    assert [line["value"] for line in found["originals"]] == [one, three]
+    assert found["outputs"] == [two, three, four]
+    assert found["probabilities"] == [[0.5, 0, 0.5], [0, 1, 0]]
+
+
 def test_figures_are_those_of_the_frame_and_rows_add_up(run):
     frame = run.frames["output_tables"].to_pylist()
     known = {(row["group"], row["attribute"], row["original"], row["output"]): row["probability"] for row in frame}

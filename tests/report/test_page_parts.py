@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+import undercover as uc
+from undercover.attacks.corruption.true_values import OrdinaryCorruption
 from undercover.attacks.views import partial_view
-from undercover.model.view import Figure, View, say
+from undercover.model.view import Figure, FigureTable, View, say
 from undercover.pages.compare import _decades
 from undercover.pages.experiment import described
 from undercover.pages.jinja import cell, render, with_code
@@ -100,3 +102,15 @@ def test_partial_knowledge_in_a_sentence() -> None:
         str(view.parts[1])
         == "Matching on everything he finds the row with 20% on average (original: 20%, guessing: 1%)."
     )
+
+
+def test_values_of_others_are_a_table_for_each_column() -> None:
+    schema = uc.datasets.census_schema(["age", "sex"], ["income", "marital_status"])
+    run = uc.publish(uc.datasets.census(100), schema, uc.Mondrian(k=5), policy="none")
+    shown = uc.attack(run, OrdinaryCorruption()).view()
+    tables = [part for part in shown.parts if isinstance(part, FigureTable) and part.columns]
+    assert [table.columns[1] for table in tables] == ["true `income`, mean", "true `marital_status`, mean"]
+    assert {len(table.columns) for table in tables} == {5}  # side by side they are wider than a page
+    sweep = uc.attack(run, OrdinaryCorruption()).to_dict()["sweep"]
+    for name, table in zip(schema.sensitive, tables, strict=True):
+        assert [row[1].value for row in table.rows] == [entry["attribute"][name]["mean"] for entry in sweep]

@@ -3,13 +3,20 @@
 import io
 import re
 from contextlib import redirect_stdout
+from fractions import Fraction
+from html import unescape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import undercover as uc
+from undercover.forms import read
+from undercover.forms.answers.sampling import sampling_of, sampling_words
 from undercover.model.about import about_of
+from undercover.model.channel import Channel
+from undercover.model.figures import cost
 from undercover.model.release import Release
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.words import limits, promise_title, promise_words
@@ -56,6 +63,35 @@ def test_the_snippets_run_and_count_right(run: Any, tmp_path: Path, monkeypatch:
     shown = int(re.search(r"about (-?\d+) people", printed.getvalue())[1])
     assert abs(shown - estimate.value) <= 0.5 + 1e-3
     assert abs(place["spread"] / estimate.standard_error - 1) < 0.05
+
+
+def test_everybody_is_told_how_many_rows_there_are_and_what_that_does_to_counts(run: Any, tmp_path: Path) -> None:
+    found, sizes = read(run.release).sampling, run.release.table()["G"].to_numpy()
+    assert (found["published"], found["people"], found["asked"]) == (len(sizes), 2000, 200)
+    assert found["error"] > found["error_of_all"] > 0
+    sentences = " ".join(map(str, sampling_words(found)))
+    assert sentences.startswith(f"{len(sizes)} of 2,000 rows are published. A row stands for as many people as `G`")
+    assert f"an error of about {cost(found['error'])} people" in sentences
+    folder = uc.save(run, tmp_path / "out")
+    for page in ("private/report.html", "public/datasheet.html"):
+        text = unescape(re.sub(r"<[^>]+>", "", (folder / page).read_text()))
+        assert sentences.replace("`", "") in text, page
+    top = (folder / "private/report.html").read_text().partition('<nav class="contents">')[0]
+    assert f'<data value="{len(sizes)}">{len(sizes)}</data> of <data value="2000">2,000</data> rows' in top
+    nothing = Channel(Fraction(0), ("flu", "cold"))
+    assert "none can be counted" in str(sampling_words(sampling_of(sizes, nothing, "G"))[-1])
+
+
+def test_the_error_is_that_of_counts_from_such_rows() -> None:
+    random, sizes, domain, p = np.random.default_rng(5), np.repeat([2, 3, 7, 20], 40), 5, 0.4
+    found = sampling_of(sizes, Channel(Fraction(2, 5), tuple("abcde")), "G")
+    having = random.binomial(sizes, 0.1, size=(3000, len(sizes)))  # who has the value, by cell, of 3,000 tables
+    kept = random.random(having.shape) < p
+    seen = np.where(kept, random.random(having.shape) < having / sizes, random.random(having.shape) < 1 / domain)
+    estimates = (sizes * (seen - (1 - p) / domain) / p).sum(axis=1)
+    off = float((estimates - having.sum(axis=1)).std())
+    assert off == pytest.approx(found["error"], rel=0.06)
+    assert off != pytest.approx(found["error_of_all"], rel=0.3)
 
 
 def test_words() -> None:

@@ -4,8 +4,10 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import undercover as uc
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.verify import Verification, verify
 from undercover.io.plain import as_json, plain
@@ -28,6 +30,21 @@ def test_summary_is_json_and_private(make_run, summary_of):
 def test_counts_add_up(make_run, summary_of):
     counts = summary_of(make_run())["done"]["counts"]
     assert counts == {"read": 405, "dropped": 5, "published": 400, "classes": 40, "suppressed": 0}
+
+
+def test_suppressed_rows_are_not_counted_as_left_out():
+    ages = [None, None, None, *([30] * 6), *([40] * 6), 99]
+    people = pa.table({"age": ages, "ill": ["flu", "cold"] * 8})
+    tree = uc.Hierarchy([(str(age), "*") for age in (30, 40, 99)])
+    schema = uc.Schema(
+        quasi_identifiers="age", sensitive="ill", missing="drop", columns={"age": uc.Column(hierarchy=tree)}
+    )
+    made = uc.publish(people, schema, uc.Incognito(k=5, suppression=0.1), policy="none")
+    done = summarize(made, verification=verify(made.release))["done"]
+    assert done["counts"] == {"read": 16, "dropped": 3, "published": 12, "classes": 2, "suppressed": 1}
+    stages = {stage["title"]: stage["text"] for stage in done["stages"]}
+    assert stages["Left out"].startswith("3 rows")
+    assert stages["Suppressed"].startswith("1 row ")
 
 
 def test_stages_say_the_numbers(make_run, summary_of):

@@ -46,16 +46,37 @@ def test_rare_categories_are_put_together():
     assert sum(row["share"] for row in chart.values if row["release"] == "before") == pytest.approx(1)
 
 
-def test_bands_of_a_column_without_an_order_are_drawn_in_their_order():
-    people = pa.table({"age": list(range(20, 50)), "pay": ["100+", "20-99", "0-19"] * 10})
-    schema = uc.Schema(quasi_identifiers=["age"], sensitive="pay")
+@pytest.mark.parametrize(
+    ("order", "column"),
+    [
+        (["0-19", "20-99", "100+"], uc.Column()),
+        (["<5k", "5-10k", ">10k"], uc.Column()),
+        (["low", "middle", "high"], uc.Column(kind="ordinal", domain=["low", "middle", "high"])),
+    ],
+)
+def test_what_has_an_order_is_drawn_and_listed_in_it(order, column):
+    people = pa.table({"age": list(range(20, 50)), "pay": [order[2], order[1], order[0]] * 10})
+    schema = uc.Schema(quasi_identifiers=["age"], sensitive="pay", columns={"pay": column})
     found = uc.publish(people, schema, uc.Mondrian(k=5), seed=1, policy="none")
-    shown = measures_view(uc.measure(people, found).to_dict()).to_dict()
-    (drawn,) = [part for part in pictures_in(shown) if part["name"] == "distributions"]
+    view = measures_view(uc.measure(people, found).to_dict())
+    (drawn,) = [part for part in pictures_in(view.to_dict()) if part["name"] == "distributions"]
     rows = [row for row in drawn["spec"]["data"]["values"] if row["column"] == "pay"]
-    assert list(dict.fromkeys(row["bin"] for row in rows)) == ["0-19", "20-99", "100+"]
+    assert list(dict.fromkeys(row["bin"] for row in rows)) == order
+    (panel,) = [panel for panel in drawn["spec"]["concat"] if panel["title"] == "pay"]
+    assert panel["encoding"]["x"]["sort"] == order
+    (listed,) = [part for part in tables_in(view) if part.title == "The figures of every column"]
+    assert [row[1] for row in listed.rows if row[0] == "`pay`"] == order
+
+
+def test_words_have_no_order():
     words = {"name": "town", "ordered": False, "bins": [{"label": "Ulm"}, {"label": "Bonn"}]}
     assert in_their_order(words) is words
+
+
+def tables_in(part):
+    return (
+        [part] if hasattr(part, "rows") else [found for one in getattr(part, "parts", ()) for found in tables_in(one)]
+    )
 
 
 def pictures_in(part):

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import undercover as uc
 from undercover.errors import SchemaError
 from undercover.io.spec.load import load_spec, schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
 from undercover.pages.datasheet import datasheet_summary
-from undercover.pages.render import datasheet_html
+from undercover.pages.render import datasheet_html, report_html
 from undercover.testing.public_scan import Page, scan_package, scan_public
 from undercover.testing.tables import ILLNESSES, MARKED, marked, secrets_of
+from undercover.verbs.report import summarize
 
 SPEC = """
 [roles]
@@ -75,7 +78,7 @@ def test_identifiers_are_not_described_in_public(schema: uc.Schema) -> None:
 
 def test_the_page_says_all_of_it_as_text(public: Path) -> None:
     source = (public / "datasheet.html").read_text()
-    assert "<script" not in source
+    assert source.count("<script") == 1  # that of every page
     text = Page(source).text
     for said in (
         "Income <script>alert(1)</script>",
@@ -204,3 +207,32 @@ def test_the_scan_reads_the_package(tmp_path: Path) -> None:
         assert scan_package({**package, **planted}, other, manifest, secrets)
     package["resources"][0]["hash"] = "sha256:0"
     assert scan_package(package, other, manifest, secrets) == ["package: hash sha256:0"]
+
+
+def test_the_report_begins_with_what_it_is_about_and_the_verdict(run: uc.Run, tmp_path: Path) -> None:
+    folder = uc.save(replace(run, made="2026-02-28T23:59:58+00:00"), tmp_path / "out")
+    page = (folder / "private" / "report.html").read_text()
+    first = page[page.index("<h1>") :]
+    words = ("Income &lt;script&gt;", "Mondrian, k = 5", "2026-02-28</time> by Office of Examples", "data@example.org",
+             run.verdict.title, "Contents", "What was asked")  # fmt: skip
+    places = [first.index(word) for word in words]
+    assert places == sorted(places)
+    again = uc.load(folder)  # the day it was made, whenever somebody looks
+    assert again.made == "2026-02-28T23:59:58+00:00"
+    assert summarize(again)["about"]["date"] == "2026-02-28"
+    card = again._repr_html_()
+    assert card.index("Income &lt;script&gt;") < card.index("Mondrian, k = 5") < card.index("2026-02-28 by Office of")
+
+
+def test_a_table_nobody_named_is_called_by_its_file_or_not_at_all(tmp_path: Path) -> None:
+    people, schema = uc.datasets.census(60), uc.Schema(quasi_identifiers=["age"], sensitive="income")
+    path = tmp_path / "ward seven.parquet"
+    parquet.write_table(people, path)
+    named, unnamed = (uc.publish(data, schema, uc.Mondrian(k=5), policy="none") for data in (path, people))
+    assert set(summarize(named)["about"]) == {"name", "date"}
+    assert "<h1>ward seven.parquet</h1>" in report_html(summarize(named))
+    assert str(tmp_path) not in named.name
+    before = replace(unnamed, made="")  # written before anybody noted the day
+    assert summarize(before)["about"] == {}
+    assert "<h1>Mondrian, k = 5</h1>" in report_html(summarize(before))
+    assert "Made on" not in report_html(summarize(before))

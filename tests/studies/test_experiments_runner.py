@@ -13,7 +13,7 @@ from undercover.model.schema import Schema
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Plot, judged, untestable
 from undercover.studies.experiments.folder import JOURNAL, cell_key
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.runner import run_experiment
+from undercover.studies.experiments.runner import NO_VERDICT, build, run_experiment
 
 
 class Toy:
@@ -143,10 +143,11 @@ def test_page_shows_claims_figures_and_refusals_and_stands_alone(tmp_path):
     assert "nobody in it exists" in page
     for verdict in ("held", "not held", "cannot be tested"):
         assert verdict in page
-    assert page.count("<svg") == 1
+    assert page.count('class="chart broad"') == page.count('class="chart narrow"') == page.count("<svg") / 2 == 1
     assert f'<data value="{9 * 0.785!r}">' in page
     outside = page.replace('="http://www.w3.org/2000/svg"', "").replace('="http://www.w3.org/1999/xlink"', "")
-    assert not re.search(r"https?://|<script|<link|<img|@import|url\((?!#)", outside)
+    assert page.count("<script") == 1
+    assert not re.search(r"https?://|<link|<img|@import|url\((?!#)", outside)
 
 
 def test_finished_cells_are_not_run_again(tmp_path):
@@ -325,3 +326,22 @@ def test_page_of_somebodys_table_is_private_and_has_no_path(tmp_path: Path):
     assert "secret-place" not in text
     assert "private" in (tmp_path / "out" / "experiment.html").read_text()
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
+
+
+def test_a_quick_experiment_says_what_was_shortened(tmp_path, monkeypatch):
+    def make(request):
+        sizes = (1, 2) if request.quick else (1, 2, 3)
+        shapes = {"Shapes": f"{request.rows or 100} rows", "Seed": str(request.seed)}
+        return replace(Toy(sizes).experiment, about=shapes)
+
+    monkeypatch.setattr("undercover.plugins.load", lambda kind, name: make)
+    whole = run_experiment(build("toy", Request(rows=7)), tmp_path / "whole")
+    assert whole["quick"] is False
+    assert all(claim["conclusive"] for claim in whole["claims"])
+    quick = run_experiment(build("toy", Request(quick=True, rows=7)), tmp_path / "quick")
+    assert quick["shortened"] == [
+        {"what": "Shapes", "quick": "7 rows", "whole": "100 rows"},
+        {"what": "Measurements", "quick": "4", "whole": "6"},
+    ]
+    assert quick["says"].startswith(NO_VERDICT)
+    assert not any(claim["conclusive"] for claim in quick["claims"])

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from undercover.model.figures import number, risk, span
+from undercover.model.figures import counted, number, risk, span
 from undercover.model.view import (
     AFTER,
     BEFORE,
@@ -174,8 +174,8 @@ def match_size_chart(attack: Mapping[str, Any]) -> Picture:
     chart = _before_after(rows, "matches", order, "published rows that match a person", "people", level=True)
     unique = [attack[side]["identity"]["unique_rows"] for side in _SIDES]
     described = (
-        f"Published rows that match a person: {number(unique[0])} people match exactly one row in the original, "
-        f"{number(unique[1])} in the release."
+        f"Published rows that match a person: {counted(unique[0], 'person matches', 'people match')} exactly one row "
+        f"in the original, {number(unique[1])} in the release."
     )
     caption = "How many published rows fit a person. The farther to the right, the better hidden."
     return Picture.of("match-sizes", chart, rows, described, caption)
@@ -363,7 +363,7 @@ def _panels(
     ruler = {"mark": {"type": "rule", "color": GUESS, "strokeDash": [2, 3], "strokeWidth": 1.5},
              "encoding": {"y": {**guess, "aggregate": "max"}}}  # fmt: skip
     label = {"mark": {"type": "text", "color": GUESS, "align": "left", "dx": 5, "dy": 1, "fontSize": 11, "text": rule},
-             "encoding": {"x": {"value": width}, "y": guess}}  # fmt: skip
+             "encoding": {"x": {"value": "width"}, "y": guess}}  # fmt: skip
     highest = {"aggregate": [{"op": "max", "field": "guess", "as": "guess"}]}
     drawn = []
     for place, panel in enumerate(panels):

@@ -32,7 +32,7 @@ from undercover.cli.options import (
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
 from undercover.errors import SchemaError
-from undercover.model.figures import baseline, risk
+from undercover.model.figures import baseline, counted, risk
 from undercover.studies.compare.compare import compare
 
 SAFE = "safe: from somebody who knows the algorithm. Time, memory and all other figures are on the page."
@@ -90,7 +90,7 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     value = baseline(guessing["attribute"]["mean"]) if guessing["attribute"] else "–"
     lines.append(["guessing", "", "", baseline(guessing["identity"]), "", value, *[""] * 4])
     columns = ["release", "verdict", "safe", "row", "worst", "value", "worst", "COUNT", "pairs", "learning"]
-    title = f"{results['table']['rows']:,} rows: what the strongest attack reaches, and what it costs"
+    title = f"{counted(results['table']['rows'], 'row')}: what the strongest attack reaches, and what it costs"
     print_table(screen, title, columns, lines, left=3)
     screen.print(SAFE, style="dim")
     if results["recommended"]:

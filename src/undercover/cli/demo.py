@@ -11,11 +11,12 @@ import typer
 
 from undercover.cli.options import Force
 from undercover.cli.output import console, print_table, progress_on_stderr
-from undercover.model.figures import baseline, cost, risk
+from undercover.model.figures import LOSSES, baseline, cost, risk
 from undercover.studies.tour import OVERVIEW, Made, tour
 
 _STRUCTURE = ("disjoint-cells",)  # promises without a number
-_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l"}  # where the number found is not the first parameter
+# Where the number found is not the first parameter:
+_NUMBERS = {"rho-breach": "rho2", "kl-anonymity": "l", "attribute-cover": "1/l"}
 
 
 def command(
@@ -50,7 +51,8 @@ def command(
         ],
     ]
     name = value["column"]
-    columns = ["release", "verdict", "verified", "row", "worst", name, "worst", "loss"]
+    lost = LOSSES["arx"].replace(" detail", "\ndetail")
+    columns = ["release", "verdict", "verified", "row", "worst", name, "worst", lost]
     title = f"{rows:,} people who do not exist: linkage finds a person's row and learns the {name}, mean and worst"
     print_table(screen, title, columns, lines, left=3, whole=2)
     joined = [
@@ -72,10 +74,10 @@ def _line(stop: Made) -> list[str]:
         for key in ("after_mean", "after")
     ]
     losses = stop.summary["cost"]["loss"] if stop.summary["cost"] else {}
-    loss = losses.get("arx") or losses.get("shift")
+    kind = next((kind for kind in ("arx", "shift") if kind in losses), None)
     findings = [finding for finding in stop.summary["holds"]["findings"] if finding["name"] not in _STRUCTURE]
     verified = ", ".join(map(_found, findings))
-    shown = cost(loss["arithmetic"]) if loss else "–"
+    shown = "–" if kind is None else cost(losses[kind]["arithmetic"]) + (" moved" if kind == "shift" else "")
     return [stop.title, stop.summary["verdict"], verified, *figures, shown]
 
 

@@ -23,9 +23,18 @@ from undercover.cli.options import (
 )
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.errors import ParameterError
+from undercover.model.figures import counted
 from undercover.pages.experiment import VERDICTS
 from undercover.studies.experiments.request import Request
-from undercover.studies.experiments.runner import BROKEN, FINISHED, PAGE, exit_code, run_everything, run_experiment
+from undercover.studies.experiments.runner import (
+    BROKEN,
+    FINISHED,
+    PAGE,
+    build,
+    exit_code,
+    run_everything,
+    run_experiment,
+)
 
 ALL = "all"
 _FIRST = plugins.names("experiments")[0]
@@ -40,7 +49,9 @@ def command(
     sensitive: Sensitive = None,
     missing: Missing = None,
     rows: Annotated[int | None, typer.Option(help="Use so many rows.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A small variant that takes seconds.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small variant that takes seconds; no verdict on the paper.")
+    ] = False,
     repetitions: Annotated[int | None, typer.Option(help="How often what varies is measured.")] = None,
     seed: Annotated[int, typer.Option(help="Of the census, the methods and the queries.")] = 0,
     set: Annotated[list[str] | None, typer.Option(help="A choice of this experiment, NAME=VALUE.")] = None,  # noqa: A002
@@ -70,8 +81,7 @@ def command(
         if name == ALL:
             results = run_everything(request, out, fresh=fresh, progress=progress)
         else:
-            experiment = plugins.load("experiments", name)(request)
-            results = run_experiment(experiment, out, fresh=fresh, progress=progress)
+            results = run_experiment(build(name, request), out, fresh=fresh, progress=progress)
     if json:
         print_json(results)
     elif name == ALL:
@@ -87,11 +97,16 @@ def _print(results: Mapping[str, Any], out: Path) -> None:
     screen = console()
     timings = results["timings"]
     kept = f", {timings['reused']:,} of them from before" if timings["reused"] else ""
-    screen.print(f"{results['title']}: {timings['cells']:,} cells in {timings['seconds']:.0f} s{kept}")
+    screen.print(f"{results['title']}: {counted(timings['cells'], 'cell')} in {timings['seconds']:.0f} s{kept}")
     lines = [[claim["id"], claim["verdict"], claim["figures"]] for claim in results["claims"]]
-    print_table(screen, "What the paper says", ["claim", "verdict", "figures"], lines, left=3)
+    verdict = "in this quick run" if results["quick"] else "verdict"
+    print_table(screen, "What the paper says", ["claim", verdict, "figures"], lines, left=3)
+    if results["quick"]:
+        screen.print(results["says"])
+        less = (f"{one['what']}: {one['quick']}; whole: {one['whole']}" for one in results["shortened"])
+        screen.print("\n".join(["Shortened:", *(f"  {line}" for line in less)]))
     if results["refused"]:
-        screen.print(f"{len(results['refused']):,} cells could not be run on this table; the page says why.")
+        screen.print(f"{counted(len(results['refused']), 'cell')} could not be run on this table; the page says why.")
     screen.print(f"page: {out / 'experiment.html'}   figures: {out / 'results.csv'}")
 
 
@@ -104,6 +119,8 @@ def _print_all(overview: Mapping[str, Any], out: Path) -> None:
         seconds = f"{entry['timings']['seconds']:.0f}" if entry["state"] == FINISHED else "–"
         lines.append([entry["experiment"], entry["state"], *counts, seconds])
     print_table(screen, "What the papers say", ["experiment", "", *VERDICTS, "seconds"], lines, left=2)
+    if overview["quick"]:
+        screen.print(overview["says"])
     screen.print(f"page: {out / PAGE}")
 
 

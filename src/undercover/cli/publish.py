@@ -43,13 +43,14 @@ from undercover.cli.options import (
 )
 from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
+from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
-from undercover.model.figures import baseline, risk
+from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
 from undercover.model.formats import FORMATS, check_size
 from undercover.model.protocols import Method
@@ -228,7 +229,7 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
     """How many rows, the attack in one line, and how long all of it took."""
     screen, count, suppressed = console(), made.groups.count, made.release.suppressed_rows
     left_out = f", {suppressed:,} suppressed" if suppressed else ""
-    rows = f"{len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}{left_out}"
+    rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
     found = facts["headline"]
     if found:
         value = found["attribute"]
@@ -237,6 +238,8 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
             f"{risk(found['identity']['before'])}){learnt if value else ''}"
         )
+    for sentence in sampling_words(facts["sampling"]) if facts["sampling"] else ():
+        screen.print(str(sentence))
     screen.print(f"{made.release.method}: {rows}, {seconds:.1f} s in all")
 
 

@@ -275,6 +275,11 @@ class Reading:
     # Words, from public facts alone.
 
     @property
+    def sampling(self) -> Mapping[str, Any] | None:
+        """What it does to counts that not everybody's row is published; ``None`` where it is."""
+        return None
+
+    @property
     def order(self) -> str:
         """What the order of the rows says."""
         return "carries no information"

@@ -23,6 +23,7 @@ from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.forms.dealt.rows import Dealt, smallest
 from undercover.guarantees.checking import Promise
+from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
@@ -99,7 +100,7 @@ class AttributeCover(Promise):
         if repeated != 1:
             problems.append("In some group values do not differ." if names else "No column is sensitive.")
         if dealt.strayed:
-            problems.append(f"In {dealt.strayed:,} rows the value is that of somebody of another group.")
+            problems.append(f"In {counted(dealt.strayed, 'row')} the value is that of somebody of another group.")
         note = " ".join(problems)
         return replace(found, actual=min(1.0, repeated / least), holds=not problems, note=note)
 

@@ -50,7 +50,8 @@ class KAnonymity(Promise):
 
     def title(self) -> str:
         """Its name and numbers."""
-        return f"{self.k}-anonymity" + (f" per {self.per}" if self.per else "")
+        named = "k-anonymity, not asked for (k = 1)" if self.k == 1 else f"{self.k}-anonymity"
+        return named + (f" per {self.per}" if self.per else "")
 
     def meaning(self) -> str:
         """What it means for the people in the table."""

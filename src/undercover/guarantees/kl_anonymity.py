@@ -30,6 +30,7 @@ from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
+from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import AtLeast, check
@@ -89,9 +90,9 @@ class KLAnonymity(Promise):
     def meaning(self) -> str:
         """What it means for the people in the table."""
         return (
-            f"Whoever knows a person's quasi-identifiers finds at least {self.k} rows that fit, and gives no "
-            f"{value_of(self.column)} more than 1/{plain(self.l)}: every row that fits counts with the values of its "
-            "bucket."
+            "Whoever knows a person's quasi-identifiers finds at least "
+            f"{counted(self.k, 'row that fits', 'rows that fit')}, and gives no {value_of(self.column)} more than "
+            f"1/{plain(self.l)}: every row that fits counts with the values of its bucket."
         )
 
     def limits(self, about: Topic) -> list[str]:
@@ -112,7 +113,9 @@ class KLAnonymity(Promise):
         finding = conclude(self, boxes, outcomes, required=required)
         if boxes.count and int(boxes.sizes.min()) < self.k:
             least = int(boxes.sizes.min())
-            finding = finding.with_note(f"The smallest box has {least:,} rows where k = {self.k:,} are required.")
+            finding = finding.with_note(
+                f"The smallest box has {counted(least, 'row')} where k = {self.k:,} are required."
+            )
         return finding
 
     def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:

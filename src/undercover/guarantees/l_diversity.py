@@ -113,11 +113,15 @@ class LDiversity(Promise):
         """Its name and numbers."""
         per = "" if self.per is None else f" per {self.per}"
         constant = "" if self.c is None else f", c = {plain(self.c)}"
+        if self.l == 1 and self.c is None:
+            return f"l-diversity, not asked for (l = 1){of_column(self.column)}{per}"
         return f"{plain(self.l)}-diversity ({self.form}{constant}){of_column(self.column)}{per}"
 
     def meaning(self) -> str:
         """What it means for the people in the table."""
         number = plain(self.l)
+        if self.l == 1 and self.c is None:
+            return "It asks for nothing: everybody in a class or bucket may have the same value."
         if self.per is not None:
             return (
                 f"Whoever knows all rows of a person believes of no value with more than 1/{number} that it is among "

@@ -26,6 +26,7 @@ from undercover.forms.classes import Classes
 from undercover.forms.dealt.rows import BLOCKS, Dealt, smallest
 from undercover.guarantees.attribute_cover import order_told
 from undercover.guarantees.checking import Promise
+from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.release import Release
@@ -104,5 +105,5 @@ class OwnerCover(Promise):
         if least * exact(self.delta) < 1:
             problems.append(f"Some group has {least} rows.")
         if self.of == "value" and dealt.strayed:
-            problems.append(f"In {dealt.strayed:,} rows the value is that of somebody of another group.")
+            problems.append(f"In {counted(dealt.strayed, 'row')} the value is that of somebody of another group.")
         return replace(found, actual=1 / max(least, 1), holds=not problems, note=" ".join(problems))

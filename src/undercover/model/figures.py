@@ -12,6 +12,9 @@ from typing import Any
 
 _SLACK = 1e-12
 
+LOSSES = {"arx": "loss of detail", "shift": "values moved", "iloss": "ILoss", "ncp": "NCP"}
+"""The one name of every loss wherever it is shown, by its name in JSON."""
+
 
 def risk(share: float) -> str:
     """A probability as a percentage, rounded up."""
@@ -35,9 +38,18 @@ def number(value: float) -> str:
     return _plain(f"{value:,.{max(0, _digits(value, 3))}f}")
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """So many of something: one row, two rows.
+
+    >>> counted(1, "row"), counted(1200, "row"), counted(2, "class", "classes")
+    ('1 row', '1,200 rows', '2 classes')
+    """
+    return f"{number(count)} {one if count == 1 else many or one + 's'}"
+
+
 def rows(count: int) -> str:
     """So many rows."""
-    return f"{number(count)} row{'' if count == 1 else 's'}"
+    return counted(count, "row")
 
 
 def outwards(value: float, *, up: bool = False) -> str:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
+from undercover.model.figures import counted
 from undercover.model.form import Form, Generalized
 from undercover.model.formats.writing import Writing
 from undercover.model.frames.cells import CellsAs, opened
@@ -131,7 +132,7 @@ class Release(Shown):
         return again
 
     def __repr__(self) -> str:
-        tables = ", ".join(f"{table.name} of {table.rows:,} rows" for table in self.tables)
+        tables = ", ".join(f"{table.name} of {counted(table.rows, 'row')}" for table in self.tables)
         return f"<Release by {self.method}: {tables}; .table() shows it, undercover.verify() checks it>"
 
 

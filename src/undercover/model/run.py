@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover import plugins
+from undercover.model.figures import counted
 from undercover.model.form import Form
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD, Policy
@@ -77,6 +79,14 @@ class Run(Shown):
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
+    made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
+
+    @property
+    def name(self) -> str | None:
+        """What its table is called: by its holder (``about``), else by its file."""
+        path = self.source.get("path")
+        found: str | None = self.schema.about.get("title") or (PurePath(str(path)).name if path else None)
+        return found
 
     @cached_property
     def attacks(self) -> tuple[Viewable, ...]:
@@ -98,7 +108,7 @@ class Run(Shown):
 
     def __repr__(self) -> str:
         return (
-            f"<Run of {self.release.method} on {len(self.rows):,} rows, private; "
+            f"<Run of {self.release.method} on {counted(len(self.rows), 'row')}, private; "
             ".release may leave the house, undercover.save() writes both>"
         )
 

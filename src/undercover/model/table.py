@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import DataError, HierarchyError, listed
 from undercover.model.bins import Bins
+from undercover.model.figures import counted
 from undercover.model.kinds.dates import as_dates
 from undercover.model.kinds.settle import settled
 from undercover.model.schema import Column, Kind, Schema
@@ -188,7 +189,7 @@ class Table:
     def __repr__(self) -> str:
         quasi = len(self.schema.quasi_identifiers)
         return (
-            f"<Table of {self.n_rows:,} rows: {quasi} quasi-identifier{'s' * (quasi != 1)}, "
+            f"<Table of {counted(self.n_rows, 'row')}: {counted(quasi, 'quasi-identifier')}, "
             f"{len(self.schema.sensitive)} sensitive; hand it to a method>"
         )
 

@@ -24,6 +24,8 @@ INK = "currentColor"
 BEFORE = "var(--before, #d55e00)"
 AFTER = "var(--after, #0072b2)"
 GUESS = "var(--guess, #767676)"
+BROAD = "broad"
+"""The name of a layer that is left out where a picture is drawn for a phone."""
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     "risk": figures.risk,

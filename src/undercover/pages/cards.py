@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from undercover.model.figures import number, parameters, seconds
+from undercover.model.figures import counted, number, parameters, rows, seconds
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -52,23 +52,27 @@ def run_view(run: Run) -> View:
         ("rows", rows),
         *_lines(run.release),
     ]
+    who = run.schema.about.get("publisher")
+    if who or run.made:
+        lines.append(("made", " by ".join(filter(None, (run.made[:10], who)))))
     if run.timings:
         lines.append(("time", seconds(sum(run.timings.values()))))
     if run.randomness.get("seed") is not None:
         lines.append(("randomness", "reproducible: not for publication"))
     lines += [("warning", text) for text in run.warnings]
     following = "`.release` may leave the house, `undercover.save` writes both."
-    shown, title = verdict.view(), release_title(run.release)
+    shown, title = verdict.view(), ", ".join(filter(None, (run.name, release_title(run.release))))
     return View("run", title, (facts(*lines),), shown.verdict, shown.said, following=following, private=True)
 
 
 def _lines(release: Release) -> list[Line]:
     lines: list[Line] = [("parameters", parameters(asked_parameters(release.parameters)) or "none")]
     lines += [
-        (f"table {table.name}", f"{number(table.rows)} rows, {len(table.columns)} columns") for table in release.tables
+        (f"table {table.name}", f"{rows(table.rows)}, {counted(len(table.columns), 'column')}")
+        for table in release.tables
     ]
     if release.suppressed_rows:
-        lines.append(("suppressed", f"{number(release.suppressed_rows)} rows"))
+        lines.append(("suppressed", rows(release.suppressed_rows)))
     for entry in release.guarantees:
         word = "open" if entry.get("holds") is None else "holds" if entry["holds"] else "fails"
         lines.append((promise_title(str(entry.get("name")), entry), word))

@@ -1,24 +1,27 @@
 """The page of a comparison: pictures of privacy against utility, a table that can be sorted, and what could not run.
 
-One self-contained file. The table is whole without its script, which only makes the headings sort.
+One self-contained file.
 
 Pictures show what an attacker learns against what an analyst loses, one point per release: nearer to the lower left
 corner is better in both, and a thin line reaches up to the most exposed person. A mark is filled where the release
-satisfies the policy. A dashed line joins the releases that no other beats, the frontier; a dotted one shows what
-guessing reaches without any release. Risks are on a logarithmic scale. Beside them what an attacker gets along the main
+satisfies the policy, and a ring is around the one that is recommended. A dashed line joins the releases that no other
+beats, the frontier, where labels say the parameter in the colour of the verdict; a dotted one shows what guessing
+reaches without any release. Risks are on a logarithmic scale. Beside them what an attacker gets along the main
 parameter of each method, one small picture per sweep: solid lines are means, dashed ones the worst person, dotted ones
 guessing, on one scale in all pictures.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from undercover.model.figures import risk
 from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
 from undercover.pages.jinja import drawn, render
-from undercover.pages.looks import looks
+from undercover.pages.looks import VERDICTS, Look, looks
+from undercover.pages.placing import MARK, Point, placed
 
 ATTACKS = {
     "linkage": "linkage: the attacker knows every quasi-identifier of a person and looks for the rows that fit",
@@ -63,6 +66,9 @@ COSTS = {
     "classification": "classification error",
 }
 _WIDTH, _HEIGHT = 470, 330
+_WIDTHS = (230, 260, 290, _WIDTH)  # that labels are placed for: what a phone leaves beside the axis, and the whole
+_RING = 11.0  # half the width of the ring around what is recommended
+_FAR = 4.0  # times what three quarters of the releases cost
 _PANEL_WIDTH, _PANEL_HEIGHT, _ABREAST = 250, 170, 4
 _KINDS = {"identity": ("finding the row", BEFORE), "attribute": ("learning the value", AFTER)}
 _FINE = 0.005  # from here on there is room for labels between the powers of ten
@@ -71,10 +77,9 @@ _LEAST = 1e-6  # the smallest risk a logarithmic axis shows
 
 def compare_html(results: Mapping[str, Any]) -> str:
     """One self-contained page; takes the content of ``compare.json``."""
-    series = list(dict.fromkeys(release["series"] for release in results["releases"]))
     charts = [
         {"title": picture["title"], "svg": drawn(chart)}
-        for picture, chart in zip(results["frontiers"], frontier_charts(results["frontiers"], series), strict=True)
+        for picture, chart in zip(results["frontiers"], frontier_charts(results), strict=True)
     ]
     swept = sweep_chart(results["releases"], results["guessing"])
     used = {
@@ -88,23 +93,13 @@ def compare_html(results: Mapping[str, Any]) -> str:
         results=results,
         charts=charts,
         sweeps=drawn(swept) if swept else None,
-        marks=[{"series": name, "color": look.color, "shape": look.shape} for name, look in looks(series).items()],
-        outlines=OUTLINES,
+        marks=[{"series": name, "look": look} for name, look in series_looks(results["releases"]).items()],
+        verdicts=[verdict for verdict in VERDICTS if any(one["verdict"] == verdict for one in results["releases"])],
+        colors=VERDICTS,
         measures=MEASURES,
         attacks=[text for name, text in ATTACKS.items() if name in used],
         reasons=_reasons(results),
     )
-
-
-OUTLINES = {
-    "circle": "M 0 -5 A 5 5 0 1 1 0 5 A 5 5 0 1 1 0 -5 Z",
-    "square": "M -4.5 -4.5 H 4.5 V 4.5 H -4.5 Z",
-    "triangle-up": "M 0 -5.5 L 5.5 4.5 L -5.5 4.5 Z",
-    "diamond": "M 0 -6 L 5 0 L 0 6 L -5 0 Z",
-    "cross": "M -1.8 -5.5 H 1.8 V -1.8 H 5.5 V 1.8 H 1.8 V 5.5 H -1.8 V 1.8 H -5.5 V -1.8 H -1.8 Z",
-    "triangle-down": "M 0 5.5 L 5.5 -4.5 L -5.5 -4.5 Z",
-}
-"""The marks of the pictures, for the key beside them."""
 
 
 def _reasons(results: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -121,9 +116,16 @@ def _reasons(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def frontier_charts(frontiers: Sequence[Mapping[str, Any]], series: Sequence[str]) -> list[Picture]:
-    """One chart for each entry of ``results["frontiers"]``; ``series`` fixes colours and marks over all of them."""
-    return [_chart(picture, series) for picture in frontiers]
+def frontier_charts(results: Mapping[str, Any]) -> list[Picture]:
+    """One chart for each entry of ``results["frontiers"]``; a release that is recommended has a ring."""
+    known, recommended = series_looks(results["releases"]), (results["recommended"] or {}).get("title")
+    return [_chart(picture, known, recommended) for picture in results["frontiers"]]
+
+
+def series_looks(releases: Sequence[Mapping[str, Any]]) -> dict[str, Look]:
+    """How every series of a comparison looks."""
+    methods = {release["series"]: release["method"] for release in releases}
+    return looks(methods, methods)
 
 
 def described(picture: Mapping[str, Any]) -> str:
@@ -137,45 +139,43 @@ def described(picture: Mapping[str, Any]) -> str:
     return f"{picture['title']}: nobody beats {'; '.join(best)}.{guessing}"
 
 
-def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
+def _chart(picture: Mapping[str, Any], known: Mapping[str, Look], recommended: str | None) -> Picture:
     import altair as alt
 
     rows: list[dict[str, Any]] = [
         {
             **point,
+            "place": place,
             "shown": max(float(point["risk"]), _LEAST),
-            "guessing": picture["guessing"],
             "highest": max(float(point["worst"]), _LEAST),
             "filled": float(point["satisfies"]),
+            "recommended": point["title"] == recommended,
         }
-        for point in picture["points"]
+        for place, point in enumerate(picture["points"])
     ]
-    drawn = looks(series)
-    present = [name for name in series if name in {row["series"] for row in rows}]
-    colors = alt.Scale(domain=present, range=[drawn[name].color for name in present])
-    shapes = alt.Scale(domain=present, range=[drawn[name].shape for name in present])
-    base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     least = min([row["shown"] for row in rows] + ([picture["guessing"]] if picture["guessing"] else []))
-    greatest = max(row["highest"] for row in rows)
+    across = _across([float(row["cost"]) for row in rows], zero=picture["utility"] != "classification")
+    upwards = Axis("log", least * 0.75, min(1.15, max(row["highest"] for row in rows) * 1.5))
+    present = [name for name in known if name in {row["series"] for row in rows}]
+    colors = alt.Scale(domain=present, range=[known[name].color for name in present])
+    shapes = alt.Scale(domain=present, range=[known[name].mark for name in present])
+    base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
-    x = alt.X("cost:Q", title=COSTS[picture["utility"]], axis=alt.Axis(format="~%", tickCount=6, grid=False),
-              scale=alt.Scale(zero=picture["utility"] != "classification", nice=True))  # fmt: skip
-    y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis,
-              scale=alt.Scale(type="log", domain=[least * 0.75, min(1.15, greatest * 1.5)], nice=False))  # fmt: skip
-    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(
-        x=x, y=y, order="place:Q", color=alt.Color("series:N", scale=colors, legend=None)
-    )
-    best = (
-        base.transform_filter(alt.datum.frontier)
-        .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
-        .encode(x=x, y=y, order="cost:Q")
-    )
+    x = alt.X("cost:Q", title=COSTS[picture["utility"]], scale=across.scale(),
+              axis=alt.Axis(format="~%", tickCount=6, grid=False))  # fmt: skip
+    y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis, scale=upwards.scale())
     hue = alt.Color("series:N", scale=colors, legend=None)
     reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2="highest:Q", color=hue)
     ends = base.mark_tick(orient="horizontal", size=9, thickness=1.5, opacity=0.7).encode(
         x=x, y=alt.Y("highest:Q"), color=hue
     )
-    marks = base.mark_point(filled=True, size=75, opacity=1, strokeWidth=1.5).encode(
+    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(x=x, y=y, order="place:Q", color=hue)
+    best = (
+        base.transform_filter(alt.datum.frontier)
+        .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
+        .encode(x=x, y=y, order="cost:Q")
+    )
+    marks = base.mark_point(filled=True, size=130, opacity=1, strokeWidth=1.5).encode(
         x=x,
         y=y,
         stroke=alt.Stroke("series:N", scale=colors, legend=None),
@@ -183,18 +183,81 @@ def _chart(picture: Mapping[str, Any], series: Sequence[str]) -> Picture:
         fillOpacity=alt.FillOpacity("filled:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
         shape=alt.Shape("series:N", scale=shapes, legend=None),
     )
-    names = (
-        base.transform_filter(alt.datum.frontier)
-        .mark_text(align="left", dx=7, dy=-7, fontSize=11, color=INK)
-        .encode(x=x, y=y, text="value:N")
+    ring = (
+        base.transform_filter(alt.datum.recommended)
+        .mark_point(shape="circle", filled=False, size=380, strokeWidth=1.8, color=INK, opacity=1)
+        .encode(x=x, y=y)
     )
-    layers = [reach, ends, lines, best, marks, names]
+    layers = [reach, ends, lines, best, marks, ring, *_labels(rows, base, across, upwards)]
     if picture["guessing"]:
-        layers.insert(0, base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y="max(guessing):Q"))
-    for place, row in enumerate(rows):
-        row["place"] = place
+        rule = base.mark_rule(color=GUESS, strokeDash=[2, 3]).encode(y=alt.YDatum(picture["guessing"]))
+        layers.insert(0, rule)
     spec = {**alt.layer(*layers).to_dict(validate=False), "data": {"values": rows}}
     return Picture(f"frontier-{picture['id']}", spec, described(picture))
+
+
+def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards: Axis) -> list[Any]:
+    """The parameter beside every release of the frontier and the one that is recommended, in the colour of its verdict.
+
+    A label stands so many pixels from its point, which only a layer of its own can say.
+    """
+    points = [
+        Point(
+            across.at(float(row["cost"])),
+            1 - upwards.at(row["shown"]),
+            row["title"].rpartition(", ")[2] if row["frontier"] or row["recommended"] else "",
+            _RING if row["recommended"] else MARK,
+        )
+        for row in rows
+    ]
+    layers = []
+    for row, point, box in zip(rows, points, placed(points, _WIDTHS, _HEIGHT), strict=True):
+        if box is None:
+            continue
+        one = base.transform_filter(f"datum.place == {row['place']}")
+        x, y = box.nearest()
+        if max(abs(x), abs(y)) > 2 * point.half:
+            lead = one.mark_rule(color=INK, strokeWidth=0.8, opacity=0.6, x2Offset=x, y2Offset=y)
+            layers.append(lead.encode(x="cost:Q", y="shown:Q", x2="cost:Q", y2="shown:Q"))
+        color, middle = VERDICTS.get(row["verdict"], INK), (box.top + box.bottom) / 2
+        text = one.mark_text(align="left", baseline="middle", fontSize=12, color=color, dx=box.left, dy=middle)
+        layers.append(text.encode(x="cost:Q", y="shown:Q", text={"value": point.text}))
+    return layers
+
+
+class Axis(NamedTuple):
+    """An axis whose ends are known beforehand, so that labels can be placed: a share of its length for a value."""
+
+    kind: Literal["linear", "log"]
+    low: float
+    high: float
+
+    def at(self, value: float) -> float:
+        """Where a value is, from 0 to 1.
+
+        >>> Axis("log", 0.01, 1.0).at(0.1), Axis("linear", 0.0, 4.0).at(1.0)
+        (0.5, 0.25)
+        """
+        low, high = self._turned(self.low), self._turned(self.high)
+        return (self._turned(value) - low) / (high - low)
+
+    def _turned(self, value: float) -> float:
+        return math.log(value) if self.kind == "log" else value
+
+    def scale(self) -> Any:
+        """The same for a picture."""
+        import altair as alt
+
+        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False)
+
+
+def _across(costs: Sequence[float], *, zero: bool) -> Axis:
+    """The axis of the costs: logarithmic where a few are far off, or all others would stand on one spot."""
+    if min(costs) > 0 and max(costs) > _FAR * sorted(costs)[len(costs) * 3 // 4]:
+        return Axis("log", min(costs) * 0.8, max(costs) * 1.2)
+    low, high = (0.0 if zero else min(costs)), max(costs)
+    room = (high - low or high or 1.0) * 0.05
+    return Axis("linear", low if zero else low - room, high + room)
 
 
 def _decades(least: float) -> list[float]:

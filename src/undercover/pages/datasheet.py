@@ -57,6 +57,7 @@ def datasheet_summary(
             "words": method.did(release),
         },
         **_suppressed(release),
+        "sampling": plain(reading.sampling),
         "guarantees": promises,
         "unspoken": unspoken(release, promises),
         "algorithm_safe": {

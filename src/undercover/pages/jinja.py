@@ -7,13 +7,17 @@ against the JSON. Jinja2 is imported when the first page is made.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from undercover.forms.answers.sampling import sampling_words
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
-from undercover.pages.svg import svg
+from undercover.pages.svg import drawings
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -41,16 +45,26 @@ def environment() -> Environment:
     )
     formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
     found.filters.update({written.__name__: _figure(written) for written in formats})
-    found.filters.update(code=with_code, parameters=figures.parameters)
+    found.filters.update(sampling=sampling_words, code=with_code, parameters=figures.parameters, counted=_counted)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
+    found.globals.update(_script())
     return found
 
 
-def drawn(picture: Picture, name: str = "") -> Markup:
-    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.svg`."""
+def _script() -> dict[str, Markup]:
+    """The script of every page, and the digest by which a page lets run this one and no other."""
     from markupsafe import Markup
 
-    return Markup(svg(picture, name))
+    text = files("undercover.pages").joinpath("templates/page.js").read_text("utf-8")
+    digest = b64encode(sha256(text.encode()).digest()).decode()
+    return {"script": Markup(text), "script_digest": Markup(f"sha256-{digest}")}
+
+
+def drawn(picture: Picture, name: str = "") -> Markup:
+    """A picture as markup; ``name`` as of :func:`undercover.pages.svg.drawings`."""
+    from markupsafe import Markup
+
+    return Markup(drawings(picture, name))
 
 
 def cell(content: Cell) -> Markup:
@@ -79,6 +93,11 @@ def _figure(written: Callable[[Any], str]) -> Callable[[Any], Markup]:
     from markupsafe import Markup
 
     return lambda value: Markup("–") if value is None else _data(value, written(value))
+
+
+def _counted(count: int, one: str, many: str = "") -> Markup:
+    """So many of something, with the exact number."""
+    return _data(count, figures.number(count)) + " " + figures.counted(count, one, many).partition(" ")[2]
 
 
 def _data(value: Any, text: str) -> Markup:

@@ -1,4 +1,4 @@
-"""From a summary to one self-contained page: no outside asset, no script, readable printed, light and dark."""
+"""From a summary to one self-contained page: no outside asset, whole without its script and printed, light and dark."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import Bound
 from undercover.guarantees.breach.map import TITLES, guarantee_chart
 from undercover.io.plain import plain
-from undercover.model.figures import cost, risk
-from undercover.model.view import AFTER, BEFORE, GUESS, Picture, View, room
+from undercover.model.figures import LOSSES, cost, risk
+from undercover.model.view import AFTER, INK, Picture, View, room
 from undercover.pages.jinja import drawn, render
+from undercover.pages.looks import SIGNS, VERDICTS
 from undercover.pages.pictures import picture_charts
 from undercover.pages.views import section
 
@@ -66,7 +67,7 @@ def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods
         for entry in entries
     ]
     compared = [
-        {"title": entry["title"], "headline": entry["summary"]["headline"], "cost": entry["summary"]["cost"]}
+        {"title": entry["title"], **{key: entry["summary"][key] for key in ("headline", "cost", "verdict")}}
         for entry in listed
     ]
     drawable = any(entry["headline"] or entry["cost"] for entry in compared)
@@ -87,7 +88,8 @@ def _empty(finding: Mapping[str, Any]) -> bool:
 def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
     """Methods side by side: mean identity and attribute disclosure beside guessing, and the loss.
 
-    Each entry has a ``title`` and the ``headline`` and ``cost`` of its summary; what one lacks is left out.
+    Each entry has a ``title`` and the ``headline`` and ``cost`` of its summary; what one lacks is left out. Bars have
+    the colour of its ``verdict``, and titles the sign of it.
     """
     import altair as alt
 
@@ -103,24 +105,36 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
                 rows.append({"method": entry["title"], "measure": label, "value": mean, "guess": guess})
         losses = entry["cost"]["loss"] if entry.get("cost") else {}
         if losses:
-            loss = losses["arx" if "arx" in losses else "shift"]["arithmetic"]
-            rows.append({"method": entry["title"], "measure": "loss of detail", "value": loss, "guess": None})
+            kind = "arx" if "arx" in losses else "shift"
+            loss = losses[kind]["arithmetic"]
+            rows.append({"method": entry["title"], "measure": LOSSES[kind], "value": loss, "guess": None})
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     titles = [str(entry["title"]) for entry in entries]
+    said = {str(entry["title"]): str(entry.get("verdict") or "") for entry in entries}
+    signed = {title: _signed(title, verdict) for title, verdict in said.items()}
+    for row in rows:
+        verdict = said[row["method"]]
+        row |= {"verdict": _signed(verdict, verdict), "label": signed[row["method"]]}
+    present = dict.fromkeys(verdict for verdict in (*VERDICTS, *said.values()) if verdict in said.values())
+    seen = {_signed(verdict, verdict): VERDICTS.get(verdict, AFTER) for verdict in present}
+    colors = alt.Color(
+        "verdict:N",
+        legend=alt.Legend(symbolType="square") if any(said.values()) else None,
+        scale=alt.Scale(domain=list(seen), range=list(seen.values())),
+    )
     panels = []
     for position, measure in enumerate(measures):
-        extent = 0 if position else room(titles)
+        extent = 0 if position else room(list(signed.values()))
         labels = alt.Axis(labels=not position, ticks=False, domain=False, title=None, minExtent=extent)
         base = alt.Chart(width=210, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
-        y = alt.Y("method:N", sort=titles, axis=labels)
-        axis = alt.Axis(format=".3~%" if measure != "loss of detail" else "~g", tickCount=4)
-        bars = base.mark_bar(color=AFTER if measure != "loss of detail" else GUESS).encode(
-            x=alt.X("value:Q", title=None, axis=axis), y=y
-        )
-        ticks = base.mark_tick(color=BEFORE, thickness=3, size=22).encode(x="guess:Q", y=y)
-        panels.append(bars + ticks if measure != "loss of detail" else bars)
+        y = alt.Y("label:N", sort=list(signed.values()), axis=labels)
+        lost = measure in LOSSES.values()
+        axis = alt.Axis(format="~g" if lost else ".3~%", tickCount=4)
+        bars = base.mark_bar().encode(x=alt.X("value:Q", title=None, axis=axis), y=y, color=colors)
+        ticks = base.mark_tick(color=INK, thickness=3, size=22).encode(x="guess:Q", y=y)
+        panels.append(bars if lost else bars + ticks)
     chart = alt.hconcat(*panels, data=alt.NamedData("rows"), spacing=24)
-    described = "Mean disclosure after the release and loss of detail, for each method: " + "; ".join(
+    described = "Mean disclosure after the release and what it cost, for each method: " + "; ".join(
         f"{title}: "
         + ", ".join(
             f"{row['measure']} {cost(row['value']) if row['guess'] is None else risk(row['value'])}"
@@ -130,6 +144,11 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
         for title in titles
     )
     return Picture.of("comparison", chart, rows, f"{described}.")
+
+
+def _signed(text: str, verdict: str) -> str:
+    """With the sign of a verdict, for those who do not see its colour."""
+    return f"{SIGNS[verdict]} {text}" if verdict in SIGNS else text
 
 
 def guarantee_html(

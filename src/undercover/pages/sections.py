@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.model.about import about_of
-from undercover.model.figures import number, rows, span
+from undercover.model.figures import counted, number, rows, span
 from undercover.model.run import Run
 from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
 
@@ -112,7 +112,7 @@ def _table(found: Mapping[str, Any], place: int) -> FigureTable:
         for row in rows
     ]
     who = _ATTACKERS.get(found["attack"], f"the attacker of {found['attack']}")
-    title = f"The {len(rows)} rows {who} learns most about"
+    title = f"The {f'{len(rows)} rows' if len(rows) > 1 else 'row'} {who} learns most about"
     return table((*columns, "what he knows"), senses, lines, title, private=True, detail=2 if place else 0)
 
 
@@ -221,12 +221,11 @@ def _grouped(run: Run, counts: Mapping[str, int], classes: Classes) -> str:
     reading = read(run.release)
     if reading.charged is not None and reading.charged is not classes:
         return (
-            f"This gave {number(counts['classes'])} classes of rows that are written alike, and across them "
-            f"{number(classes.count)} buckets."
+            f"This gave {counted(counts['classes'], 'class', 'classes')} of rows that are written alike, and across "
+            f"them {counted(classes.count, 'bucket')}."
         )
     unit = reading.unit
-    several = "" if counts["classes"] == 1 else "es" if unit == "class" else "s"
-    return f"This gave {number(counts['classes'])} {unit}{several}."
+    return f"This gave {counted(counts['classes'], unit, 'classes' if unit == 'class' else '')}."
 
 
 def _sizes(run: Run) -> str:
@@ -234,13 +233,13 @@ def _sizes(run: Run) -> str:
     if len(sizes) < 2:
         return ""
     low, high = int(sizes.min()), int(sizes.max())
-    return f" The groups that were made have {number(low)}{f' to {number(high)}' if high > low else ''} rows."
+    return f" The groups that were made have {f'{number(low)} to ' if high > low else ''}{rows(high)}."
 
 
 def _measured(measures: Mapping[str, Any]) -> str:
     columns = len(measures.get("distributions", ()))
     pairs = len(measures.get("associations", ()))
-    found = [f"{number(columns)} distributions", f"{number(pairs)} pairs"]
+    found = [counted(columns, "distribution"), counted(pairs, "pair")]
     for key, what in (("query_errors", "random COUNT queries"), ("sum_errors", "random sums")):
         queries = sum(int(result["queries"]) for result in measures.get(key, ()))
         found += [f"{number(queries)} {what}"] if queries else []
@@ -283,8 +282,9 @@ def sizes_view(sizes: Mapping[str, Any]) -> View:
     if sizes["histogram"]:
         rows = [(span(bin_), bin_["classes"], bin_["rows"]) for bin_ in sizes["histogram"]]
         middle = (sizes[key] for key in ("min", "median", "mean", "max"))
+        several_rows = "row." if sizes["max"] == 1 else "rows."
         parts = (
-            say("Smallest {count}, median {count}, mean {count}, largest {count} rows.", *middle),
+            say("Smallest {count}, median {count}, mean {count}, largest {count} " + several_rows, *middle),
             partial(class_size_chart, sizes),
             table(("size", several, "rows"), "plain count count", rows, "The figures", detail=2),
         )
@@ -307,7 +307,7 @@ def class_size_chart(sizes: Mapping[str, Any]) -> Picture:
             y=alt.Y("rows:Q", title="rows published"),
         )
     )
-    described = f"Rows by size of their {unit}: from {number(sizes['min'])} to {number(sizes['max'])} rows" + (
+    described = f"Rows by size of their {unit}: from {number(sizes['min'])} to {counted(sizes['max'], 'row')}" + (
         f", half of them of at most {number(sizes['median'])}."
     )
     return Picture.of("class-sizes", chart, rows, described)

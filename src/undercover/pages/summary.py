@@ -15,8 +15,8 @@ from undercover.forms.classes import Classes
 from undercover.guarantees.verify import Verification
 from undercover.io.plain import plain
 from undercover.model.about import about_of
-from undercover.model.figures import number
-from undercover.model.finding import Finding
+from undercover.model.figures import counted, number
+from undercover.model.finding import Finding, shown
 from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
 from undercover.model.verdict import Verdict
@@ -80,6 +80,7 @@ def summarize(
     return {
         "private": True,
         "title": release_title(run.release),
+        "about": _about(run),
         "version": run.release.version,
         **run.verdict.to_dict(),
         "meaning": run.verdict.meaning,
@@ -100,6 +101,7 @@ def summarize(
         "attacks": found_attacks,
         "riskiest": at_risk,
         "headline": top,
+        "sampling": plain(reading.sampling),
         "cards": card_colours(run.verdict, top),
         "cost": None if found_measures is None else {**plain(found_measures), "columns": by_column(found_measures)},
         "warnings": _warnings(run),
@@ -190,7 +192,7 @@ def _counts(run: Run, classes: Classes) -> dict[str, int]:
     set_aside = 0 if run.original is None else run.original.set_aside
     return {
         "read": read,
-        "dropped": read - set_aside - len(run.rows),
+        "dropped": read - set_aside - len(run.rows) - run.release.suppressed_rows,
         "published": len(classes.labels) if classes.sampled else classes.rows,
         "classes": classes.count,
         "suppressed": run.release.suppressed_rows,
@@ -256,7 +258,7 @@ def _done(run: Run, counts: Mapping[str, int], told: Sequence[Mapping[str, Any]]
 
 
 def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
-    unit = "classes" if classes.boxes is None else "buckets"
+    unit = ("class", "classes") if classes.boxes is None else ("bucket", "buckets")
     if finding.needs == "private" and finding.holds is not None:
         how = "Recomputed from the private run; published tables cannot show it."
     elif finding.needs:
@@ -264,13 +266,14 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
     elif finding.name in _FROM_ORIGINAL:
         how = "Published tables compared with the original."
     else:
-        over = f"{number(classes.count)} {unit}"
+        count, over = classes.count, counted(classes.count, *unit)
         if finding.name in ("k-anonymity", "kl-anonymity") and classes.boxes is not None:
             across = f" and {over}" if finding.name == "kl-anonymity" else ""
-            over = f"{number(classes.boxes.count)} classes of rows written alike{across}"
-        how = f"Recomputed over all {over} from the published tables alone."
+            count = classes.boxes.count
+            over = f"{counted(count, 'class', 'classes')} of rows written alike{across}"
+        how = f"Recomputed over {'' if count == 1 else 'all '}{over} from the published tables alone."
     entry: dict[str, Any] = plain(finding.to_dict())
-    infinite = finding.actual is not None and math.isinf(finding.actual)
+    infinite, needed = finding.actual is not None and math.isinf(finding.actual), finding.required
     return {
         "name": finding.name,
         "title": promise_title(finding.name, finding.parameters),
@@ -278,6 +281,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "parameters": plain(dict(finding.parameters)),
         "sense": finding.sense,
         "required": entry["required"],
+        "required_shown": shown(needed, finding.sense) if isinstance(needed, float) else entry["required"],
         "actual": "inf" if infinite else entry["actual"],
         "shown": finding.shown(),
         "holds": finding.holds,
@@ -289,6 +293,12 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
         "violating_rows": finding.violating_rows,
         "examples": entry["examples"],
     }
+
+
+def _about(run: Run) -> dict[str, str]:
+    """What the table is called, who publishes it and when this was made; nothing of what nobody said."""
+    said = {**run.schema.about, "name": run.name, "date": run.made[:10]}
+    return {key: str(said[key]) for key in ("name", "date", "publisher", "contact") if said.get(key)}
 
 
 def _attacks_view(attacks: Sequence[Viewable]) -> View:

@@ -1,20 +1,24 @@
 """A picture as SVG that can stand inside a page.
 
 Colours are CSS: text and axes take ``currentColor``, series a custom property with a fallback, so that one rendering
-serves light, dark and print. Nothing is fetched; fonts are whatever sans-serif the reader has.
+serves light, dark and print. Nothing is fetched; fonts are whatever sans-serif the reader has. What a bar, a point or a
+field stands for is its ``data-tip``, which the script of the page shows.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from undercover.model.view import AFTER, INK, Picture
+from undercover.model.view import AFTER, BROAD, INK, Picture
 
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
-    "aria": False,
+    "aria": True,
     "font": "sans-serif",
     "padding": {"left": 4, "right": 12, "top": 4, "bottom": 4},
     "view": {"stroke": None},
@@ -38,19 +42,60 @@ _CONFIG: dict[str, Any] = {
     "title": {"color": INK, "fontSize": 13, "anchor": "start", "frame": "group", "fontWeight": "bold"},
     "bar": {"color": AFTER},
 }
+_TOLD = re.compile(
+    r'aria-label="([^"]*)" role="graphics-symbol" aria-roledescription="(?:bar|point|circle|square|rect mark)"'
+)
+_NAMELESS = re.compile(r"(?:(?<=^)|(?<=; ))(?:x|y|bin|shown|value|series|line|which|release|measure): ")
+
+_PHONE = 358
+"""Pixels between the margins of a page on a screen of 390, for which every picture is drawn a second time."""
+_PHONE_CONFIG: dict[str, Any] = {
+    **_CONFIG,
+    "padding": {"left": 12, "right": 6, "top": 4, "bottom": 4},
+    "axis": {**_CONFIG["axis"], "labelLimit": 150},
+    "axisX": {"labelOverlap": "greedy", "labelSeparation": 6},
+    "legend": {**_CONFIG["legend"], "columns": 1, "labelLimit": 300},
+    "title": {**_CONFIG["title"], "frame": "bounds"},
+}
+_LEAST_WIDTH = 140
+_LINE, _LETTER, _HEIGHT = 32, 7, 15
+"""Letters of a title on a phone; pixels of a letter, and between labels that are aslant."""
+
+
+def drawings(picture: Picture, name: str = "") -> str:
+    """A picture twice, of which the style sheet shows one: :func:`svg` and :func:`phone_svg`."""
+    return svg(picture, name) + phone_svg(picture, name)
 
 
 def svg(picture: Picture, name: str = "") -> str:
     """A picture as an SVG element; ``name`` begins its ids where that of the picture is not the only one on a page.
 
     >>> spec = {"data": {"values": [{"x": 1}]}, "mark": "point", "encoding": {"x": {"field": "x"}}}
-    >>> svg(Picture("points", spec, "One point & no more"))[:66]
-    '<svg role="img" aria-label="One point &amp; no more" class="chart"'
+    >>> svg(Picture("points", spec, "One point & no more"))[:72]
+    '<svg role="img" aria-label="One point &amp; no more" class="chart broad"'
     """
     import vl_convert
 
     drawn: str = vl_convert.vegalite_to_svg({**picture.spec, "config": _CONFIG})
-    name = name or picture.name
+    return _element(drawn, picture, name or picture.name, "broad")
+
+
+def phone_svg(picture: Picture, name: str = "") -> str:
+    """The same for the width of a phone, letters unscaled: panels below each other, as wide as labels leave room."""
+    import vl_convert
+
+    width = _PHONE - 60
+    while True:
+        drawn: str = vl_convert.vegalite_to_svg({**_narrowed(picture.spec, width), "config": _PHONE_CONFIG})
+        size = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
+        beyond = math.ceil(float(size[1])) - _PHONE if size else 0
+        if beyond <= 0 or width <= _LEAST_WIDTH:
+            return _element(drawn, picture, f"{name or picture.name}-narrow", "narrow")
+        width = max(_LEAST_WIDTH, width - beyond)
+
+
+def _element(drawn: str, picture: Picture, name: str, shown: str) -> str:
+    """A drawing as it may stand in a page: ids of its own, a sentence for those who do not see it."""
     size = re.search(r'viewBox="0 0 ([\d.]+) [\d.]+"', drawn)
     width = size[1] if size else "600"
     inner = drawn[drawn.index(">") + 1 :]
@@ -58,9 +103,52 @@ def svg(picture: Picture, name: str = "") -> str:
     inner = re.sub(r'\bid="', f'id="{name}-', inner)
     inner = re.sub(r'(url\(|href=")#', rf"\1#{name}-", inner)
     inner = re.sub(r'<path class="(?:fore|back)ground"[^>]*/>', "", inner)
+    inner = re.sub(r'\baria-label="[^"]*" ?', "", _TOLD.sub(lambda mark: f'data-tip="{_tip(mark[1])}"', inner))
     inner = re.sub(r' (?:role|aria-[a-z]+|pointer-events|class|opacity)="(?:[a-z -]+|1)"', "", inner)
     return (
-        f'<svg role="img" aria-label={quoteattr(picture.sentence)} class="chart" {view} '
+        f'<svg role="img" aria-label={quoteattr(picture.sentence)} class="chart {shown}" {view} '
         f'style="width:100%;max-width:{width}px;height:auto;overflow:visible" xmlns="http://www.w3.org/2000/svg">'
         f"<title>{escape(picture.sentence)}</title>{inner}"
     )
+
+
+def _tip(told: str) -> str:
+    """What a mark stands for, in few words: no names of fields that are no words, no endless decimals, no broken lines.
+
+    >>> _tip("people that , were found: 12; y: 0.164166666667; release: before")
+    'people that were found: 12; 0.1642; before'
+    """
+    told = _NAMELESS.sub("", told).replace(" , ", " ")
+    return re.sub(r"\d+\.\d{5,}", lambda figure: f"{float(figure[0]):.4g}", told)
+
+
+def _narrowed(part: Any, width: int) -> Any:
+    """A specification with no view wider than this, long titles in lines, and no layer that needs more room."""
+    if isinstance(part, list):
+        kept = (entry for entry in part if not (isinstance(entry, Mapping) and entry.get("name") == BROAD))
+        return [_narrowed(entry, width) for entry in kept]
+    if not isinstance(part, Mapping):
+        return part
+    found: dict[str, Any] = {}
+    for key, value in part.items():
+        if key == "data":
+            found[key] = value
+        elif key == "width" and isinstance(value, int | float):
+            found[key] = min(value, width)
+        elif key == "columns":
+            found[key] = 1
+        elif key == "title" and isinstance(value, str):
+            found[key] = " \n".join(textwrap.wrap(value, _LINE)).split("\n")  # by its blank a tip knows a broken line
+        elif key not in ("minExtent", "spacing") and not (key == "labels" and value is False):
+            found["vconcat" if key == "hconcat" else key] = _narrowed(value, width)
+    across = found.get("x")
+    if isinstance(across, dict) and isinstance(across.get("sort"), list):
+        axis = across.get("axis") or {}
+        across["axis"] = {**axis, **_labelled(axis.get("values") or across["sort"], width)}
+    return found
+
+
+def _labelled(labels: Sequence[Any], width: int) -> dict[str, Any]:
+    """Labels side by side are level where each has the room, else aslant; some are left out of very many."""
+    level = _LETTER * (1 + max((len(str(label)) for label in labels), default=0)) * len(labels) <= width
+    return {"labelAngle": 0 if level else -45, "labelOverlap": "greedy" if _HEIGHT * len(labels) > width else False}

@@ -10,6 +10,7 @@ from undercover.errors import NotTold
 from undercover.forms.case import Case
 from undercover.forms.displacement import Displacement
 from undercover.forms.loss import Loss
+from undercover.model.figures import LOSSES, cost
 from undercover.model.view import View, Viewable
 from undercover.utility.binned_tables import BinnedTables, binned_tables
 from undercover.utility.discernibility import (
@@ -112,10 +113,12 @@ class Measures(Viewable):
     def __repr__(self) -> str:
         if self.classes is None or self.average_class_size is None:
             moved = self.loss.get("shift")
-            loss = "no loss measured" if moved is None else f"values moved by {moved.arithmetic:.4f} of their scale"
+            loss = (
+                "no loss measured" if moved is None else f"{LOSSES['shift']} by {cost(moved.arithmetic)} of their scale"
+            )
             return f"<Measures: {self.rows:,} rows with drawn values, {loss}; .to_dict() has the numbers>"
         arx = self.loss.get("arx")
-        loss = "no loss measured" if arx is None else f"loss {arx.arithmetic:.4f}"
+        loss = "no loss measured" if arx is None else f"{LOSSES['arx']} {cost(arx.arithmetic)}"
         return (
             f"<Measures: {self.classes:,} classes of {self.average_class_size:g} rows on average, {loss}; "
             ".to_dict() has the numbers>"

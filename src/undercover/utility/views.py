@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from undercover.model.figures import cost
+from undercover.model.figures import LOSSES, cost, counted
 from undercover.model.kinds.orders import in_order
 from undercover.model.view import (
     AFTER,
@@ -23,15 +23,14 @@ from undercover.model.view import (
 )
 from undercover.utility.queries.views import NUMBERS, answer_views
 
-_LOSSES = {"shift": "moved", "arx": "ARX loss", "iloss": "ILoss", "ncp": "NCP"}
 _CLASSES = (
-    "The cells of a column have lost 0 where every value is as it was, and 1 where nothing of it is left. ARX's loss "
-    "and ILoss count the values a cell stands for; NCP takes the width of its range."
+    "The cells of a column have lost 0 where every value is as it was, and 1 where nothing of it is left. Loss of "
+    "detail (ARX's) and ILoss count the values a cell stands for; NCP takes the width of its range."
 )
 _MOVED = (
-    "The table has its old shape; what it costs is how far values were moved. Moved is the distance from the person's "
-    "own value over the width of the column (0: as it was, 1: from one end to the other); ILoss is the same over the "
-    "number of its values, as in the paper, where it is added up over all cells. There are no classes, so "
+    "The table has its old shape; what it costs is how far values were moved: the distance from the person's own "
+    "value over the width of the column (0: as it was, 1: from one end to the other). ILoss of moving is the same over "
+    "the number of its values, as in the paper, where it is added up over all cells. There are no classes, so "
     "discernibility does not apply."
 )
 _OLD_SHAPE = "The table has its old shape; there are no classes, so discernibility does not apply."
@@ -50,7 +49,8 @@ def measures_view(found: Mapping[str, Any]) -> View:
     """Classes and what was suppressed, loss by column, and what a recipient sees where that was measured."""
     lines: list[Any] = [("rows", found["rows"])]
     if found["classes"] is not None:
-        sizes = say("{count}, of {count} rows on average", found["classes"], found["average_class_size"])
+        several = "row" if found["average_class_size"] == 1 else "rows"
+        sizes = say(f"{{count}}, of {{count}} {several} on average", found["classes"], found["average_class_size"])
         lines.append(("classes", sizes))
     if found["discernibility_ratio"] is not None:
         text = "{count} (optimum {count}, ratio {cost}: no release with the same promise has less)"
@@ -64,8 +64,8 @@ def measures_view(found: Mapping[str, Any]) -> View:
     lines.append(("suppressed", say("{count} rows, {risk}", found["suppressed_rows"], found["suppressed_share"])))
     if "displacement" in found:
         moved = found["displacement"]
-        lines.append(("changed", say("{risk} of the cells", moved["changed_cells"])))
-        lines.append(("ILoss, sum as in the paper", say("{cost}", moved["iloss_sum"])))
+        lines.append(("cells changed", say("{risk}", moved["changed_cells"])))
+        lines.append((f"{_name('iloss', moved)}, sum as in the paper", say("{cost}", moved["iloss_sum"])))
     if "moved_quasi_identifiers" in found:
         cells, text = found["moved_quasi_identifiers"], "by {cost}, {risk} of cells; loss is against the value's owner"
         lines.append(("quasi-identifiers moved", say(text, cells["shift"], cells["changed_cells"])))
@@ -89,11 +89,16 @@ def by_column(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"name": name, **{kind: values["per_column"][name] for kind, values in loss.items()}} for name in names]
 
 
+def _name(kind: str, moved: Any) -> str:
+    """What a loss is called; a paper's ILoss is another where values were moved than where they were joined."""
+    return f"{LOSSES[kind]} of moving" if kind == "iloss" and moved else LOSSES[kind]
+
+
 def _losses(found: Mapping[str, Any]) -> FigureTable:
     """Every loss, altogether and by column; of moved values also how many changed."""
     loss, moved = found["loss"], found.get("displacement")
-    kinds = [kind for kind in _LOSSES if kind in loss]
-    named = [_LOSSES[kind] for kind in kinds]
+    kinds = [kind for kind in LOSSES if kind in loss]
+    named = [_name(kind, moved) for kind in kinds]
     if moved is None:
         rows = [
             (f"all columns, {mean} mean", *(loss[kind][mean] for kind in kinds))
@@ -155,7 +160,9 @@ def _associations(pairs: Sequence[Mapping[str, Any]]) -> View:
         (" × ".join(pair["columns"]), *(pair[key] for key in ("kind", "before", "after", "change"))) for pair in pairs
     ]
     columns = ("columns", "measure", "before", "after", "change")
-    parts: list[Part] = [table(columns, "plain plain signed signed signed", rows, f"The figures of {len(rows)} pairs")]
+    parts: list[Part] = [
+        table(columns, "plain plain signed signed signed", rows, f"The figures of {counted(len(rows), 'pair')}")
+    ]
     if any(pair["change"] is not None for pair in pairs):
         parts.insert(0, partial(association_chart, pairs))
     return View("associations", "How columns go together", tuple(parts))
@@ -173,7 +180,7 @@ def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
     import altair as alt
 
     moved = "shift" in columns[0]
-    measures = {"shift": "moved", "iloss": "ILoss"} if moved else {"arx": "ARX loss", "ncp": "NCP"}
+    measures = {kind: _name(kind, moved) for kind in (("shift", "iloss") if moved else ("arx", "ncp"))}
     first = next(iter(measures))
     ordered = sorted(columns, key=lambda column: -float(column[first]))
     rows = [
@@ -182,7 +189,7 @@ def loss_chart(columns: Sequence[Mapping[str, Any]]) -> Picture:
         for key, label in measures.items()
     ]
     names, labels = [str(column["name"]) for column in ordered], list(measures.values())
-    axis_title = "share of the scale, mean" if moved else "loss (0: as it was, 1: nothing left)"
+    axis_title = "share of the scale, mean" if moved else "0: as it was, 1: nothing left"
     chart = (
         alt.Chart(alt.NamedData("rows"), width=640, height=alt.Step(13))
         .mark_bar()
@@ -289,7 +296,8 @@ def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
     )
     most = max((abs(row["after"] - row["before"]) for row in rows), default=0.0)
     described = (
-        f"How strongly {len(rows)} pairs of columns go together before and after; the largest change is {cost(most)}."
+        f"How strongly {counted(len(rows), 'pair')} of columns go together before and after; the largest change is "
+        f"{cost(most)}."
     )
     caption = "Before and after, the strongest first. A short line is a connection that can still be seen."
     return Picture.of("associations", lines + dots, rows, described, caption)

@@ -220,7 +220,7 @@ class Changes:
         ]
         said += [f"{name} is {now} where it was {then}." for name, (then, now) in self.used.items() if then != now]
         if any(self.suppressed):
-            said.append(f"{self.suppressed[1]:,} rows are suppressed; {self.suppressed[0]:,} were.")
+            said.append(f"Suppressed rows: {self.suppressed[1]:,}; they were {self.suppressed[0]:,}.")
         if self.new_columns:
             listed = ", ".join(f"`{name}`" for name in self.new_columns)
             said.append(f"Columns the first table did not have are not published: {listed}.")

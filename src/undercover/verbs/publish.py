@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import numpy as np
@@ -243,6 +244,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         original=original,
         method=method,
         order=draft.order,
+        made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 
@@ -315,7 +317,10 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
         )
     dropped = table.n_input - table.set_aside - table.n_rows
     if dropped:
-        warnings.append(f"{dropped:,} of {table.n_input:,} rows have a missing value and were left out.")
+        warnings.append(
+            f"{dropped:,} of {table.n_input:,} rows {'has' if dropped == 1 else 'have'} a missing value and "
+            f"{'was' if dropped == 1 else 'were'} left out."
+        )
     decided = {*table.schema.identifiers, *table.schema.published, *table.schema.drop}
     unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:

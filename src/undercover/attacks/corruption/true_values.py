@@ -34,7 +34,7 @@ from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure, one_struck_out
-from undercover.model.view import View, Viewable, facts, say, table
+from undercover.model.view import FigureTable, Part, View, Viewable, facts, say, table
 from undercover.randomness import Randomness
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -73,24 +73,28 @@ class OrdinaryCorruptionResult(Viewable):
     def view(self) -> View:
         """How sure of true values he is, the more of the others he knows."""
         found = self.to_dict()
-        columns, senses = ["others known"], "risk"
-        for name in found["baseline"]:
-            columns += [f"true `{name}`, mean", "worst", "people whose value is certain", "guessing"]
-            senses += " risk risk count baseline"
-        rows = []
-        for entry in found["sweep"]:
-            row: list[Any] = [entry["share"]]
-            for name, guess in found["baseline"].items():
-                values = entry["attribute"][name]
-                row += [values["mean"], values["max"], values["certain_rows"], guess]
-            rows.append(row)
+        figures = [_table(name, found) for name in found["baseline"]]
         people = facts(("people", say("{count}, each the victim once", found["targets"])))
-        parts = (people, partial(ordinary_corruption_chart, found), table(columns, senses, rows))
+        parts: tuple[Part, ...] = (people, partial(ordinary_corruption_chart, found), *figures)
         title = "Knowing other people's values"
         return View("ordinary-corruption", title, parts, story=found["story"], following=NUMBERS, private=True)
 
     def __repr__(self) -> str:
         return f"<Corruption of {self.people:,} people, {len(self.sweep)} shares; .to_dict() has everything>"
+
+
+def _table(name: str, found: Mapping[str, Any]) -> FigureTable:
+    """How sure he is of one column; several columns side by side would be wider than a page."""
+    columns = ("others known", f"true `{name}`, mean", "worst", "people whose value is certain", "guessing")
+    rows = [
+        (
+            entry["share"],
+            *(entry["attribute"][name][key] for key in ("mean", "max", "certain_rows")),
+            found["baseline"][name],
+        )
+        for entry in found["sweep"]
+    ]
+    return table(columns, "risk risk risk count baseline", rows)
 
 
 @dataclass(frozen=True, kw_only=True)

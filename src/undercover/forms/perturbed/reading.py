@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from undercover.errors import NotTold, listed
 from undercover.exact import exact
 from undercover.forms.against import read_boxes
+from undercover.forms.answers.sampling import sampling_of
 from undercover.forms.boxes import match
 from undercover.forms.classes import Classes, standing_for, with_suppressed
 from undercover.forms.coverage import located
@@ -199,6 +200,11 @@ class PerturbedReading(Reading):
     def meaning(self, table: PublishedTable, column: PublishedColumn) -> str:
         """What a column stands for."""
         return PEOPLE if column.name == self.form.people else super().meaning(table, column)
+
+    @cached_property
+    def sampling(self) -> Mapping[str, Any]:
+        """One row of every cell is there."""
+        return sampling_of(self.people, self.channel, self.form.people)
 
     def limits(self) -> list[str]:
         """What the promise rests on, and what it leaves open."""

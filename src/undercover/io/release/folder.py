@@ -151,6 +151,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
         policy=STANDARD if judged is None else judged.policy,
         judged=judged,
+        made=content.get("made", ""),
     )
     return run, replace(public, recorded=content.get("release"))
 
@@ -205,6 +206,7 @@ def _write_private(
         "requirements": list(run.requirements),
         "source": run.source,
         "randomness": run.randomness,
+        "made": run.made,
         "timings": run.timings,
         "groups": run.groups.count,
         "diagnostics": run.diagnostics,

@@ -17,7 +17,7 @@ import numpy as np
 from undercover.model.about import About, Drawing, Example, Stop, Sweep
 from undercover.model.figures import cost, number
 from undercover.model.run import Run
-from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
+from undercover.model.view import AFTER, BEFORE, BROAD, GUESS, INK, Picture
 from undercover.steps.lattice.choice import searched, with_levels
 
 MOST_NODES = 150
@@ -83,7 +83,8 @@ def lattice_chart(facts: Mapping[str, Any], name: str = "lattice") -> Picture:
     taken = ", ".join(f"{column['name']} {number(column['level'])}" for column in facts["columns"])
     described = (
         f"{number(facts['passing'])} of {number(facts['nodes'])} combinations of levels keep the promise, "
-        f"{number(facts['minimal'])} of them minimal; taken was {taken}, with a loss of {cost(facts['loss'])}."
+        f"{number(facts['minimal'])} of them minimal; taken was {taken}, with a loss of detail of "
+        f"{cost(facts['loss'])} (geometric mean)."
     )
     return Picture(name, _nodes(facts) if facts["listed"] else _heights(facts), described)
 
@@ -132,9 +133,10 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
         shape=alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=list(_SHAPES)), sort=kinds, legend=legend),
     )
     layers = [edges, marks]
-    if widest * max(len(row["text"]) for row in values if "text" in row) <= 130:
-        layers.append(points.mark_text(fontSize=10, color=INK, dy=-14).encode(
-            x=x, y=y, text="text:N"))  # fmt: skip
+    letters = widest * max(len(row["text"]) for row in values if "text" in row)
+    if letters <= 130:
+        words = points.mark_text(fontSize=11, color=INK, dy=-14).encode(x=x, y=y, text="text:N")
+        layers.append(words if letters <= 40 else words.properties(name=BROAD))
     return {**alt.layer(*layers).to_dict(validate=False), "data": {"values": values}}
 
 

@@ -7,7 +7,7 @@ Shown are a few, one per column: of the tables that can still be read the one th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from undercover.methods.mutual_cover.tables import USUAL_GAP
 from undercover.model.about import About, Drawing, Example, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
+from undercover.model.kinds.orders import in_order
 from undercover.model.release import Release
 from undercover.model.run import Run
-from undercover.model.view import AFTER, INK, Picture
+from undercover.model.view import AFTER, BROAD, INK, Picture
 
 MOST_TABLES = 4
 MOST_VALUES = 25  # a side
@@ -59,7 +60,8 @@ def shown_tables(run: Run) -> list[dict[str, Any]]:
     found = []
     for code, name in enumerate(names):
         rows = np.flatnonzero(attribute == code)
-        table = _most_changed(name, frame.take(rows) if len(rows) < len(attribute) else frame) if len(rows) else None
+        own = frame.take(rows) if len(rows) < len(attribute) else frame
+        table = _most_changed(name, own, _ordered(run, name)) if len(rows) else None
         if table is not None:
             found.append(table)
     wanted = {name: place for place, name in enumerate(run.schema.quasi_identifiers)}
@@ -91,7 +93,9 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     depth = alt.Opacity("probability:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None)
     layers = [base.mark_rect(fill=AFTER).encode(x=x, y=y, opacity=depth)]
     if few:
-        layers.append(base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N"))
+        words = base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N")
+        room = 340 - 7 * max(map(len, lines))  # beside the labels, on a phone
+        layers.append(words if 36 * len(outputs) <= room else words.properties(name=BROAD))
     described = (
         f"Output table of {table['attribute']} in group {number(table['group'])}: {number(len(lines))} values of "
         f"{number(table['records'])} people, {risk(table['kept'])} of whom are expected to keep theirs; nobody has "
@@ -100,7 +104,13 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     return Picture(name, {**alt.layer(*layers).to_dict(validate=False), "data": {"values": fields}}, described)
 
 
-def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:
+def _ordered(run: Run, name: str) -> Sequence[str]:
+    """The values of a column in their order; none where they have none, or the original is not at hand."""
+    domain = run.original[name].domain if run.original is not None and name in run.original.columns else None
+    return () if domain is None else domain.labels if domain.kind != "categorical" else in_order(domain.labels) or ()
+
+
+def _most_changed(name: str, frame: pa.Table, ordered: Sequence[str]) -> dict[str, Any] | None:
     """The table of one column that changes the most people, of those that can be read; most values next."""
     group = np.asarray(frame.column("group").to_numpy(), dtype=np.int64)
     original, originals = _coded(frame.column("original"))
@@ -124,21 +134,22 @@ def _most_changed(name: str, frame: pa.Table) -> dict[str, Any] | None:
             values_of = [originals[code] for code in original[start:end]]
             released = [outputs[code] for code in output[lines]]
             cells = list(zip(values_of, released, chance[lines].tolist(), people[start:end].tolist(), strict=True))
-            return {"attribute": name, "group": chosen, **_figures(cells)}
+            return {"attribute": name, "group": chosen, **_figures(cells, ordered)}
     return None
 
 
-def _figures(cells: list[tuple[str, str, float, int]]) -> dict[str, Any]:
-    """One table, from (original, output, probability, records) of its fields above 0."""
+def _figures(cells: list[tuple[str, str, float, int]], order: Sequence[str] = ()) -> dict[str, Any]:
+    """One table, from (original, output, probability, records) of its fields above 0; values in their order."""
     counts = {original: records for original, _, _, records in cells}
     originals = list(counts)
     outputs = list(dict.fromkeys(output for _, output, _, _ in cells))
-    place = {value: rank for rank, value in enumerate(originals)}
+    place = {value: rank for rank, value in enumerate(order or originals)}
     try:
         outputs.sort(key=float)
         originals.sort(key=float)
     except ValueError:
-        outputs.sort(key=lambda value: place.get(value, len(place)))
+        for values in (originals, outputs):
+            values.sort(key=lambda value: place.get(value, len(place)))
     chances = np.zeros((len(originals), len(outputs)))
     row = {value: i for i, value in enumerate(originals)}
     column = {value: j for j, value in enumerate(outputs)}

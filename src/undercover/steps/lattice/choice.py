@@ -266,6 +266,6 @@ def searched(run: Run) -> list[tuple[str, str]]:
     text = (
         f"{number(found['nodes'])} combinations of levels were in question; {number(found['passing'])} of them "
         f"keep the promise, {number(len(found['minimal']))} of these so that no column can go down a level. "
-        f"The one taken has a loss of {written_cost(found['loss'])}."
+        f"The one taken has a loss of detail of {written_cost(found['loss'])} (geometric mean)."
     )
     return [("Searched", text)]

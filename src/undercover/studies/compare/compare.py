@@ -248,6 +248,7 @@ def frontiers(releases: Sequence[Mapping[str, Any]], guessing: Mapping[str, Any]
                 "risk": risk,
                 "worst": _at(release, (*_AXES[privacy][:-1], "worst")),
                 "cost": cost,
+                "verdict": release["verdict"],
                 "satisfies": release["satisfies"],
             }
             for release in releases

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import stdev
 from typing import Any, Literal
 
 from undercover.model.protocols import Progress
@@ -16,6 +17,13 @@ Verdict = Literal["held", "not held", "cannot be tested"]
 HELD: Verdict = "held"
 NOT_HELD: Verdict = "not held"
 CANNOT_BE_TESTED: Verdict = "cannot be tested"
+LEAST_FOR_T = 5
+"""Repetitions from which on an interval of their mean is worth drawing."""
+STUDENT = (
+    2.777, 2.571, 2.447, 2.365, 2.307, 2.263, 2.229, 2.201, 2.179, 2.161, 2.145, 2.132, 2.120,
+    2.110, 2.101, 2.094, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.049, 2.046,
+)  # fmt: skip
+"""The 97.5% point of Student's t of as many repetitions and of each number above, rounded up; the last for all more."""
 
 
 class NotMeasuredError(LookupError):
@@ -84,7 +92,7 @@ class Rows:
     def points(
         self, figure: str, measure: str, *, panel: str = "", series: Iterable[str] | None = None
     ) -> list[dict[str, Any]]:
-        """Mean, least and greatest value over the repetitions of every series and x, ready to be drawn."""
+        """What the repetitions of every series and x came to, ready to be drawn (:func:`summarised`)."""
         wanted = None if series is None else set(series)
         grouped: dict[tuple[str, float | str], list[Row]] = {}
         for row in self.rows:
@@ -104,15 +112,31 @@ class Rows:
 
 
 def _point(panel: str, rows: Sequence[Row]) -> dict[str, Any]:
-    values = [row.value for row in rows]
+    found = summarised([row.value for row in rows])
+    return {"panel": panel, "series": rows[0].series, "x": rows[0].x, **found}
+
+
+def summarised(values: Sequence[float]) -> dict[str, Any]:
+    """Mean, least and greatest of repetitions, and the ``interval`` that is drawn, with its name.
+
+    From five repetitions on that is the 95% interval of the mean by Student's t; of fewer it would say more of t than
+    of them, so it is their range. What was measured once has none.
+
+    >>> summarised([1.0, 3.0])["interval"], [round(end, 2) for end in summarised([1.0, 2.0, 3.0, 4.0, 5.0])["interval"]]
+    ([1.0, 3.0], [1.04, 4.96])
+    """
+    count, mean = len(values), sum(values) / len(values)
+    interval, kind = [min(values), max(values)], "range"
+    if count >= LEAST_FOR_T:
+        half = STUDENT[min(count - LEAST_FOR_T, len(STUDENT) - 1)] * stdev(values) / count**0.5
+        interval, kind = [mean - half if min(values) < 0 else max(0.0, mean - half), mean + half], "95%"
     return {
-        "panel": panel,
-        "series": rows[0].series,
-        "x": rows[0].x,
-        "mean": sum(values) / len(values),
+        "mean": mean,
         "min": min(values),
         "max": max(values),
-        "count": len(values),
+        "count": count,
+        "interval": interval if count > 1 else None,
+        "interval_is": kind if count > 1 else None,
     }
 
 
@@ -185,6 +209,15 @@ class Plot:
     note: str = ""  # what a reader must know to judge it
 
 
+@dataclass(frozen=True)
+class Shortened:
+    """Something that a quick run does on a smaller scale."""
+
+    what: str
+    quick: str
+    whole: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
     """What a paper measured, as cells, plots and claims."""
@@ -202,3 +235,4 @@ class Experiment:
     settings: Mapping[str, Any] = field(default_factory=dict)  # what every cell depends on as well; part of the keys
     parameters: Mapping[str, Any] = field(default_factory=dict)  # what else was chosen, for the record
     private: bool = False  # whether the data are somebody's
+    shortened: Sequence[Shortened] | None = None  # what a quick run leaves out of the whole one; ``None``: it is whole

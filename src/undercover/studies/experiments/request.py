@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -55,6 +55,19 @@ class Request:
         if problems:
             raise ParameterError(problems)
         return dict(self.options)
+
+    def whole(self) -> Request:
+        """The same on the scale that the experiment holds right."""
+        return replace(self, quick=False, rows=None, repetitions=None)
+
+    def seeds(self, repetitions: int) -> str:
+        """How often is measured, and with which seeds.
+
+        >>> Request().seeds(1), Request(seed=4).seeds(3)
+        ('1, seed 0', '3, seeds 4 to 6')
+        """
+        last = self.seed + repetitions - 1
+        return f"{repetitions:,}, " + (f"seed {last}" if repetitions == 1 else f"seeds {self.seed} to {last}")
 
     def built_in(self, make: Maker, rows: int, schema: Schema, name: str = "built-in census", **choices: str) -> Source:
         """The table that was given, or else a built-in one of so many rows, if no other number was asked for."""

@@ -13,7 +13,7 @@ import platform
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from undercover.errors import InternalError, UndercoverError
 from undercover.io.plain import as_json, plain
 from undercover.model.protocols import Progress, no_progress
 from undercover.pages.experiment import experiments_overview_html
-from undercover.studies.experiments.experiment import Cell, Experiment, Row, Rows
+from undercover.studies.experiments.experiment import Cell, Experiment, Row, Rows, Shortened
 from undercover.studies.experiments.folder import (
     JOURNAL,
     RESULTS,
@@ -39,10 +39,33 @@ from undercover.studies.experiments.request import Request
 from undercover.version import VERSION
 
 _BETWEEN_REPORTS = 0.5  # seconds
+NO_VERDICT = "This is a quick run on a small scale: what held or did not hold here is no verdict on the paper."
+WHOLE = "For one, run the same command without --quick (and without --rows and --repetitions, if they were given)."
+"""What page, terminal and JSON say of a quick run."""
 OVERVIEW = "overview.json"
 PAGE = "index.html"
 FINISHED, WAITING, REFUSED, BROKEN = "finished", "not run yet", "could not be run", "stopped by a bug of undercover"
 _MEMORY_CODE = 2
+
+
+def build(name: str, request: Request) -> Experiment:
+    """The experiment of that name; a quick one knows in what it differs from the whole one."""
+    make = plugins.load("experiments", name)
+    experiment: Experiment = make(request)
+    if not request.quick:
+        return experiment
+    return replace(experiment, shortened=shortened(experiment, make(request.whole())))
+
+
+def shortened(experiment: Experiment, whole: Experiment) -> list[Shortened]:
+    """What one experiment says of itself otherwise than the whole one."""
+    said = [
+        Shortened(what, text, whole.about[what])
+        for what, text in experiment.about.items()
+        if whole.about.get(what, text) != text
+    ]
+    cells = [f"{len(one.cells):,}" for one in (experiment, whole)]
+    return said if cells[0] == cells[1] else [*said, Shortened("Measurements", *cells)]
 
 
 def run_experiment(
@@ -150,7 +173,9 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
         )
     )
     claims = [
-        {key: getattr(claim, key) for key in ("id", "statement", "place", "criterion")} | asdict(claim.judged(rows))
+        {key: getattr(claim, key) for key in ("id", "statement", "place", "criterion")}
+        | asdict(claim.judged(rows))
+        | {"conclusive": experiment.shortened is None}
         for claim in experiment.claims
     ]
     content = {
@@ -159,6 +184,7 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
         "paper": experiment.paper,
         "version": experiment.version,
         "private": experiment.private,
+        **_quickness(experiment),
         "data": dict(experiment.data),
         "about": [{"term": term, "text": text} for term, text in experiment.about.items()],
         "parameters": {**experiment.settings, **experiment.parameters},
@@ -183,6 +209,14 @@ def _results(experiment: Experiment, finished: Sequence[Finished], reused: int) 
     return results
 
 
+def _quickness(experiment: Experiment) -> dict[str, Any]:
+    """Whether this was a quick run, and what follows from it."""
+    if experiment.shortened is None:
+        return {"quick": False}
+    says = f"{NO_VERDICT} {WHOLE}"
+    return {"quick": True, "says": says, "shortened": [asdict(one) for one in experiment.shortened]}
+
+
 def run_everything(
     request: Request, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
@@ -196,6 +230,7 @@ def run_everything(
     overview: dict[str, Any] = {
         "private": private,
         "quick": request.quick,
+        **({"says": f"{NO_VERDICT} {WHOLE}"} if request.quick else {}),
         "experiments": [_waiting(name) for name in names],
         "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
     }
@@ -219,7 +254,7 @@ def exit_code(overview: Mapping[str, Any]) -> int:
 def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progress) -> dict[str, Any]:
     """One experiment; whatever goes wrong with it is its result, so that the others can run."""
     try:
-        results = run_experiment(plugins.load("experiments", name)(request), folder, fresh=fresh, progress=progress)
+        results = run_experiment(build(name, request), folder, fresh=fresh, progress=progress)
     except UndercoverError as error:
         return {**_waiting(name), "state": REFUSED, "reason": str(error), "exit_code": error.exit_code}
     except MemoryError:
@@ -229,7 +264,7 @@ def _run(name: str, request: Request, folder: Path, fresh: bool, progress: Progr
         where = traceback.format_exception(error)
         reason = f"{type(error).__name__}: {error}"
         return {**_waiting(name), "state": BROKEN, "reason": reason, "exit_code": 1, "traceback": "".join(where)}
-    kept = ("experiment", "title", "paper", "version", "data", "claims", "timings")
+    kept = ("experiment", "title", "paper", "version", "quick", "data", "claims", "timings")
     return {
         **{key: results[key] for key in kept},
         "refused": len(results["refused"]),

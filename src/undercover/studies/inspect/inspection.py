@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, ParameterError, listed
 from undercover.io.source import ReadOptions, read
-from undercover.model.figures import number, span
+from undercover.model.figures import counted, number, span
 from undercover.model.kinds.settle import find
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.view import Part, View, Viewable, table
@@ -182,14 +182,14 @@ class Inspection(Viewable):
                     "Everything in the table",
                 )
             )
-        title = f"{number(self.rows)} rows, {len(self.columns)} columns"
+        title = f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"
         return View("inspection", title, tuple(parts), following="`.write_spec()` makes a spec of it.", private=True)
 
     def __repr__(self) -> str:
         alone = self.class_sizes[0]["rows"] if self.class_sizes else 0
         return (
-            f"<Inspection of {self.rows:,} rows and {len(self.columns)} columns, rows alone in their class: {alone:,}; "
-            f".schema() has the suggested roles, .write_spec() makes a spec of it>"
+            f"<Inspection of {counted(self.rows, 'row')} and {counted(len(self.columns), 'column')}, rows alone in "
+            f"their class: {alone:,}; .schema() has the suggested roles, .write_spec() makes a spec of it>"
         )
 
 

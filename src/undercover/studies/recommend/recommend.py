@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from undercover.errors import ParameterError, SchemaError, UnreachableError
 from undercover.io.source import ReadOptions, read
 from undercover.model.about import Wanted
-from undercover.model.figures import baseline, cost, number
+from undercover.model.figures import baseline, cost, counted, number
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Method, Progress, no_progress
 from undercover.model.queries import CountQuery
@@ -75,11 +75,11 @@ class Recommendation(Viewable):
 
     def why(self) -> str:
         """Why the first is the first, in a sentence."""
-        first, rows = self.trials[0], f"{number(self.trials[0].rows)} rows"
+        first, rows = self.trials[0], counted(self.trials[0].rows, "row")
         where = f"on all {rows}" if first.whole else f"on a sample of {rows}; time was up before all rows were tried"
         beside = f" of the {len(self.trials)} that satisfy it" if len(self.trials) > 1 else ""
         asks = len(self.verdict.weighing("ask"))
-        least = f"the least to decide{beside}, and then the least loss" if asks else f"the least loss{beside}"
+        least = f"the least to decide{beside}, and then the least cost" if asks else f"the least cost{beside}"
         assert first.loss is not None
         little = " That is next to nothing: no useful release satisfies the policy." if first.kept < LITTLE else ""
         return (
@@ -133,12 +133,12 @@ class Recommendation(Viewable):
             for trial in judged
             if trial.verdict is not None
         ]
-        columns = ("release", "verdict", "people over a limit", "kept", "loss", "rows", "time")
+        columns = ("release", "verdict", "people over a limit", "kept", "cost", "rows", "time")
         senses = "plain plain plain baseline cost count seconds"
-        parts.append(table(columns, senses, rows, f"What was tried (loss: {self.purpose.measured})"))
+        parts.append(table(columns, senses, rows, f"What was tried (cost: {self.purpose.measured})"))
         refused = {trial.refused: trial for trial in reversed(self.tried) if trial.refused}
         for why, trial in refused.items():
-            sample = "" if trial.whole else f" (on a sample of {number(trial.rows)} rows)"
+            sample = "" if trial.whole else f" (on a sample of {counted(trial.rows, 'row')})"
             parts.append(f"cannot run: {trial.candidate.title}{sample}: {why}")
         if self.left_out:
             parts.append(f"Not tried for want of time: {', '.join(one.title for one in self.left_out)}.")
@@ -276,7 +276,7 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy, left_ou
     nearest = (whole or judged)[0]
     assert nearest.verdict is not None
     stops = nearest.verdict.weighing("stop")
-    where = "" if nearest.whole else f" (on a sample of {nearest.rows:,} rows)"
+    where = "" if nearest.whole else f" (on a sample of {counted(nearest.rows, 'row')})"
     lines = [
         f"No release of {len({id(trial.candidate) for trial in judged})} that were tried satisfies `{policy.name}`.",
         f"Nearest: {nearest.candidate.title}{where}. {' '.join(map(_said, stops))}",

@@ -104,7 +104,7 @@ def build(request: Request) -> Experiment:
             "Methods": f"{', '.join(METHODS)}; k = {k} where a method has one",
             "Attack": "every row, all quasi-identifiers known: the probability given to the true value",
             "Queries": f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers",
-            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+            "Repetitions": request.seeds(repetitions),
         },
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed, "k": k},

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from undercover.attacks.partial.profile import PAPERS
-from undercover.model.figures import number, risk
+from undercover.model.figures import counted, number, risk
 from undercover.studies.experiments.experiment import HELD, Claim, Judgement, Rows, judged
 from undercover.studies.experiments.judges import below, every, falls, monotone, rises, several, spread
 from undercover.studies.experiments.papers.mutual_cover.bench import (
@@ -142,7 +142,7 @@ def _peaks(rows: Rows, name: Callable[[float], str]) -> Judgement:
 
 def _zero(rows: Rows) -> Judgement:
     worst, left = (max(rows.found(BY_DELTA, COVER, measure)) for measure in (identity_at(1.0), ALIKE))
-    why = f"; {number(int(left))} rows whose group has nothing else to release cannot be changed" if left else ""
+    why = f"; {counted(int(left), 'row')} whose group has nothing else to release cannot be changed" if left else ""
     return judged(worst == 0, f"at most {risk(worst)}{why}")
 
 
@@ -186,7 +186,7 @@ def _raises(rows: Rows) -> Judgement:
 def _worth(rows: Rows) -> Judgement:
     (less, least), (error, more) = _ends(rows, ILOSS), _ends(rows, ERROR)
     fall, rise = 1 - least / less, more / error - 1
-    return judged(fall > rise, f"loss {fall:+.1%} less, error {rise:+.1%}")
+    return judged(fall > rise, f"loss {-fall:+.1%}, error {rise:+.1%}")
 
 
 def _ends(rows: Rows, measure: str) -> tuple[float, float]:

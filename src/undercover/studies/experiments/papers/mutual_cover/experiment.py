@@ -106,7 +106,7 @@ def build(request: Request) -> Experiment:
             "Mondrian and Anatomy": "l = 1/δ; Mondrian cuts at the median and publishes the tightest box",
             "Attack": f"every row, over all subsets of quasi-identifiers, P = {', '.join(f'{p:g}' for p in PAPERS)}",
             "Queries": f"{size.queries:,} sums of {sensitive} with predicates on four quasi-identifiers",
-            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+            "Repetitions": request.seeds(repetitions),
         },
         settings={"queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},

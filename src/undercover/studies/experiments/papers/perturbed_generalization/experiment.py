@@ -87,7 +87,7 @@ def build(request: Request) -> Experiment:
             "Yardsticks": f"trees learnt from n/k exact rows: their own values ({bench.OPTIMISTIC}), random ones "
             f"({bench.PESSIMISTIC})",
             "Error": "share of all rows of the table that a tree classifies wrong",
-            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+            "Repetitions": request.seeds(repetitions),
         },
         settings={"weights": weights, "classes": {str(m): list(ends) for m, ends in classes.items()}},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},

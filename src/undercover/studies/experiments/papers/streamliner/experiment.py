@@ -118,7 +118,7 @@ def build(request: Request) -> Experiment:
             "Time": f"{n_rows * size.copies[0]:,} to {n_rows * size.copies[-1]:,} rows at l = {_TIME_L}: the forming "
             "of groups alone, one thread, compiled beforehand",
             "Queries": f"{size.queries:,} for each of: {'; '.join(predicates)}",
-            "Repetitions": f"{repetitions}, seeds {request.seed} to {request.seed + repetitions - 1}",
+            "Repetitions": request.seeds(repetitions),
         },
         settings={"weights": weights, "strata": [category], "predicates": predicates, "queries": size.queries},
         parameters={"quick": request.quick, "repetitions": repetitions, "seed": request.seed},
