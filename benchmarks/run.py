@@ -21,6 +21,7 @@ import undercover as uc
 from benchmarks import plain
 from benchmarks.cross_bucket import cross_bucket
 from benchmarks.cross_bucket_safe import cross_bucket_safe
+from benchmarks.files import files
 from benchmarks.incognito import incognito
 from benchmarks.measure import Book, best, peak_memory, side_by_side
 from benchmarks.minimality import minimality
@@ -252,6 +253,7 @@ def main() -> None:
     recommending(book, options.data)
     surface(book, options.rows)
     pages(book, options.rows)
+    files(book)
     if options.large:
         growth_beyond(book, options.rows, threads)
     book.write(options.out)

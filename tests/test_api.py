@@ -358,3 +358,30 @@ def test_compare_takes_a_frame_and_a_folder_by_name(people: Path, tmp_path: Path
     found = uc.compare(frame, SCHEMA, folder, methods=["anatomy"], queries=2)
     assert {release["method"] for release in found["releases"]} == {"anatomy"}
     assert json.loads(Path(folder, "compare.json").read_text())["counts"] == found["counts"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_from_an_inspection_to_a_release(people: Path, kind: str, tmp_path: Path) -> None:
+    frame = as_kind(people, kind)
+    found = uc.inspect(frame)
+    assert found.schema().identifiers == ("name",)
+    assert "[roles]" in found.write_spec(tmp_path / "spec.toml")
+    assert (tmp_path / "spec.toml").read_text() == found.write_spec()
+    schema = replace(found.schema(), sensitive=("disease",), quasi_identifiers=("age", "sex", "zip"))
+    best = uc.recommend(frame, schema, methods="mondrian", policy="standard", time=20).best
+    release = uc.publish(frame, schema, best).release
+    assert isinstance(release.table(), FRAMES[kind])
+
+
+def test_what_is_no_schema_or_method_is_refused_in_words(people: Path) -> None:
+    with pytest.raises(ParameterError, match=r"A schema says .* Got \['age'\] instead"):
+        uc.publish(people, ["age"], uc.Mondrian(k=2))  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="A schema says"):
+        uc.inspect(people, "age")  # type: ignore[arg-type]
+    for method in ("mondrian", uc.Mondrian):
+        with pytest.raises(ParameterError, match="A method is an object that has its parameters"):
+            uc.publish(people, SCHEMA, method)  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="Method `mondriann` is not known"):
+        uc.recommend(people, SCHEMA, methods=["mondriann"], policy="standard")
+    with pytest.raises(ParameterError, match=r"by its name here, such as .* Got Mondrian\("):
+        uc.compare(people, SCHEMA, people.parent / "out", methods=[uc.Mondrian(k=2)])  # type: ignore[list-item]

@@ -35,6 +35,7 @@ _HOMES = {
     "undercover.model.verdict": "Verdict",
     "undercover.studies.compare.compare": "compare",
     "undercover.studies.inspect.inspection": "inspect",
+    "undercover.studies.pipeline.anonymizer": "Anonymizer",
     "undercover.studies.recommend.recommend": "recommend",
     "undercover.utility.queries.counts": "QueryError",
     "undercover.utility.queries.sums": "SumError",

@@ -59,6 +59,7 @@ from undercover.studies.algorithm_aware.attack import AlgorithmAware as Algorith
 from undercover.studies.algorithm_aware.known_values import KnownValues as KnownValues
 from undercover.studies.compare.compare import compare as compare
 from undercover.studies.inspect.inspection import inspect as inspect
+from undercover.studies.pipeline.anonymizer import Anonymizer as Anonymizer
 from undercover.studies.recommend.recommend import recommend as recommend
 from undercover.utility.queries.counts import QueryError as QueryError
 from undercover.utility.queries.sums import SumError as SumError

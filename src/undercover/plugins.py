@@ -8,7 +8,7 @@ A plug-in cannot take the name of a built-in one. Nothing is imported before it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -80,6 +80,27 @@ HOME = "undercover"
 def names(kind: str) -> list[str]:
     """The names of a kind: built-in ones in their order, then installed ones by name."""
     return [*BUILT_IN[kind], *sorted(_installed(kind))]
+
+
+def chosen(kind: str, wanted: Iterable[str] | str | None) -> list[str]:
+    """The names of a kind that are wanted, each once, or all of them; one may be given alone.
+
+    >>> chosen("engines", "local"), chosen("engines", None)
+    (['local'], ['local'])
+    """
+    if wanted is None:
+        return names(kind)
+    asked = [wanted] if isinstance(wanted, str) else list(wanted)
+    problems = [
+        f"A {kind[:-1]} is wanted by its name here, such as {names(kind)[0]!r}. Got {one!r} instead."
+        for one in asked
+        if not isinstance(one, str)
+    ]
+    texts = [one for one in asked if isinstance(one, str)]
+    problems += [unknown(kind[:-1].capitalize(), one, names(kind)) for one in texts if one not in names(kind)]
+    if problems:
+        raise ParameterError(problems)
+    return list(dict.fromkeys(asked))
 
 
 def load(kind: str, name: str) -> Any:

@@ -280,13 +280,13 @@ def test_a_changed_release_is_no_recipe(undercover: Command, made: Callable[...,
 
 
 def test_folders(undercover: Command, made: Callable[..., Path], tmp_path: Path) -> None:
-    folder = made("mondrian", "k=5", options=("--format", "parquet"))
+    folder = made("mondrian", "k=5", options=("--format", "sav"))
     data = write_people(tmp_path / "second.csv", 1000)
     arguments = ("apply", folder, "--to", data, "--seed", 7)
     done = undercover(*arguments, "--out", folder, "--force")
     assert (done.code, "holds the recipe itself" in done.err) == (2, True)
     assert undercover(*arguments, "--out", tmp_path / "second").code == 0
-    assert "table.parquet" in os.listdir(tmp_path / "second" / "public")
+    assert "table.sav" in os.listdir(tmp_path / "second" / "public")
     assert json.loads((tmp_path / "second" / "private" / "run.json").read_text())["source"]["recipe"]["rows"] == 240
     again = undercover(*arguments, "--out", tmp_path / "second")
     assert (again.code, "--force" in again.err) == (2, True)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from undercover.model.formats import FORMATS
+
 pytestmark = pytest.mark.usefixtures("unjudged")
 
 Command = Callable[..., Any]
@@ -34,6 +36,19 @@ def test_a_release_is_written_and_described(
     assert "warning: Not algorithm-safe" in done.err
     assert "verifying …" in done.err
     assert "Person-" not in done.out + done.err
+
+
+def test_a_table_that_does_not_fit_its_format_is_refused_before_the_work(
+    undercover: Command, people: Path, release: Path, roles: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FORMATS, "xlsx", FORMATS["xlsx"]._replace(rows=10))
+    made = undercover("publish", people, *roles, *MONDRIAN, "--format", "xlsx", "--out", tmp_path / "sheet")
+    applied = undercover("apply", release, "--to", people, "--format", "xlsx", "--out", tmp_path / "sheet")
+    for done in (made, applied):
+        assert done.code == 2
+        assert "rows does not fit a file of Excel, which holds 10. Choose the format csv or parquet." in done.err
+        assert "anonymising" not in done.err
+    assert not (tmp_path / "sheet").exists()
 
 
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
@@ -77,7 +92,7 @@ WRONG: dict[str, Case] = {
     "a setting without a value": ([*MONDRIAN, "--set", "l"], 2, "--set takes NAME=VALUE. Got 'l'"),
     "an unknown method": (["--method", "mondrain", "--set", "k=5"], 2, "Did you mean `mondrian`?"),
     "no method": ([], 2, "Name a method"),
-    "an unknown format": ([*MONDRIAN, "--format", "xlsx"], 2, "Got 'xlsx'"),
+    "an unknown format": ([*MONDRIAN, "--format", "xls"], 2, "Got 'xls'"),
     "an unknown engine": ([*MONDRIAN, "--engine", "lokal"], 2, "Did you mean `local`?"),
     "an unknown requirement": ([*MONDRIAN, "--require", "kk=3"], 2, "Requirement `kk` is not known"),
     "a requirement without a number": (

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("unjudged")
 DAWDLING = textwrap.dedent(
     """
     import sys, time
-    from undercover.io.release import manifest
+    from undercover.io.release import tables
     from undercover.pages import jinja
     from undercover.verbs import publish
 
@@ -32,7 +32,7 @@ DAWDLING = textwrap.dedent(
 
     jinja.drawings = lambda picture, name="": "<svg></svg>"
     if sys.argv.pop(1) == "writing":
-        manifest.write_csv = dawdling(manifest.write_csv)
+        tables.write_csv = dawdling(tables.write_csv)
     else:
         publish.verify_release = dawdling(publish.verify_release)
     from undercover.cli.main import main

@@ -20,9 +20,10 @@ import pytest
 
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, VerificationError
 from undercover.io.release import folder as bundle
-from undercover.io.release import manifest
+from undercover.io.release import tables
 from undercover.io.release.folder import load_run, save
 from undercover.io.release.manifest import load_release
+from undercover.model.formats import FORMATS
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
@@ -101,7 +102,7 @@ def texts(table: pa.Table) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("format_", ["csv", "parquet"])
+@pytest.mark.parametrize("format_", FORMATS)
 def test_a_release_reads_back_the_same(tmp_path: Path, format_: Any) -> None:
     run = make_run()
     folder = save(run, tmp_path / "out", format=format_, report="<p>private</p>", datasheet="<p>public</p>")
@@ -291,8 +292,8 @@ def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
         save(make_run(), tmp_path / "no" / "out")
     with pytest.raises(OutputError, match="cannot be a release folder"):
         save(make_run(), "/")
-    with pytest.raises(ParameterError, match="'csv' or 'parquet'"):
-        save(make_run(), tmp_path / "out", format="xlsx")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="one of `csv`, `parquet`, `xlsx`, `dta`, `sav`"):
+        save(make_run(), tmp_path / "out", format="xls")  # type: ignore[arg-type]
     assert os.listdir(tmp_path) == []
 
 
@@ -325,14 +326,14 @@ def test_a_failure_in_the_middle_leaves_nothing(
     if force:
         save(make_run(), target)
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
-    write = manifest.write_csv
+    write = tables.write_csv
 
     def fail_on_the_second_table(table: pa.Table, path: Path) -> None:
         if path.name == "sat.csv":
             raise raised
         write(table, path)
 
-    monkeypatch.setattr(manifest, "write_csv", fail_on_the_second_table)
+    monkeypatch.setattr(tables, "write_csv", fail_on_the_second_table)
     with pytest.raises(expected):
         save(make_run(), target, force=force)
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
@@ -363,13 +364,13 @@ SCRIPT = textwrap.dedent(
     sys.path.insert(0, {tests!r})
     from test_bundle import make_run
     from undercover.io.release import folder as bundle
-    from undercover.io.release import manifest
-    write = manifest.write_csv
+    from undercover.io.release import tables
+    write = tables.write_csv
     def slowly(table, path):
         write(table, path)
         print("writing", flush=True)
         time.sleep(60)
-    manifest.write_csv = slowly
+    tables.write_csv = slowly
     bundle.save(make_run(), Path({target!r}), force={force})
     """
 )

@@ -134,15 +134,6 @@ def test_a_release_knows_no_category_that_it_does_not_publish(kind: str) -> None
     assert b"nobody-has-it" in pickle.dumps(frame), "and would be found"
 
 
-def test_an_hour_that_occurs_twice_and_decimals_without_end_are_not_guessed() -> None:
-    twice = pd.to_datetime(pd.Series([1729990800, 1729987200] * 4), unit="s", utc=True).dt.tz_convert("Europe/Berlin")
-    digits = [Decimal("0.12345678901234567891"), Decimal("2")] * 4
-    back = published(pd.DataFrame({"age": AGE, "ill": ILL, "clock": twice, "digits": digits})).table()
-    assert back["clock"].dt.tz is None
-    assert set(back["clock"]) == {pd.Timestamp(2024, 10, 27, 2)}
-    assert back["digits"].dtype == "float64"
-
-
 def test_a_type_that_does_not_fit_is_left() -> None:
     words = pa.chunked_array([["flu", "gout"]])
     assert as_given(words, Given(pa.dictionary(pa.int8(), pa.string()), categories=pa.array(["flu"]))) is None
@@ -204,6 +195,50 @@ def test_bounds_are_two_columns_of_numbers_days_or_texts() -> None:
     assert table.column_names[:3] == ["age_low", "age_high", "pay_low"]
 
 
+def test_midpoints_are_numbers_and_everything_else_is_as_it_is_written() -> None:
+    for kind in ("pandas", "polars", "pyarrow"):
+        table = held(kind, **CELLS).table(cells="midpoint")
+        columns = {name: list(table[name].to_pylist() if kind == "pyarrow" else table[name]) for name in CELLS}
+        assert columns["age"][:2] == [32.5, 52.0]
+        assert pd.isna(columns["age"][2:]).all()
+        assert columns["pay"][0] == 1.75
+        assert columns["born"][0] == (FIRST[0].toordinal() + FIRST[1].toordinal()) / 2 - date_of(1970).toordinal()
+        assert (columns["zip"][0], columns["job"][0], columns["town"][0]) == ("[01067, 50667]", '{cook, ""}', "Europe")
+    far = held("pyarrow", x=("interval", ["[-9223372036854775808, 9223372036854775807]"])).table(cells="midpoint")
+    assert far["x"].to_pylist() == [0.0]
+
+
+def date_of(year: int) -> datetime.date:
+    return datetime.date(year, 1, 1)
+
+
+def test_nodes_that_are_ranges_have_ends() -> None:
+    cells: dict[str, tuple[Any, Any]] = {
+        "age": ("node", ["[20, 29]", "34", "*", ""]),
+        "pay": ("node", ["[0.3, 0.4)", "0.35", "[0, 1)", "*"]),
+        "zip": ("node", ["101**", "10115", "*", "1****"]),
+        "year": ("node", ["198", "1987", "*", "19"]),
+    }
+    table = held("pyarrow", **cells).table(cells="bounds")
+    assert table.column_names == ["age_low", "age_high", "pay_low", "pay_high", "zip", "year"]
+    assert table["age_low"].to_pylist() == [20, 34, None, None]
+    assert table["pay_high"].to_pylist() == [0.4, 0.35, 1, None]
+    assert held("pandas", **cells).table(cells="midpoint")["age"].tolist()[:2] == [24.5, 34]
+
+
+def test_an_empty_cell_is_missing_in_every_frame() -> None:
+    cells: dict[str, tuple[Any, Any]] = {"age": ("interval", ["[20, 29]", ""]), "job": ("set", ["", "cook"])}
+    assert held("pandas", **cells).table().isna().to_numpy().tolist() == [[False, True], [True, False]]
+    assert held("polars", **cells).table().null_count().row(0) == (1, 1)
+    assert held("pyarrow", **cells).table()["age"].to_pylist() == ["[20, 29]", None]
+
+
+def test_days_are_moments_to_pandas() -> None:
+    bounds = held("pandas", **CELLS).table(cells="bounds")
+    assert bounds["born_low"].dtype.kind == "M"
+    assert bounds["born_low"].dt.year[0] == 1980
+
+
 def test_intervals_of_every_kind_of_frame() -> None:
     frame = held("pandas", **CELLS).table(cells="interval")
     assert frame["age"][0] == pd.Interval(31, 34, closed="both")
@@ -226,7 +261,7 @@ def test_text_is_the_default_and_numbers_given_as_texts_stay_texts() -> None:
 
 
 def test_cells_that_cannot_be_had_are_refused() -> None:
-    with pytest.raises(ParameterError, match=r"'text', 'interval' or 'bounds'\. Got 'pairs'"):
+    with pytest.raises(ParameterError, match=r"'text', 'interval', 'bounds' or 'midpoint'\. Got 'pairs'"):
         held("pyarrow", **CELLS).table(cells="pairs")  # type: ignore[arg-type]
     both = pa.table({"age": ["[1, 2]"], "age_low": ["1"]})
     with pytest.raises(InputError, match="`age_low` already"):

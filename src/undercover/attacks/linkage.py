@@ -11,12 +11,17 @@ Where quasi-identifiers were drawn at random, the rows that fit need not include
 probability 0. With ``p_match`` he matches on some of the columns he knows only: see
 :mod:`undercover.attacks.partial.profile`. Where people have several rows, all of them are known and everything is
 counted by person: see :mod:`undercover.attacks.people`.
+
+In a very large table he looks for a random sample of the people in the whole release, and besides for those whose own
+class gives away most: see :mod:`undercover.attacks.sampled`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -24,13 +29,15 @@ from numpy.typing import NDArray
 
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
 from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
+from undercover.attacks.sampled import Sampled, drawn_people, most_given_away
 from undercover.attacks.views import linkage_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
+from undercover.forms.reading import Rows
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable
-from undercover.parameters import Within, check
+from undercover.parameters import AtLeast, Within, check
 
 SIZE_BINS = (1, 2, 3, 5, 10, 20, 50, 100)
 WORST = 20
@@ -67,6 +74,7 @@ class LinkageResult(Viewable):
     attack: str = "linkage"  # in a report beside another, what it is called there
     values: Mapping[str, Beliefs] = field(default_factory=dict)  # where people have several rows
     posterior: bool = True  # whether what he believes is what the form's law says
+    sampled: Sampled | None = None  # where not everybody was looked for
 
     @property
     def story(self) -> str:
@@ -75,43 +83,58 @@ class LinkageResult(Viewable):
 
     def worst_rows(self, limit: int = WORST) -> list[dict[str, Any]]:
         """The rows an attacker learns most about after publication; for the holder's eyes only."""
-        order = self._worst(limit)
+        rows, found = self._looked_for
         return [
             {
-                "row": int(self.rows[i]),
-                "matches": self.after.matches[i].item(),
-                "identity": float(self.after.identity[i]),
-                "attribute": {name: float(values[i]) for name, values in self.after.attribute.items()},
+                "row": int(rows[i]),
+                "matches": found.matches[i].item(),
+                "identity": float(found.identity[i]),
+                "attribute": {name: float(values[i]) for name, values in found.attribute.items()},
             }
-            for i in order
+            for i in self._worst(limit)
         ]
 
     def worst_tied(self, limit: int = WORST) -> int:
-        """Rows that :meth:`worst_rows` leaves out although as much is learnt of them as of the last one listed."""
-        listed = self._worst(limit)
-        alike = np.ones(len(self.rows), dtype=bool)
-        for found in (self._surest, self.after.identity):
-            alike &= np.isclose(found, found[listed[-1:]], rtol=1e-9, atol=0)
+        """Rows that :meth:`worst_rows` leaves out although as much is learnt of them as of the last one listed.
+
+        Of the people who were looked for, where not everybody was.
+        """
+        listed, (rows, found) = self._worst(limit), self._looked_for
+        alike = np.ones(len(rows), dtype=bool)
+        for each in (_surest(found), found.identity):
+            alike &= np.isclose(each, each[listed[-1:]], rtol=1e-9, atol=0)
         return int(alike.sum() - alike[listed].sum())
 
-    @property
-    def _surest(self) -> NDArray[np.float64]:
-        """(n_rows,) how sure he is of the sensitive value of each row that he is surest of."""
-        attribute = list(self.after.attribute.values())
-        return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(self.rows)))
+    @cached_property
+    def _looked_for(self) -> tuple[NDArray[np.int64], Disclosure]:
+        """Everybody who was looked for: of a sample also those whose own class gives away most."""
+        return (self.rows, self.after) if self.sampled is None else self.sampled.with_worst(self.rows, self.after)
 
     def _worst(self, limit: int) -> NDArray[np.int64]:
-        return np.lexsort((self.rows, -self.after.identity, -self._surest))[:limit]
+        """The places of the rows that most is learnt of, the worst first."""
+        rows, found = self._looked_for
+        sure, identity, most = _surest(found), found.identity, min(limit, len(rows))
+        near = np.flatnonzero(sure >= np.partition(sure, len(rows) - most)[len(rows) - most])  # one of them may be last
+        return near[np.lexsort((rows[near], -identity[near], -sure[near]))][:most]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values; ``worst_rows`` makes it private."""
+        return deepcopy(self._figures)
+
+    @cached_property
+    def _figures(self) -> dict[str, Any]:
+        of = None if self.sampled is None else self.sampled.of
+        after = self.after.to_dict(of)
+        if self.sampled is not None:
+            self.sampled.note(after)
         return {
             "attack": self.attack,
             "story": self.story,
             "known": list(self.known),
             "targets": len(self.rows),
-            "before": self.before.to_dict(),
-            "after": self.after.to_dict(),
+            **({} if self.sampled is None else self.sampled.to_dict()),
+            "before": self.before.to_dict(of),
+            "after": after,
             "baseline": dict(self.baseline),
             **self._by_matches(),
             "attribute_histogram": {
@@ -132,13 +155,15 @@ class LinkageResult(Viewable):
             found = Exposure(self.attack, self.rows, self.after.identity)
             each = ((name, told.rows, told) for name, told in self.values.items())
             return found, *(Exposure(self.attack, r, belief={n: v.belief}, prior={n: v.prior}) for n, r, v in each)
+        if self.p_match is None and self.posterior and self.sampled is not None:
+            return self.sampled.exposures(self.attack, self.rows, self.after)
         if self.p_match is None and self.posterior:
             return (Exposure(self.attack, self.rows, self.after.identity, self.after.attribute),)
         return (Exposure(self.attack, self.rows, rate=float(self.after.identity.mean())),)
 
     def view(self) -> View:
         """What it shows."""
-        return linkage_view(self.to_dict())
+        return linkage_view(self._figures)
 
     def _by_matches(self) -> dict[str, Any]:
         """How many rows fit, or with ``p_match`` what every P gives."""
@@ -170,6 +195,9 @@ class Linkage:
         The columns he knows; by default every quasi-identifier and every insensitive column.
     p_match
         He matches on each of them with this probability only, in [0, 1]; by default on all.
+    most
+        People he looks for; of more than these a random sample, with intervals. By default everybody in tables of up to
+        a million rows, and 50,000 in larger ones. People with several rows are all looked for.
 
     Examples
     --------
@@ -186,6 +214,7 @@ class Linkage:
 
     known: tuple[str, ...] | None = None
     p_match: Annotated[float, Within(0, 1)] | None = None
+    most: Annotated[int, AtLeast(2)] | None = None
 
     def __post_init__(self) -> None:
         check(self)
@@ -200,14 +229,20 @@ class Linkage:
         known = case.known(self.known, "Linkage")
         if self.p_match is not None:
             return self._subsets(case, known, float(self.p_match))
-        asked = Targets(original, known, *case.targets(known), case.threads)
+        chosen = drawn_people(original, self.most)
+        asked = Targets.of(original, known, chosen, case.threads)
         after, before = asked.disclosure(reading), asked.disclosure(case.raw)
         chance = case.own_chance(known)
-        if chance is not None:
-            after = replace(after, found=chance * after.identity)
-        rows = original.rows
+        after = _with_chance(after, chance, chosen)
+        rows, sampled = original.rows, None
         values: dict[str, Beliefs] = {}
-        if original.units is not None:
+        if chosen is not None:
+            rows = original.rows[chosen]
+            worst = most_given_away(case)
+            looked_for = Targets.of(original, known, worst, case.threads).disclosure(reading)
+            at_most = reading.at_most(known, original)
+            sampled = Sampled(original.n_rows, original.rows[worst], _with_chance(looked_for, chance, worst), at_most)
+        elif original.units is not None:
             rows = first_rows(original)
             before, _ = of_people(before, case.raw, asked, None)
             after, values = of_people(after, reading, asked, groups_of(case, known))
@@ -220,6 +255,7 @@ class Linkage:
             baseline=case.baseline(),
             told=reading.story + (PEOPLE_STORY if original.units is not None else ""),
             posterior=reading.posterior,
+            sampled=sampled,
         )
 
     def _subsets(self, case: Case, known: tuple[str, ...], p: float) -> LinkageResult:
@@ -236,6 +272,19 @@ class Linkage:
             profile=after,
             raw_profile=before,
         )
+
+
+def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None, rows: Rows | None) -> Disclosure:
+    """The same where a person's own row is among those that fit by ``chance`` only."""
+    if chance is None:
+        return found
+    return replace(found, found=(chance if rows is None else chance[rows]) * found.identity)
+
+
+def _surest(found: Disclosure) -> NDArray[np.float64]:
+    """(n_rows,) how sure he is of the sensitive value of each row that he is surest of."""
+    attribute = list(found.attribute.values())
+    return np.asarray(np.max(attribute, axis=0) if attribute else np.zeros(len(found.matches)))
 
 
 def _at(found: Profile, p: float) -> Disclosure:

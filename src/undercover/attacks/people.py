@@ -44,6 +44,13 @@ class Targets:
     targets: Integers  # (n_targets, n_known)
     threads: int = 1
 
+    @classmethod
+    def of(cls, original: Table, known: tuple[str, ...], rows: Integers | None, threads: int) -> Targets:
+        """Everybody, or the people in some ``rows``."""
+        people = original if rows is None else original.take(rows)
+        codes = np.stack([people[name].codes for name in known], axis=1).astype(np.int64)
+        return cls(people, known, *distinct_rows(codes), threads)
+
     def disclosure(self, reading: Reading) -> Disclosure:
         """What is reached on every row."""
         return reading.disclosure(self.known, self.original, self.target_of, self.targets, self.threads)

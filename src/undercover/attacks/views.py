@@ -23,6 +23,7 @@ from undercover.model.view import (
     FigureTable,
     Part,
     Picture,
+    Sense,
     View,
     certainty,
     facts,
@@ -43,7 +44,7 @@ def linkage_view(found: Mapping[str, Any]) -> View:
     was, now, guess = found["before"], found["after"], found["baseline"]
     old, new = was["identity"], now["identity"]
     rows: list[Any] = [
-        ("finds the person's row, on average", old["mean"], new["mean"], guess["identity"]),
+        ("finds the person's row, on average", _mean(old, "before"), _mean(new), guess["identity"]),
         ("finds the person's row, worst case", old["max"], new["max"], guess["identity"]),
         ("people found with more than 20%", old["at_risk_share"], new["at_risk_share"], None),
         ("people with a single match", old["unique_rows"], new["unique_rows"], None),
@@ -54,16 +55,19 @@ def linkage_view(found: Mapping[str, Any]) -> View:
         old, base = was["attribute"][name], guess["attribute"][name]
         right = Figure(new["guess_success"], "risk", interval=new.get("guess_interval"))
         rows += [
-            (f"sure of `{name}`, on average", old["mean"], new["mean"], base["mean"]),
+            (f"sure of `{name}`, on average", _mean(old, "before"), _mean(new), base["mean"]),
             (f"sure of `{name}`, worst case", old["max"], new["max"], base["guess_success"]),
             (f"guesses `{name}` right", old["guess_success"], right, base["guess_success"]),
             (f"people whose `{name}` is certain", old["certain_rows"], new["certain_rows"], None),
         ]
         charts.append(partial(attribute_chart, found, name))
-        if "guess_sample" in new:
+        if "guess_sample" in new and "of" not in found:
             text = "Guesses of {plain} were looked at for {count} people drawn at random, since so many rows fit (95%)."
             notes.append(say(text, f"`{name}`", new["guess_sample"]))
     lines: list[Any] = [("people", found["targets"]), ("known of each", listed(found["known"]))]
+    if "of" in found:
+        lines[0] = ("people", say("{count} of {count}, drawn at random", found["targets"], found["of"]))
+        notes.append(_sampled(found))
     if "p_match" in found:
         lines.append(("matches on", say("each column with probability {risk}", found["p_match"])))
         charts.append(_sweep(found, "By how many of the values he matches on", detail=1))
@@ -81,6 +85,28 @@ def linkage_view(found: Mapping[str, Any]) -> View:
     )
     highest = max([now["identity"]["max"], *(entry["max"] for entry in now["attribute"].values())])
     return View("linkage", "Linkage", parts, *certainty(highest), found["story"], NUMBERS, private=True)
+
+
+def _mean(entry: Mapping[str, Any], sense: Sense = "risk") -> Figure:
+    """A mean, of a sample with its interval."""
+    return Figure(entry["mean"], sense, interval=entry.get("interval"))
+
+
+def _sampled(found: Mapping[str, Any]) -> Part:
+    """What a sample says of everybody, and what is known of everybody without it."""
+    text = (
+        "Means come with a 95% interval, numbers of people are estimates for all of them. {count} people whose own "
+        "class gives away most were looked for besides, and are among the worst cases."
+    )
+    values: list[Any] = [found["worst_off"]]
+    bounds = [("finds the row", found["after"]["identity"])]
+    bounds += [(f"is sure of `{name}`", entry) for name, entry in found["after"]["attribute"].items()]
+    told = [(what, entry["at_most"]) for what, entry in bounds if "at_most" in entry]
+    if told:
+        bounded = ", and ".join(f"{what} with more than {{risk}}" for what, _ in told)
+        text += f" Of nobody, looked for or not, he {bounded}."
+        values += [bound for _, bound in told]
+    return say(text, *values)
 
 
 def partial_view(found: Mapping[str, Any]) -> View:

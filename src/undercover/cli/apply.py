@@ -27,10 +27,13 @@ from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
 from undercover.io.release.contents import public_part
+from undercover.io.release.tables import file_notes, format_of
+from undercover.io.source import read
 from undercover.model.finding import shown
+from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.verbs.accept import decider
-from undercover.verbs.apply import Changes, apply, changes, load_recipe
+from undercover.verbs.apply import Changes, apply, changes, load_recipe, recipe_of
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.store import save
 
@@ -43,7 +46,7 @@ def command(
         str | None, typer.Option(help="The table of DIR, if it is no longer where it was: people are compared.")
     ] = None,
     format: Annotated[  # noqa: A002
-        str | None, typer.Option(help="Of the published tables: csv or parquet; by default as in DIR.")
+        str | None, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav; by default as in DIR.")
     ] = None,
     seed: Seed = None,
     engine: Engine = "local",
@@ -56,7 +59,7 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
-    written = format or ("parquet" if any(public_part(directory).glob("*.parquet")) else "csv")
+    written = format or format_of(public_part(directory))
     check_output(out, written, force)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
@@ -64,13 +67,16 @@ def command(
         decider(accept, by)
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
+        progress("reading", 0.0)
+        given = read(to, options=recipe_of(before).options)
+        check_size(given.data.num_rows, len(before.schema.published), written)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
-        after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress, **known)
+        after = apply(before, given, original=original, seed=seed, engine=engine, progress=progress, **known)
         after = judged_beside(after, out)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, progress=progress, **kept)
     found = changes(before, after)
-    warn(after.warnings)
+    warn([*after.warnings, *file_notes(after.release, written)])
     if json:
         print_json({"recipe": str(directory), **as_dict(after, out, changes=found.to_dict())})
     else:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +33,7 @@ from undercover.cli.options import (
     Seed,
     Sensitive,
     SpecFile,
+    TablesAs,
     Unit,
     Weight,
     read_with_spec,
@@ -46,11 +47,12 @@ from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
-from undercover.io.release.manifest import Format
+from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
 from undercover.io.spec.load import Spec
 from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
+from undercover.model.formats import FORMATS, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import make
@@ -80,7 +82,7 @@ def command(
     method: Annotated[str | None, typer.Option(help=f"By name, such as {_FIRST}; an unknown one lists all.")] = None,
     set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
     require: Require = None,
-    format: Annotated[str, typer.Option(help="Of the published tables: csv or parquet.")] = "csv",  # noqa: A002
+    format: TablesAs = "csv",  # noqa: A002
     seed: Seed = None,
     engine: Engine = "local",
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
@@ -107,6 +109,7 @@ def command(
         given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
+        check_size(given.data.num_rows, len(schema.published), format)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
@@ -130,7 +133,7 @@ def command(
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
         save(made, out, summary=facts, progress=progress, **kept)
-    warn(made.warnings)
+    warn([*made.warnings, *file_notes(made.release, format)])
     if json:
         print_json(as_dict(made, out))
     else:
@@ -148,8 +151,9 @@ def leave(out: Path) -> None:
 
 def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
     """Refuse before any work what would be refused after it."""
-    if format not in get_args(Format):
-        raise ParameterError(f"--format must be one of {listed(get_args(Format))}. Got {format!r} instead.")
+    if format not in FORMATS:
+        raise ParameterError(f"--format must be one of {listed(FORMATS)}. Got {format!r} instead.")
+    check_installed(format)
     if out.exists() and not force:
         raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
     if not out.absolute().parent.is_dir():

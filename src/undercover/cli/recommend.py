@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,7 @@ from undercover.cli.options import (
     Qi,
     Sensitive,
     SpecFile,
+    TablesAs,
     Unit,
     Weight,
     names,
@@ -32,6 +33,7 @@ from undercover.cli.output import console, print_json, print_view, progress_on_s
 from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.errors import OutputError, ParameterError
 from undercover.io.spec.write import SPEC, spec_files
+from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.studies.recommend.recommend import recommend
 from undercover.verbs.publish import publish as publish_release
@@ -59,6 +61,7 @@ def command(
     ),
     methods: Annotated[str | None, typer.Option(help="Only these methods, by commas.")] = None,
     publish: Annotated[Path | None, typer.Option(help="Publish a fresh release by it into this folder.")] = None,
+    format: TablesAs = "csv",  # noqa: A002
     write_spec: Annotated[Path | None, typer.Option(help="Write it as a spec.")] = None,
     force: Force = False,
     json: Json = False,
@@ -67,7 +70,7 @@ def command(
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     if publish is not None:
-        check_output(publish, "csv", force)
+        check_output(publish, format, force)
     if write_spec is not None and write_spec.exists() and not force:
         raise OutputError(f"`{write_spec}` exists. Choose another name, or replace it with --force.")
     made: Run | None = None
@@ -76,6 +79,8 @@ def command(
         given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
+        if publish is not None:
+            check_size(given.data.num_rows, len(schema.published), format)
         limits = policy or (loaded.policy if loaded else None)
         found = recommend(
             given,
@@ -92,7 +97,8 @@ def command(
             made = publish_release(
                 given, schema, found.best, options=options, policy=limits, ledger=loaded.ledger if loaded else None
             )
-            save(made, publish, force=force, progress=progress)
+            kept: dict[str, Any] = {"format": format, "force": force}
+            save(made, publish, progress=progress, **kept)
     if write_spec is not None:
         _write(spec_files(found.runs[0]), write_spec)
     if json:

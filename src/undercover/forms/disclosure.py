@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -51,32 +51,56 @@ class Disclosure:
         matches: NDArray[np.float64] = self.matches.astype(np.float64)
         return np.divide(1.0, matches, out=np.zeros(len(matches)), where=matches > 0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Means and worst cases."""
-        identity = self.identity
+    def to_dict(self, of: int | None = None) -> dict[str, Any]:
+        """Means and worst cases; where these people were drawn from ``of``, with intervals, and counts as estimates."""
+        identity, sampled = self.identity, of is not None
+        times = 1.0 if of is None else of / len(identity)
         return {
             "identity": {
-                "mean": float(identity.mean()),
+                **mean_with_interval(identity, sampled=sampled),
                 "max": float(identity.max()),
                 "at_risk_share": float((identity > AT_RISK).mean()),
-                "unique_rows": int((identity > 1.0 - 1e-12).sum()),
+                "unique_rows": round(times * int((identity > 1.0 - 1e-12).sum())),
             },
             "attribute": {
                 name: {
-                    "mean": float(probability.mean()),
+                    **mean_with_interval(probability, sampled=sampled),
                     "max": float(probability.max()),
-                    **_success(self.hits[name]),
-                    "certain_rows": int((probability > 1.0 - 1e-12).sum()),
+                    **_success(self.hits[name], sampled=sampled),
+                    "certain_rows": round(times * int((probability > 1.0 - 1e-12).sum())),
                 }
                 for name, probability in self.attribute.items()
             },
         }
 
 
-def _success(hits: NDArray[np.float64]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class AtMost:
+    """What is reached on nobody more than this, whoever is looked for; ``None`` where no bound is at hand."""
+
+    found: float | None = None
+    belief: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, boxes: Boxes) -> AtMost:
+        """Where everybody's own box is among those that fit.
+
+        No fewer rows fit than the smallest box has. A value's share of all that fit is a mean of its shares of the
+        boxes, so no more than the greatest.
+        """
+        belief = {
+            name: boxes.laws[name].most
+            if name in boxes.laws
+            else float((held.counts / held.sizes[held.class_index]).max(initial=0.0))
+            for name, held in boxes.sensitive.items()
+        }
+        return cls(1 / float(boxes.weights.min()) if len(boxes.weights) else None, belief)
+
+
+def _success(hits: NDArray[np.float64], *, sampled: bool = False) -> dict[str, Any]:
     """How often a guess is right; where only some people were looked at, how many and between which bounds (95%)."""
     looked_at = hits[~np.isnan(hits)]
-    found = mean_with_interval(looked_at, sampled=len(looked_at) < len(hits))
+    found = mean_with_interval(looked_at, sampled=sampled or len(looked_at) < len(hits))
     return {f"guess_{'success' if name == 'mean' else name}": value for name, value in found.items()}
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_not
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
-from undercover.forms.disclosure import Disclosure, disclosure_of
+from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
 from undercover.forms.distribution import BucketTable
 from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
 from undercover.forms.meaning import Values, leaf_values
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
     from undercover.model.run import Run
-    from undercover.model.table import Table
+    from undercover.model.table import Domain, Table
 
 Rows = NDArray[np.int64]
 
@@ -94,6 +95,7 @@ class Reading:
         self.release = copy(release)  # which does not keep this reading in turn: a circle of tables is freed late
         self.form = release.form
         self._written: dict[tuple[str, str, bool], Written] = {}
+        self._boxes: tuple[tuple[str, ...], list[Domain], Boxes] | None = None
 
     def of(self, release: Release) -> Self:
         """The same tables read, of a release that says something else of them."""
@@ -179,13 +181,22 @@ class Reading:
 
     def boxes(self, known: Sequence[str], original: Table) -> Boxes:
         """What a person can be matched against who is known by some columns."""
-        return merged_boxes(self, original, known, original.schema.sensitive).boxes
+        # Attack after attack asks for the same, of everybody or of a sample: then the domains are the same objects.
+        names = (*known, "", *original.schema.sensitive)
+        domains = [original[name].domain for name in names if name]
+        if self._boxes is None or names != self._boxes[0] or any(map(is_not, domains, self._boxes[1])):
+            self._boxes = names, domains, merged_boxes(self, original, known, original.schema.sensitive).boxes
+        return self._boxes[2]
 
     def disclosure(
         self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int
     ) -> Disclosure:
         """What somebody achieves on everybody who knows these columns of them."""
         return disclosure_of(self.boxes(known, original), original, target_of, targets, threads)
+
+    def at_most(self, known: Sequence[str], original: Table) -> AtMost:
+        """What nobody who knows these columns achieves more than, on anybody."""
+        return AtMost.of(self.boxes(known, original)) if self.covers and self.one_each else AtMost()
 
     def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
         """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""

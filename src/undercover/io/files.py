@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,6 +12,7 @@ from undercover.errors import DataError
 from undercover.io.csv.text import CsvDecisions, read_csv
 from undercover.io.parquet import read_parquet
 from undercover.io.place import Place, unpacked
+from undercover.model.formats.writing import Writing
 
 if TYPE_CHECKING:
     from undercover.io.source import ReadOptions
@@ -25,11 +27,12 @@ ZIP = (".zip",)
 
 
 class FileRead(NamedTuple):
-    """What a file holds, how it was read in a few words, and what was decided of a CSV file."""
+    """What a file holds, how it was read in a few words, what was decided of a CSV file, and how others wrote it."""
 
     table: pa.Table
     read_as: str
     decisions: CsvDecisions | None = None
+    writing: Mapping[str, Writing] = {}
 
 
 def read_place(place: Place, options: ReadOptions) -> FileRead:
@@ -96,7 +99,8 @@ def _read_other(path: Path, name: str, sheet: str | None, options: ReadOptions) 
     if name.endswith(STATISTICS):
         from undercover.io.office.statistics import read_statistics
 
-        return FileRead(*read_statistics(path, options.encoding))
+        table, read_as, writing = read_statistics(path, options.encoding)
+        return FileRead(table, read_as, writing=writing)
     if name.endswith(JSON_LINES):
         from undercover.io.json_lines import read_json_lines
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, listed
 from undercover.io.csv.kinds import infer
-from undercover.io.csv.text import CsvDecisions, read_csv
+from undercover.io.csv.text import CsvDecisions, digits_of, read_csv
 from undercover.io.parquet import read_parquet
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def read_csv_parts(files: Sequence[Path], options: ReadOptions) -> tuple[pa.Tabl
         typed, kinds, point = infer(columns, decimal=options.decimal, text=options.text)
     except DataError as error:
         raise DataError([f"`{files[0].parent}`: {problem}" for problem in error.problems]) from error
-    return pa.table(typed), CsvDecisions(found.separator, point, found.encoding, options.nulls, kinds)
+    digits = digits_of(columns, typed, point)
+    return pa.table(typed), CsvDecisions(found.separator, point, found.encoding, options.nulls, kinds, digits)
 
 
 def read_parquet_parts(files: Sequence[Path]) -> pa.Table:

@@ -23,7 +23,9 @@ from undercover.io.database import is_database_url, read_database, without_passw
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
-from undercover.model.frames.types import Given, comes_back, given_type, unified
+from undercover.model.formats.writing import Writing, decimals
+from undercover.model.frames.exact import exact_moments, exact_numbers, in_utc
+from undercover.model.frames.types import Given, given_type, unified
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 
@@ -48,6 +50,8 @@ class Input:
     source: Mapping[str, Any]  # path, sha256, rows, read_as
     decisions: CsvDecisions | None = None
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
+    utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
+    writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
 
 
 def read(source: Any, *, options: ReadOptions | None = None) -> Input:
@@ -68,7 +72,8 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
         table, kind = to_arrow(source)
         data = tidy(table, nulls=options.nulls, where="The frame")
         described = _described(None, None, data, f"a {kind} frame")
-        return Input(data, kind, described, types=_types(source, table, data, kind))
+        utc = in_utc(table, data)
+        return Input(data, kind, described, types=_types(source, table, kind, utc), utc=utc)
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
@@ -81,7 +86,11 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`")
-    return Input(data, "pyarrow", _described(given, place.digest(), data, found.read_as), found.decisions)
+    digits = {} if found.decisions is None else found.decisions.digits
+    exact = decimals({name: found.table.schema.field(name).type for name in data.column_names})
+    writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
+    described = _described(given, place.digest(), data, found.read_as)
+    return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data), writing=writing)
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:
@@ -136,15 +145,13 @@ def _levels(frame: Any) -> list[str]:
     return [name for name in frame.index.names if isinstance(name, str)]
 
 
-def _types(source: Any, table: pa.Table, data: pa.Table, kind: str) -> dict[str, Given]:
-    """The types of a frame, of every column that can be had again in its own from what is held of it."""
+def _types(source: Any, table: pa.Table, kind: str, utc: Sequence[str]) -> dict[str, Given]:
+    """The types of a frame."""
     index = _levels(source) if kind == "pandas" else []
     levels = {name: source.index.get_level_values(name).dtype for name in index}
     native = {} if kind == "pyarrow" else {**dict(zip(source.columns, source.dtypes, strict=True)), **levels}
     return {
-        name: given_type(table.column(name), native.get(name), index=name in index)
-        if comes_back(table.column(name), data.column(name))
-        else Given(None, index=name in index)
+        name: given_type(table.column(name), native.get(name), index=name in index, utc=name in utc)
         for name in table.column_names
     }
 
@@ -192,15 +199,12 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
         return column.cast(pa.string())
     if _is_text(type_):
         return _without_markers(column if pa.types.is_string(type_) else _as_string(column), markers)
-    if pa.types.is_decimal(type_):
-        whole = type_.scale <= 0 and type_.precision <= 18
-        return column.cast(pa.int64() if whole else pa.float64())
-    if type_ == pa.uint64() and (pc.max(column).as_py() or 0) < 1 << 63:
-        return column.cast(pa.int64())
+    if pa.types.is_decimal(type_) or type_ == pa.uint64():
+        return exact_numbers(column)
     if pa.types.is_float16(type_) or pa.types.is_float32(type_):
         return column.cast(pa.float64())
     if pa.types.is_timestamp(type_) and type_.tz is not None:
-        return pc.local_timestamp(column) if type_.tz != "UTC" else column.cast(pa.timestamp(type_.unit))
+        return exact_moments(column)
     if pa.types.is_date64(type_):
         return column.cast(pa.date32())
     if pa.types.is_time(type_) or pa.types.is_duration(type_):

@@ -16,6 +16,7 @@ from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
 from undercover.model.figures import counted
 from undercover.model.form import Form, Generalized
+from undercover.model.formats.writing import Writing
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.frames.types import Given, as_given
 from undercover.model.schema import Role
@@ -88,6 +89,7 @@ class Release(Shown):
     types: Mapping[str, Given] = field(default_factory=dict, compare=False, repr=False)  # of the columns as given
     form: Form = field(default_factory=Generalized)
     corruption_robust: bool = False
+    writing: Mapping[str, Writing] = field(default_factory=dict, compare=False, repr=False)  # of the file it came from
 
     def published(self, name: str | None = None) -> PublishedTable:
         """One of the tables; the only one where there is only one."""
@@ -105,6 +107,7 @@ class Release(Shown):
 
         ``cells="interval"`` has generalised numbers and days as `pandas.Interval`, or a struct of ``low`` and ``high``
         in polars and pyarrow, ``cells="bounds"`` as two columns, `age_low` and `age_high`; both have sets as lists.
+        ``cells="midpoint"`` has one number each, the middle (of days: since 1970), and sets as they are written.
 
         >>> column = PublishedColumn("age", "quasi-identifier", "interval")
         >>> published = PublishedTable("table", (column,), pa.table({"age": ["[31, 34]", "[31, 34]"]}))
@@ -173,6 +176,8 @@ def _pandas(column: pa.ChunkedArray, native: Any) -> Any:
         return native.__from_arrow__(column)
     if getattr(native, "kind", "") == "O":
         return pandas.Series(column.to_pylist(), dtype=object)
+    if native is None and pa.types.is_date(column.type):  # an end of an interval: moments are days to pandas
+        column = column.cast(pa.timestamp("s"))
     found = column.to_pandas()
     return found if native is None or (column.null_count and native.kind in "iub") else found.astype(native)
 

@@ -47,14 +47,16 @@ class Draft:
     claims: tuple[Any, ...] = ()  # promises that depend on what was made, beyond those of the method
     used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
     warnings: tuple[str, ...] = ()
+    order: NDArray[np.int64] | None = None  # the grouped row that stands in each published row, where one does
 
 
 @dataclass(frozen=True)
 class Run(Shown):
     """Private. The release and everything the holder may look at and nobody else.
 
-    ``recipe`` are the parameters that make its method again. ``original`` is the encoded input and ``method`` the very
-    object that made the release; both are held in memory only and never written.
+    ``recipe`` are the parameters that make its method again. ``original`` is the encoded input, ``method`` the very
+    object that made the release and ``order`` which grouped row stands in each published row: all three are held in
+    memory only and never written.
     """
 
     release: Release
@@ -73,6 +75,7 @@ class Run(Shown):
     original: Table | None = field(default=None, compare=False, repr=False)
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
     method: Method | None = field(default=None, compare=False, repr=False)
+    order: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved

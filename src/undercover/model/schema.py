@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from undercover.errors import SchemaError, listed, unknown
+from undercover.errors import ParameterError, SchemaError, listed, unknown
 from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
 from undercover.model.distance.declared import Distances
@@ -330,6 +330,19 @@ class Schema(Shown):
         problems = [unknown("Column", name, existing) for name in dict.fromkeys(wanted) if name not in existing]
         if problems:
             raise SchemaError(problems)
+
+
+def check_schema(schema: Any) -> None:
+    """Refuse what is no schema.
+
+    >>> check_schema(["age"])
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: A schema says which column plays which part: undercover.Schema(...). Got ...
+    """
+    if not isinstance(schema, Schema):
+        raise ParameterError(
+            f"A schema says which column plays which part: undercover.Schema(...). Got {schema!r} instead."
+        )
 
 
 def _unsaid(words: Mapping[str, Any], place: str) -> list[str]:

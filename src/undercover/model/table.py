@@ -315,10 +315,10 @@ def _as_missing(data: pa.ChunkedArray) -> NDArray[np.bool_]:
 
 def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str | None) -> pa.Array | pa.ChunkedArray:
     """Numbers as int64 or float64, dates as date32 or timestamp; NaN is missing, infinity is refused."""
+    if kind == "date" and pa.types.is_timestamp(data.type):
+        return _micro(name, data)
     try:
         if kind == "date":
-            if pa.types.is_timestamp(data.type):
-                return data.cast(pa.timestamp("us"))
             return data.cast(pa.date32()) if pa.types.is_date(data.type) else as_dates(data, form)
         if pa.types.is_boolean(data.type):
             return data.cast(pa.int8()).cast(pa.int64())
@@ -335,6 +335,13 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str
     if infinite:
         raise DataError(f"Column `{name}` has {infinite:,} non-finite numbers. Remove them or leave the cells empty.")
     return data.cast(pa.int64()) if _integral(data) else data
+
+
+def _micro(name: str, data: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    try:
+        return data.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid as error:
+        raise DataError(f"Column `{name}` has moments finer than microseconds. Round them first.") from error
 
 
 def _integral(data: pa.Array | pa.ChunkedArray) -> bool:

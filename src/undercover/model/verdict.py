@@ -6,13 +6,15 @@ An attack says what it reaches on each person as an :class:`Exposure`; a policy 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.model.figures import number as shown
 from undercover.model.policy import Policy
 from undercover.model.view import Part, Said, View, Viewable
 from undercover.model.view import Verdict as Colour
@@ -21,6 +23,7 @@ Status = Literal["ready", "decide", "do not publish"]
 Weight = Literal["stop", "ask", "note"]
 Floats = NDArray[np.float64]
 
+_NORMAL = 1.959963984540054  # 97.5% of a normal distribution lie below
 SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"
 TITLES: Mapping[Status, str] = {"ready": "Ready", "decide": "Decide", "do not publish": "Do not publish"}
 _COLOURS: Mapping[Status, Colour] = {"ready": "good", "decide": "care", "do not publish": "bad"}
@@ -37,6 +40,9 @@ class Exposure:
 
     ``found`` and ``belief`` are probabilities before the dice fell: posteriors under the law that the release
     publishes. Where only the outcome of one draw is known, ``rate`` is how often it was the right row, over everybody.
+
+    Where the people looked at were drawn at random, ``of`` is how many they stand for; what is reached on none of these
+    more than so, whoever is looked at, is ``found_at_most`` and ``belief_at_most``.
     """
 
     attack: str
@@ -49,6 +55,89 @@ class Exposure:
     membership: Floats | None = None  # probability of being in the table, of somebody of the population
     known_values: bool = False  # the attacker also knows the value of one other person
     population: bool = False  # he does not know that his victim is in the table
+    of: int | None = None  # people a random sample stands for; None: nobody but those looked at
+    found_at_most: float | None = None
+    belief_at_most: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """People something is found of: those who were looked at one by one, and those of a sample, with its size.
+
+    Examples
+    --------
+    >>> Counted(1_000_000, np.arange(2), np.arange(5), 1000)
+    about 5,000 people (of a sample: 2,138 to 11,651)
+    """
+
+    everybody: int
+    known: NDArray[np.int64]  # numbers of people
+    drawn: NDArray[np.int64]  # of those in the sample
+    drawn_from: int = 0  # people in the sample
+    attack: str = ""  # that finds most
+
+    @classmethod
+    def of(cls, everybody: int, found: Iterable[tuple[Exposure, NDArray[np.int64]]]) -> Counted:
+        """Together, of several attacks; all samples of one table are the same."""
+        each = list(found)
+        known, drawn = (
+            np.unique(np.concatenate([np.empty(0, np.int64), *(w for e, w in each if (e.of is not None) is sampled)]))
+            for sampled in (False, True)
+        )
+        most = max(each, key=lambda entry: len(entry[1]), default=None)
+        size = max((len(exposure.rows) for exposure, _ in each if exposure.of is not None), default=0)
+        return cls(everybody, known, drawn, size, most[0].attack if most is not None and len(most[1]) else "")
+
+    @classmethod
+    def together(cls, each: Sequence[Counted], everybody: int) -> Counted:
+        """The people found by any of several."""
+        known, drawn = (
+            np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+            for parts in ([one.known for one in each], [one.drawn for one in each])
+        )
+        return cls(everybody, known, drawn, max((one.drawn_from for one in each), default=0))
+
+    @property
+    def estimated(self) -> bool:
+        """Whether it is the sample that says how many there are."""
+        return bool(self.drawn_from) and len(self.drawn) * self.everybody > len(self.known) * self.drawn_from
+
+    @property
+    def people(self) -> int:
+        """How many there are, at least those known; of everybody, as the sample has it."""
+        return round(self.everybody * len(self.drawn) / self.drawn_from) if self.estimated else len(self.known)
+
+    @property
+    def share(self) -> float:
+        """The same as a share of everybody."""
+        return self.people / self.everybody
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which shares the share of everybody lies (95%, Wilson 1927); of no sample what is known."""
+        if not self.drawn_from:
+            return self.share, self.share
+        n, p, z2 = self.drawn_from, len(self.drawn) / self.drawn_from, _NORMAL**2
+        middle, half = p + z2 / (2 * n), _NORMAL * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+        least = len(self.known) / self.everybody
+        return max(least, (middle - half) / (1 + z2 / n)), max(least, (middle + half) / (1 + z2 / n))
+
+    def __str__(self) -> str:
+        if not self.estimated:
+            return people(self.people)
+        low, high = (shown(round(end * self.everybody)) for end in self.ends)
+        return f"about {people(self.people)} (of a sample: {low} to {high})"
+
+    __repr__ = __str__
+
+
+def people(count: int) -> str:
+    """So many people.
+
+    >>> people(1), people(2000)
+    ('1 person', '2,000 people')
+    """
+    return f"{shown(count)} {'person' if count == 1 else 'people'}"
 
 
 def one_struck_out(shares: Floats, sizes: NDArray[np.int64]) -> Floats:

@@ -14,6 +14,7 @@ from undercover.forms.reading import Reading
 from undercover.forms.snippets.languages import languages
 from undercover.guarantees.requirements import FOUND
 from undercover.io.plain import plain
+from undercover.io.release.tables import file_notes
 from undercover.model.about import about_of
 from undercover.model.finding import shown
 from undercover.model.release import PublishedTable, Release
@@ -35,7 +36,7 @@ from undercover.pages.words import (
 def datasheet_summary(
     release: Release, said: Mapping[str, Any] | None = None, *, file_format: str = "csv"
 ) -> dict[str, Any]:
-    """Everything the datasheet says; ``file_format`` is that of the tables beside it, csv or parquet.
+    """Everything the datasheet says; ``file_format`` is that of the tables beside it.
 
     ``said`` is :attr:`undercover.Schema.said`: what the holder tells of the table and its columns, which is public.
     """
@@ -71,6 +72,7 @@ def datasheet_summary(
         },
         "tables": [_table(reading, table, file_format, columns) for table in release.tables],
         "order": reading.order,
+        "file_notes": file_notes(release, file_format),
         "forms": {form: words for form, words in reading.cell_words().items() if form in _forms(release)},
         "snippets": reading.snippets(file_format),
         "languages": languages(reading, file_format),

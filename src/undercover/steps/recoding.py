@@ -79,6 +79,13 @@ def generalized_table(
     table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table"
 ) -> PublishedTable:
     """Every row with the cells of its group in place of its quasi-identifiers."""
+    return ordered_table(table, groups, cells, randomness, name)[0]
+
+
+def ordered_table(
+    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table"
+) -> tuple[PublishedTable, NDArray[np.int64]]:
+    """The same, and the row of the table that stands in each published row, which is nobody's but the holder's."""
     by_group = np.stack([column.codes for column in cells], axis=1)
     group_order = np.lexsort(by_group.T[::-1])
     ordered = by_group[group_order]
@@ -103,7 +110,7 @@ def generalized_table(
             column_data = table[value_name]
             columns.append(PublishedColumn(value_name, role, column_data.settings.form))
             data.append(column_data.domain.take(column_data.codes[rows]))
-    return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns]))
+    return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns])), rows
 
 
 def _span_cells(

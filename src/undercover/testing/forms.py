@@ -20,6 +20,7 @@ from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
 from undercover.io.release.manifest import load_release, write_tables
 from undercover.model.form import form_entry, form_of_entry
+from undercover.model.formats import FORMATS
 from undercover.model.release import PublishedTable, Release
 from undercover.model.run import Run
 from undercover.testing.attacks import by_name, truthful
@@ -31,7 +32,6 @@ from undercover.verbs.measure import measure
 from undercover.verbs.verify import verify
 
 NOBODYS = "nobody-knows-this-form"
-FORMATS = ("csv", "parquet")
 
 
 def check_form(name: str, *, runs: Sequence[Run] | None = None) -> None:

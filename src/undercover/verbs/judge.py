@@ -21,7 +21,7 @@ from undercover.model.figures import baseline, number, risk
 from undercover.model.policy import Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Exposure, Reason, Verdict
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, people
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
@@ -105,22 +105,24 @@ class _Judged:
             what = "how likely a row is found among the people of the population: say `weight` or `population`"
             yield _unjudged("found", what, SINGLING_OUT)
             return
-        over = [(each, self.who(each.rows, each.found > most)) for each in by_person if each.found is not None]
-        if any(len(who) for _, who in over):
-            worst = max(float(each.found.max()) for each in by_person if each.found is not None)
-            who = np.unique(np.concatenate([who for _, who in over]))
-            name = max(over, key=lambda entry: len(entry[1]))[0].attack
+        over = Counted.of(
+            self.people, [(one, self.who(one.rows, one.found > most)) for one in by_person if one.found is not None]
+        )
+        if over.people:
+            worst = max(float(each.found.max(initial=0)) for each in by_person if each.found is not None)
             yield Reason(
                 kind="found",
                 weight="stop",
-                text=f"{_people(len(who))}: their row is found with up to {risk(worst)}; {allowed}.",
-                people=len(who),
+                text=f"{over}: their row is found with up to {risk(worst)}; {allowed}.",
+                people=over.people,
                 regulator=SINGLING_OUT,
                 change=self._smaller(limit),
-                attack=name,
+                attack=over.attack,
                 limit=float(limit),
                 actual=worst,
             )
+        elif any(each.of is not None and not _within(each.found_at_most, most) for each in by_person):
+            yield _unlooked("found", f"whose row is found with more than {baseline(float(limit))}", over, SINGLING_OUT)
         yield from (reason for each in judged for reason in self._rate(each, most, allowed))
         if not by_person:  # a rate over everybody says nothing about the worst off
             what = (
@@ -162,27 +164,29 @@ class _Judged:
         if self.policy.belief is None:
             return
         found = {name: self._exposed_by(name) for name in self.case.original.schema.sensitive}
-        everybody = [who for who, _, _ in found.values()]
-        share = len(np.unique(np.concatenate(everybody))) / self.people if everybody else 0.0
-        stops = share > float(self.policy.exposed) + _ROUNDING
-        for name, (who, certain, attack) in found.items():
-            if not len(who):
+        anybody = Counted.together([hit for hit, _ in found.values()], self.people)
+        limit = float(self.policy.exposed)
+        stops = anybody.share > limit + _ROUNDING
+        if anybody.drawn_from and not stops and anybody.ends[1] > limit and not all(map(self._bounded, found)):
+            yield _unlooked("exposed", "whose sensitive value is believed so surely", anybody, INFERENCE)
+        for name, (hit, certain) in found.items():
+            if not hit.people:
                 continue
             sure = f"believed with at least {baseline(float(self.policy.belief))}"
             if certain:
-                sure = "certain" if certain == len(who) else f"{sure}, and of {number(certain)} of them certain"
+                sure = "certain" if certain == hit.people else f"{sure}, and of {number(certain)} of them certain"
             harmful = " (harmful values only)" if name in self.policy.harmful else ""
             yield Reason(
                 kind="exposed",
                 weight="stop" if stops else "note",
-                text=f"{_people(len(who))}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
-                people=len(who),
+                text=f"{hit}: `{name}` is {sure}{harmful}; {self._share_allowed()}.",
+                people=hit.people,
                 regulator=INFERENCE,
                 change=f"Ask the method to keep values of `{name}` mixed (l-diversity, t-closeness), with larger "
                 "groups, or publish fewer or coarser quasi-identifiers.",
-                attack=attack,
-                limit=float(self.policy.exposed),
-                actual=len(who) / self.people,
+                attack=hit.attack,
+                limit=limit,
+                actual=hit.share,
             )
         for known, who_knows in ((False, ""), (True, " by somebody who knows the value of one other person")):
             judged = {name for each in self.exposures if each.known_values is known for name in each.belief}
@@ -198,13 +202,19 @@ class _Judged:
     def _share_allowed(self) -> str:
         return "nobody may be" if not self.policy.exposed else f"at most {baseline(float(self.policy.exposed))} may be"
 
-    def _exposed_by(self, name: str) -> tuple[NDArray[np.int64], int, str]:
-        """The people whose value of a column is exposed, how many of them for certain, and the attack that has most."""
+    def _bounded(self, name: str) -> bool:
+        """Whether nobody's value of a column can be believed as surely as the policy forbids, looked at or not."""
+        sampled = [each for each in self.exposures if each.of is not None and name in each.belief]
+        least = float(self.policy.belief or 0) - 2 * _ROUNDING
+        return all(_within(each.belief_at_most.get(name), least) for each in sampled)
+
+    def _exposed_by(self, name: str) -> tuple[Counted, int]:
+        """The people whose value of a column is exposed, and how many of them for certain."""
         original, belief, gain = self.case.original, float(self.policy.belief or 0), float(self.policy.gain)
         column = original[name]
         prior = np.bincount(column.codes, minlength=column.domain.size) / original.n_rows
         harmful = _harmful(column, self.policy)
-        everybody, certain, most, best = [np.empty(0, np.int64)], [np.empty(0, np.int64)], -1, ""
+        exposed, certain = [], []
         for each in self.exposures:
             if name not in each.belief or (each.known_values and not self.policy.known_values):
                 continue
@@ -212,12 +222,9 @@ class _Judged:
             found = each.belief[name]
             gained = found - each.prior.get(name, prior[codes])
             hit = harmful[codes] & (found >= belief - _ROUNDING) & (gained >= gain - _ROUNDING)
-            who = self.who(each.rows, hit)
-            everybody.append(who)
-            certain.append(self.who(each.rows, hit & (found > 1 - _ROUNDING)))
-            if len(who) > most:
-                most, best = len(who), each.attack
-        return np.unique(np.concatenate(everybody)), len(np.unique(np.concatenate(certain))), best
+            exposed.append((each, self.who(each.rows, hit)))
+            certain.append((each, self.who(each.rows, hit & (found > 1 - _ROUNDING))))
+        return Counted.of(self.people, exposed), Counted.of(self.people, certain).people
 
     def singled_out(self) -> Iterator[Reason]:
         """Who is the only one with the values in the columns that are published as they are."""
@@ -235,7 +242,7 @@ class _Judged:
             yield Reason(
                 kind="singled out",
                 weight="stop",
-                text=f"{_people(len(who))}: singled out by {listed(unchanged)}, published unchanged.",
+                text=f"{people(len(who))}: singled out by {listed(unchanged)}, published unchanged.",
                 people=len(who),
                 regulator=SINGLING_OUT,
                 change="Make them quasi-identifiers of a method that generalises or moves them, or drop them."
@@ -270,7 +277,7 @@ class _Judged:
                 yield Reason(
                     kind="membership",
                     weight="stop",
-                    text=f"{_people(len(who))}: that they are in the table is believed with up to {risk(worst)}; at "
+                    text=f"{people(len(who))}: that they are in the table is believed with up to {risk(worst)}; at "
                     f"most {baseline(float(limit))} is allowed.",
                     people=len(who),
                     regulator=LINKABILITY,
@@ -279,6 +286,25 @@ class _Judged:
                     limit=float(limit),
                     actual=worst,
                 )
+
+
+def _within(bound: float | None, most: float) -> bool:
+    return bound is not None and bound <= most
+
+
+def _unlooked(kind: str, what: str, counted: Counted, regulator: str) -> Reason:
+    """Of a sample nothing was found that stops, and not everybody was looked at."""
+    return Reason(
+        kind=kind,
+        weight="ask",
+        text=f"Of {number(counted.drawn_from)} people drawn from {number(counted.everybody)} there are "
+        f"{number(len(counted.drawn))} {what}; it may be up to {number(round(counted.ends[1] * counted.everybody))} "
+        "of all (95%).",
+        people=counted.people,
+        regulator=regulator,
+        change="Look for more of them (undercover attack DIR --attacker linkage --set most=N), or ask for what bounds "
+        "it for everybody.",
+    )
 
 
 def _unjudged(kind: str, what: str, regulator: str) -> Reason:
@@ -297,7 +323,3 @@ def _persons(table: Table) -> NDArray[np.int64]:
 
 def _count(persons: NDArray[np.int64]) -> int:
     return int(persons.max(initial=-1)) + 1
-
-
-def _people(count: int) -> str:
-    return f"{number(count)} {'person' if count == 1 else 'people'}"

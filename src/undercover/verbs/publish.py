@@ -25,6 +25,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.finding import shown
+from undercover.model.formats.writing import published_writing
 from undercover.model.frames.types import published_types
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
@@ -39,7 +40,7 @@ from undercover.model.protocols import (
 )
 from undercover.model.release import NOT_SAFE, Release
 from undercover.model.run import UNITS, Draft, Run
-from undercover.model.schema import ALL_OTHERS, Schema
+from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.verbs.encode import check_said, encoded
@@ -137,6 +138,9 @@ def publish(
     >>> run.release.guarantees[0]["actual"] >= 10
     True
     """
+    check_schema(schema)
+    if isinstance(method, type) or not hasattr(method, "anonymize"):
+        raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     at = Stages(progress)
@@ -158,7 +162,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    release = run.release.changed(frame=given.frame, types=published_types(given.types, run.release.tables))
+    types = published_types(given.types, run.release.tables)
+    writing = published_writing(given.writing, run.release.tables)
+    release = run.release.changed(frame=given.frame, types=types, writing=writing)
     warnings = (*run.warnings, *_of_input(table, given, run), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
@@ -237,6 +243,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         recipe=private_parameters(method),
         original=original,
         method=method,
+        order=draft.order,
         made=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
@@ -318,6 +325,12 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
     unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    warnings += [
+        f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
+        "its description."
+        for name in given.utc
+        if name in table.schema.published
+    ]
     for column in run.release.tables[0].columns:
         form = table.schema.column(column.name).format
         if column.form == "value" and form not in (None, "YYYY-MM-DD"):

@@ -12,8 +12,8 @@ from typing import Any
 from undercover.errors import DataError, SchemaError
 from undercover.io.place import is_there
 from undercover.io.release import folder
-from undercover.io.release.manifest import Format
 from undercover.io.source import ReadOptions, read
+from undercover.model.formats import Format
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run

@@ -6,7 +6,7 @@ values are those of their rows, or were dealt anew. What is true of one is not s
 
 from __future__ import annotations
 
-from undercover.forms.snippets import Snippet, again_with_undercover, cells_of, is_number
+from undercover.forms.snippets import ALSO, Snippet, again_with_undercover, cells_of, is_number, reading_lines
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -153,9 +153,14 @@ def snippets(table: PublishedTable, file_format: str, form: Drawn) -> list[Snipp
     permuted, dealt = form.columns == "permuted", form.values == "permuted"
     did = "permuted" if permuted else "drawn"
     # A value may be spelled NA; only an empty cell is missing.
-    options = "" if file_format == "parquet" else ', keep_default_na=False, na_values=[""]'
-    code = f'import pandas as pd\n\ntable = pd.read_{file_format}("{table.name}.{file_format}"{options})\n'
-    text = "It has the shape of an original table: one row per person, one plain value per cell."
+    lines = [f'table = pd.read_csv("{table.name}.csv", keep_default_na=False, na_values=[""])']
+    if file_format != "csv":
+        lines = reading_lines(table, file_format, "table")
+        lines += [] if file_format == "parquet" else ['table = table.mask(table == "")']
+    code = "\n".join(["import pandas as pd", "", *lines, ""])
+    text = "It has the shape of an original table: one row per person, one plain value per cell." + ALSO.get(
+        file_format, ""
+    )
     quasi, sensitive = table.names("quasi-identifier"), table.names("sensitive")
     numbers = [name for name in quasi if is_number(table, name)]
     by = (numbers or quasi)[0]

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.formats import variables as file_names
 from undercover.model.release import PublishedTable
 
 if TYPE_CHECKING:
@@ -110,28 +111,54 @@ print(certain.sum(), "rows")
 """
 
 
+_READ = {
+    "csv": 'pd.read_csv("{file}", dtype=str, keep_default_na=False)',
+    "parquet": 'pd.read_parquet("{file}")',
+    "xlsx": 'pd.read_excel("{file}", engine="openpyxl", dtype=str, keep_default_na=False)',
+    "dta": 'pd.read_stata("{file}"{option})',
+    "sav": 'pd.read_spss("{file}"{option})',
+}
+
+
+ALSO = {"xlsx": " pandas needs openpyxl to read it.", "sav": " pandas needs pyreadstat to read it."}
+"""What the code needs beside pandas, by the format of the files."""
+
+
+def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[str]:
+    """Code that reads one table with pandas: numbers are numbers, every other cell is text, missing is empty."""
+    names = [column.name for column in table.columns]
+    numbers = [column.name for column in table.columns if column.form == "value" and is_number(table, column.name)]
+    to_numbers = [f"{name}[{one!r}] = pd.to_numeric({name}[{one!r}])" for one in numbers]
+    file = f"{table.name}.{file_format}"
+    first = f"{name} = {_READ[file_format].format(file=file, option='')}"
+    if file_format in ("csv", "xlsx"):
+        return [first, *to_numbers]
+    texts = [column.name for column in table.columns if column.form != "value"]
+    if file_format == "parquet":
+        return [first, *(f"{name}[{one!r}] = {name}[{one!r}].astype(object).fillna('')" for one in texts)]
+    plain = _READ[file_format].format(file=file, option=", convert_categoricals=False")
+    lines = [first, f"codes = {plain}  # numbers, even where some have labels"] if numbers else [first]
+    for one, own in zip(names, file_names(names, file_format), strict=True):
+        column: Any = table.data.column(one)
+        if one in numbers:
+            whole = ".astype(int)" if pa.types.is_integer(column.type) and not column.null_count else ""
+            lines.append(f"{name}[{one!r}] = pd.to_numeric(codes[{own!r}]){whole}")
+        else:
+            cell = f"{name}.pop({own!r})" if own != one else f"{name}[{one!r}]"
+            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(column.type) else cell
+            lines.append(f"{name}[{one!r}] = {cell}.astype(object).fillna('')")
+    return [*lines, f"{name} = {name}[{names}]"] if file_names(names, file_format) != names else lines
+
+
 def reading_tables(tables: Sequence[PublishedTable], file_format: str, variables: Sequence[str] = ()) -> Snippet:
     """How to read the tables, each into a data frame of its own name or into one of ``variables``."""
     lines = ["import pandas as pd", ""]
     for table, name in zip(tables, variables or [table.name for table in tables], strict=True):
-        if file_format == "parquet":
-            lines.append(f'{name} = pd.read_parquet("{table.name}.parquet")')
-            lines += [
-                f"{name}[{column.name!r}] = {name}[{column.name!r}].astype(object).fillna('')"
-                for column in table.columns
-                if column.form != "value"
-            ]
-            continue
-        lines.append(f'{name} = pd.read_csv("{table.name}.csv", dtype=str, keep_default_na=False)')
-        lines += [
-            f"{name}[{column.name!r}] = pd.to_numeric({name}[{column.name!r}])"
-            for column in table.columns
-            if column.form == "value" and is_number(table, column.name)
-        ]
+        lines += reading_lines(table, file_format, name)
     silent = [name for table in tables for name in table.names("quasi-identifier") if not cells_of(table, name)]
     text = (
         "Read cells as text, so that intervals, sets and the star stay as they are written. An empty cell is missing."
-    )
+    ) + ALSO.get(file_format, "")
     if silent:
         text += f" Nothing is known of {', '.join(silent)}: every cell is a star or missing."
     title = "Read the table" if len(tables) == 1 else "Read both tables"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from undercover.forms.reading import Reading
 from undercover.forms.snippets import Snippet, cells_of, is_number, scale
+from undercover.model.formats import variables
 from undercover.model.release import PublishedTable
 
 NEEDS = {
@@ -21,7 +22,30 @@ NEEDS = {
     "Stata": "Stata; Python with pandas beside it for Parquet. Stata leaves out of the name of a column what its own "
     "names must not have",
 }
-"""By the name of a language: what its code needs."""
+"""By the name of a language: what its code needs for CSV and Parquet."""
+
+_COMMUNITY = "DuckDB with its community extension read_stat (alone it does not read {}), which gives codes, not labels"
+_BESIDES = {
+    "xlsx": {
+        "polars": "Python with polars and openpyxl",
+        "R": "R with the package readxl",
+        "DuckDB SQL": "DuckDB with its extension excel, run in the folder of the tables",
+        "Stata": "Stata, which leaves out of the name of a column what its own names must not have",
+    },
+    "dta": {
+        "polars": "Python with polars and pyreadstat",
+        "R": "R with the package haven",
+        "DuckDB SQL": _COMMUNITY.format("Stata files"),
+        "Stata": "Stata 14 or later",
+    },
+    "sav": {
+        "polars": "Python with polars and pyreadstat",
+        "R": "R with the package haven",
+        "DuckDB SQL": _COMMUNITY.format("SPSS files"),
+        "Stata": "Stata 16 or later",
+    },
+}
+"""The same for other formats."""
 
 _POLARS = """\
 cell = pl.col({name}).cast(pl.String).str.strip_chars("[]").str.split(", ")
@@ -89,6 +113,35 @@ count if high >= `from' & low <= `to'
 """
 
 
+_PROGRAMS = ("dta", "sav")
+
+_LABELS = """\
+for name, labels in about.variable_value_labels.items():
+    if {table}[name].drop_nulls().is_in(list(labels)).all():  # labels stand for codes where every code has one
+        {table} = {table}.with_columns(pl.col(name).replace_strict(labels, default=None, return_dtype=pl.String))
+"""
+
+_EXTENSION = {
+    "xlsx": ("INSTALL excel;", "LOAD excel;"),
+    "dta": ("INSTALL read_stat FROM community;", "LOAD read_stat;"),
+    "sav": ("INSTALL read_stat FROM community;", "LOAD read_stat;"),
+}
+_SQL_FROM = {
+    "csv": "read_csv('{file}', header = true, all_varchar = true)",
+    "parquet": "read_parquet('{file}')",
+    "xlsx": "read_xlsx('{file}', header = true, all_varchar = true)",
+    "dta": "read_stat('{file}')",
+    "sav": "read_stat('{file}')",
+}
+_STATA_FROM = {
+    "csv": 'import delimited "{file}", clear varnames(1) case(preserve) stringcols(_all) bindquote(strict) '
+    'encoding("UTF-8")',
+    "xlsx": 'import excel "{file}", firstrow allstring case(preserve) clear',
+    "dta": 'use "{file}", clear',
+    "sav": 'import spss using "{file}", clear',
+}
+
+
 def languages(reading: Reading, file_format: str) -> list[Snippet]:
     """One piece of code for each language, with what it needs."""
     tables, main = reading.release.tables, reading.main
@@ -99,24 +152,34 @@ def languages(reading: Reading, file_format: str) -> list[Snippet]:
         if name
         else "It reads the tables; how to count with them is worked out under pandas."
     )
+    needs = _BESIDES.get(file_format, NEEDS)
     return [
-        {"title": title, "text": f"It needs {NEEDS[title]}. {counted}", "code": write(tables, main, name, file_format)}
+        {"title": title, "text": f"It needs {needs[title]}. {counted}", "code": write(tables, main, name, file_format)}
         for title, write in _WRITERS.items()
     ]
 
 
 def _polars(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
-    lines = ["import polars as pl", ""]
+    program = file_format in _PROGRAMS
+    lines = ["import polars as pl", *(["import pyreadstat"] if program else []), ""]
     for table in tables:
-        if file_format == "parquet":
-            lines.append(f'{_called(table)} = pl.read_parquet("{table.name}.parquet")')
-            continue
-        names = [column.name for column in table.columns]
-        own = f", new_columns={names}" if '"' in "".join(names) else ""  # polars keeps quotes in a header doubled
-        lines.append(f'{_called(table)} = pl.read_csv("{table.name}.csv", infer_schema=False{own})')
-        if _numbers(table):
+        called, file = _called(table), f"{table.name}.{file_format}"
+        if program:
+            lines += [f'{called}, about = pyreadstat.read_{file_format}("{file}", output_format="polars")']
+            lines += _LABELS.format(table=called).splitlines()
+            renamed = {own: name for name, own in _renamed(table, file_format).items()}
+            lines += [f"{called} = {called}.rename({renamed})"] if renamed else []
+        elif file_format == "parquet":
+            lines.append(f'{called} = pl.read_parquet("{file}")')
+        elif file_format == "xlsx":
+            lines.append(f'{called} = pl.read_excel("{file}", engine="openpyxl", infer_schema_length=0)')
+        else:
+            names = [column.name for column in table.columns]
+            own = f", new_columns={names}" if '"' in "".join(names) else ""  # polars keeps quotes in a header doubled
+            lines.append(f'{called} = pl.read_csv("{file}", infer_schema=False{own})')
+        if _numbers(table) and file_format != "parquet":
             listed = ", ".join(map(repr, _numbers(table)))
-            lines.append(f"{_called(table)} = {_called(table)}.with_columns(pl.col([{listed}]).cast(pl.Float64))")
+            lines.append(f"{called} = {called}.with_columns(pl.col([{listed}]).cast(pl.Float64))")
     counting = [_POLARS.format(name=repr(name), table=_called(main))] if name else []
     return "\n".join([*lines, "", *counting])
 
@@ -124,27 +187,37 @@ def _polars(tables: Sequence[PublishedTable], main: PublishedTable, name: str | 
 def _r(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
     lines = []
     for table in tables:
-        called = _called(table)
-        if file_format == "parquet":
-            lines.append(f'{called} <- as.data.frame(arrow::read_parquet("{table.name}.parquet"))')
-            continue
-        options = 'colClasses = "character", na.strings = "", check.names = FALSE, encoding = "UTF-8"'
-        lines.append(f'{called} <- read.csv("{table.name}.csv", {options})')
-        lines += [f"{called}[[{_c(one)}]] <- as.numeric({called}[[{_c(one)}]])" for one in _numbers(table)]
+        called, file = _called(table), f"{table.name}.{file_format}"
+        numbers = [f"{called}[[{_c(one)}]] <- as.numeric({called}[[{_c(one)}]])" for one in _numbers(table)]
+        if file_format in _PROGRAMS:
+            lines.append(f'{called} <- haven::read_{file_format}("{file}")')
+            lines += [
+                f"names({called})[names({called}) == {_c(own)}] <- {_c(one)}"
+                for one, own in _renamed(table, file_format).items()
+            ]
+            lines += [*numbers, f"{called} <- as.data.frame(haven::as_factor({called}))"]
+        elif file_format == "parquet":
+            lines.append(f'{called} <- as.data.frame(arrow::read_parquet("{file}"))')
+        elif file_format == "xlsx":
+            options = 'col_types = "text", trim_ws = FALSE'
+            lines += [f'{called} <- as.data.frame(readxl::read_excel("{file}", {options}))', *numbers]
+        else:
+            options = 'colClasses = "character", na.strings = "", check.names = FALSE, encoding = "UTF-8"'
+            lines += [f'{called} <- read.csv("{file}", {options})', *numbers]
     counting = [_R.format(name=_c(name), table=_called(main))] if name else []
     return "\n".join([*lines, "", *counting])
 
 
 def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
-    lines = []
+    lines = list(_EXTENSION.get(file_format, ()))
     for table in tables:
-        called = f'CREATE VIEW "{_called(table)}" AS SELECT *'
-        if file_format == "parquet":
-            lines.append(f"{called}\nFROM read_parquet('{table.name}.parquet');")
-            continue
-        numbers = ", ".join(f"CAST({_q(one)} AS DOUBLE) AS {_q(one)}" for one in _numbers(table))
+        own = _renamed(table, file_format)
+        texts = [] if file_format in ("parquet", *_PROGRAMS) else _numbers(table)
+        numbers = ", ".join(f"CAST({_q(one)} AS DOUBLE) AS {_q(one)}" for one in texts)
         changed = f" REPLACE ({numbers})" if numbers else ""
-        lines.append(f"{called}{changed}\nFROM read_csv('{table.name}.csv', header = true, all_varchar = true);")
+        changed += f" RENAME ({', '.join(f'{_q(other)} AS {_q(one)}' for one, other in own.items())})" if own else ""
+        source = _SQL_FROM[file_format].format(file=f"{table.name}.{file_format}")
+        lines.append(f'CREATE VIEW "{_called(table)}" AS SELECT *{changed}\nFROM {source};')
     counting = [_SQL.format(name=_q(name), table=f'"{_called(main)}"')] if name else []
     return "\n".join([*lines, "", *counting])
 
@@ -152,19 +225,18 @@ def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | Non
 def _stata(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
     lines = ["* one table at a time is in memory; the others are frames"] if len(tables) > 1 else []
     for table in tables:
-        file = f"{table.name}.csv"
+        file = f"{table.name}.{'csv' if file_format == 'parquet' else file_format}"
         if file_format == "parquet":
             lines.append(
                 f'python: import pandas; pandas.read_parquet("{table.name}.parquet").to_csv("{file}", index=False)'
             )
         lines += [f"frame create {_called(table)}", f"frame change {_called(table)}"] if len(tables) > 1 else []
-        lines.append(
-            f'import delimited "{file}", clear varnames(1) case(preserve) stringcols(_all) bindquote(strict) '
-            'encoding("UTF-8")'
-        )
-        lines += [f"destring {_plain(one)}, replace" for one in _numbers(table)]
+        lines.append(_STATA_FROM.get(file_format, _STATA_FROM["csv"]).format(file=file))
+        numbers = [] if file_format in _PROGRAMS else _numbers(table)
+        lines += [f"destring {_plain(one)}, replace" for one in numbers]
     use = f"frame change {_called(main)}\n" if len(tables) > 1 else ""
-    counting = [_STATA.format(name=_plain(name), use=use)] if name else []
+    own = _renamed(main, file_format) if file_format in _PROGRAMS else {name: _plain(name)} if name else {}
+    counting = [_STATA.format(name=own.get(name, name), use=use)] if name else []
     return "\n".join([*lines, "", *counting])
 
 
@@ -176,6 +248,12 @@ def _called(table: PublishedTable) -> str:
     """What a table is called in code: by its name, which must be no word of any of the languages."""
     plain = re.sub(r"\W", "_", table.name)
     return "published" if plain == "table" else plain
+
+
+def _renamed(table: PublishedTable, file_format: str) -> dict[str, str]:
+    """The names in the file of columns that have another one there."""
+    names = [column.name for column in table.columns]
+    return {one: own for one, own in zip(names, variables(names, file_format), strict=True) if one != own}
 
 
 def _numbers(table: PublishedTable) -> list[str]:

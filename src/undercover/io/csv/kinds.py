@@ -21,6 +21,9 @@ WHOLE, NUMBER, DATE, TIME, TEXT = "whole numbers", "numbers", "dates", "times", 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = re.compile(r"\s*[-+]?([\d.,]|nan|inf)", re.IGNORECASE)
 _LEADING_ZERO = r"^\s*[-+]?0[0-9xX]"
+_ONLY_DIGITS = ((r"[eE].*$", ""), (r"0+\s*$", ""), (r"[^0-9]", ""), (r"^0+", ""))
+_TOLD_DIGITS = 17
+"""More significant digits no double tells apart."""
 _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
 
 
@@ -135,7 +138,13 @@ def _loses_zeros(column: Any) -> bool:
 
 def _loses_digits(column: Any) -> bool:
     long = column.filter(pc.greater_equal(pc.binary_length(column), 19))
-    return bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
+    if not len(long):
+        return False
+    fractions = long.filter(pc.match_substring(long, "."))
+    for pattern, instead in _ONLY_DIGITS:
+        fractions = pc.replace_substring_regex(fractions, pattern, instead)
+    more = pc.any(pc.greater(pc.binary_length(fractions), _TOLD_DIGITS)).as_py()
+    return bool(more) or bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
 
 
 def _kind(type_: pa.DataType) -> str:

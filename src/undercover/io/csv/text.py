@@ -24,8 +24,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from undercover.errors import DataError, OutputError, listed
+from undercover.io.cells import texts
 from undercover.io.csv.kinds import infer
-from undercover.model.table import write_values
+from undercover.model.formats.writing import digits_after_point
 
 _CODED = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
@@ -47,6 +48,7 @@ class CsvDecisions:
     encoding: str
     nulls: tuple[str, ...] = ()
     kinds: Mapping[str, str] = field(default_factory=dict)
+    digits: Mapping[str, int] = field(default_factory=dict)  # after the point, of columns that all have as many
 
     def sentence(self) -> str:
         """The decisions in one line."""
@@ -101,8 +103,18 @@ def read_csv(
         raise DataError([f"`{place}`: {found}" for found in error.problems]) from error
     columns |= coded
     return pa.table({name: columns[name] for name in names}), CsvDecisions(
-        mark, point, candidate, tuple(nulls or ()), kinds
+        mark, point, candidate, tuple(nulls or ()), kinds, digits_of(plain, columns, point)
     )
+
+
+def digits_of(texts: Mapping[str, Any], typed: Mapping[str, Any], point: str) -> dict[str, int]:
+    """The digits after the point of columns of decimals in which every number is written with as many."""
+    found: dict[str, int] = {}
+    for name, column in texts.items():
+        if pa.types.is_floating(typed[name].type):
+            digits = digits_after_point(column if point == "." else pc.replace_substring(column, point, "."))
+            found |= {} if digits is None else {name: digits}
+    return found
 
 
 def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -147,22 +159,9 @@ def _as_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
         encoded = column.dictionary_encode()
     chunks = []
     for chunk in encoded.chunks:
-        cells = _quoted(_as_text(chunk.dictionary))
+        cells = _quoted(texts(chunk.dictionary))
         chunks.append(pc.fill_null(cells.take(chunk.indices), ""))
     return pa.chunked_array(chunks, pa.string())
-
-
-def _as_text(values: pa.Array) -> pa.Array:
-    if pa.types.is_floating(values.type):
-        finite = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
-        if pc.any(pc.is_inf(finite)).as_py():
-            raise DataError("A table with infinite numbers cannot be written. Leave these cells empty.")
-        present = finite.drop_null()
-        texts = pa.array(write_values(present), pa.string())
-        return pc.replace_with_mask(pa.nulls(len(values), pa.string()), pc.is_valid(finite), texts)
-    if pa.types.is_string(values.type) or values.null_count:
-        return values.cast(pa.string())
-    return pa.array(write_values(values), pa.string())
 
 
 def _quoted(values: Any) -> Any:

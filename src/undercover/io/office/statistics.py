@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import column
+from undercover.model.formats.writing import Writing
 
 PROGRAMS = {
     ".sav": ("read_sav", "an SPSS file"),
@@ -26,9 +27,11 @@ PROGRAMS = {
 }
 """By the ending of a file: the function that reads it, and what it is."""
 
+_TYPES = {"double": float, "string": str}
 
-def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, str]:
-    """Read a file of a statistics program; the table, and how it was read."""
+
+def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, str, dict[str, Writing]]:
+    """Read a file of a statistics program; the table, how it was read, and the labels of its codes."""
     try:
         import pyreadstat
     except ImportError as error:
@@ -41,16 +44,21 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
     labelled: list[str] = []
     kept: list[str] = []
     columns = {}
-    for name, values in cells.items():
+    for name in list(cells):
+        values = cells.pop(name)  # a list of Python's numbers is five times as large as a column
         labels = about.variable_value_labels.get(name)
         found = labels and _labels(values, labels, ordered=about.variable_measure.get(name) == "ordinal")
         if labels:
             (labelled if found is not None else kept).append(name)
-        short = about.readstat_variable_types.get(name) == "float"
-        columns[name] = found or column(_as_shown(values) if short else values)
+        stored = about.readstat_variable_types.get(name)
+        columns[name] = found or column(_as_shown(values) if stored == "float" else values, _known(values, stored))
     said = [f"value labels stand for the codes of {_columns(labelled)}"] if labelled else []
     said += [f"{_columns(kept)} kept the codes, of which not all have a label of their own"] if kept else []
-    return pa.table(columns), "; ".join([kind, *said])
+    writing = {
+        name: Writing(_of_numbers(about.variable_value_labels[name]), about.variable_measure.get(name) == "ordinal")
+        for name in (*labelled, *kept)
+    }
+    return pa.table(columns), "; ".join([kind, *said]), {name: one for name, one in writing.items() if one.labels}
 
 
 def _labels(values: list[Any], labels: Mapping[Any, str], *, ordered: bool) -> pa.Array | None:
@@ -64,6 +72,17 @@ def _labels(values: list[Any], labels: Mapping[Any, str], *, ordered: bool) -> p
     position = {code: number for number, code in enumerate(present)}
     indices = pa.array([position.get(code) for code in codes], pa.int32()).take(encoded.indices)
     return pa.DictionaryArray.from_arrays(indices, pa.array(texts, pa.string()), ordered=ordered)
+
+
+def _known(values: list[Any], stored: str | None) -> set[type] | None:
+    """What all cells are; nobody knows of days and moments, which are numbers to the file."""
+    first = next((value for value in values if value is not None), None)
+    return {type(first)} if type(first) is _TYPES.get(stored or "") else None
+
+
+def _of_numbers(labels: Mapping[Any, str]) -> dict[float, str]:
+    """The labels of codes that are numbers."""
+    return {code: label for code, label in labels.items() if isinstance(code, int | float) and label}
 
 
 def _as_shown(values: list[Any]) -> list[Any]:

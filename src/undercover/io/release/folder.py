@@ -26,15 +26,17 @@ import numpy as np
 import pyarrow as pa
 
 from undercover import plugins
-from undercover.errors import DataError, InternalError, OutputError, ParameterError
+from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
 from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
-from undercover.io.release.manifest import Format, Public, read_public, without_seed, write_tables
+from undercover.io.release.manifest import Public, read_public, without_seed, write_tables
+from undercover.io.release.tables import check_installed
 from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
+from undercover.model.formats import FORMATS, Format
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD
 from undercover.model.release import Release
@@ -68,8 +70,9 @@ def save(
     holder alone. ``kept`` are further private files, by their names. The manifest hashes every public file, and the
     private run keeps what the manifest says: the two parts are bound to each other.
     """
-    if format not in ("csv", "parquet"):
-        raise ParameterError(f"The format of a release must be 'csv' or 'parquet'. Got {format!r} instead.")
+    if format not in FORMATS:
+        raise ParameterError(f"The format of a release must be one of {listed(FORMATS)}. Got {format!r} instead.")
+    check_installed(format)
     _check_public(run, datasheet)
     key = None if sign is None else private_key(sign)
     part = WITHHELD if verdict is not None and verdict.withheld else PUBLIC

@@ -13,16 +13,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
-from undercover.io.csv.kinds import lossless
-from undercover.io.csv.text import read_csv, write_csv
-from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
@@ -35,12 +32,14 @@ from undercover.io.release.contents import (
     unknown_keys,
 )
 from undercover.io.release.package import package
+from undercover.io.release.tables import as_published, joined, read_table, write_table
 from undercover.io.source import sha256
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
+from undercover.model.formats import Format
+from undercover.model.formats.writing import decimals
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
-Format = Literal["csv", "parquet"]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -52,6 +51,8 @@ class _Column(_Entry):
     name: str
     role: str
     form: CellForm
+    variable: str | None = None  # what it is called in the file, where that is not its name
+    digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
 
 
 class _Part(_Entry):
@@ -125,14 +126,14 @@ def write_tables(
     package as well.
     """
     tables: list[dict[str, Any]] = []
+    writing = {**decimals({name: given.arrow for name, given in release.types.items()}), **release.writing}
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
         if not _NAME.fullmatch(table.name):
             raise InternalError(f"{table.name!r} is not a name for a table.")
         file = f"{table.name}.{format}"
-        (write_csv if format == "csv" else write_parquet)(table.data, folder / file)
-        columns = [{"name": column.name, "role": column.role, "form": column.form} for column in table.columns]
+        columns = write_table(table, folder / file, format, (said or {}).get("columns", {}), writing)
         entry = {"name": table.name, "file": file, "rows": table.rows, "sha256": sha256(folder / file)}
         tables.append({**entry, "columns": columns})
     if said is not None:
@@ -249,11 +250,11 @@ def _manifest(place: Path, content: Any) -> _Manifest:
 
 
 def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
-    data = _joined([_read_piece(place, piece, entry, problems) for piece in entry.pieces])
+    data = joined([_read_piece(place, piece, entry, problems) for piece in entry.pieces])
     if entry.parts is not None and data.num_rows != entry.rows:
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
-    columns = {column.name: _as_published(data.column(column.name), column.form) for column in kept}
+    columns = {column.name: as_published(data.column(column.name), column.form) for column in kept}
     published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
     return PublishedTable(entry.name, published, pa.table(columns))
 
@@ -261,7 +262,7 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
 def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str]) -> pa.Table:
     """One file of a table."""
     try:
-        data = _read_data(place / piece.file, [column.name for column in entry.columns if column.form != "value"])
+        data = read_table(place / piece.file, [column.model_dump() for column in entry.columns], piece.rows)
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:
@@ -275,38 +276,3 @@ def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str]) -
             f"`{piece.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
         )
     return data
-
-
-def _joined(parts: Sequence[pa.Table]) -> pa.Table:
-    """Parts of a table one after the other; a column that was read differently is text until it is read whole."""
-    if len(parts) == 1:
-        return parts[0]
-    names = [name for name in parts[0].column_names if all(name in part.column_names for part in parts)]
-    columns = {}
-    for name in names:
-        held = [part.column(name) for part in parts]
-        held = [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in held]
-        if len({one.type for one in held}) > 1:
-            held = [one.cast(pa.string()) for one in held]
-        columns[name] = pa.chunked_array([chunk for one in held for chunk in one.chunks], held[0].type)
-    return pa.table(columns)
-
-
-def _read_data(path: Path, generalized: Sequence[str]) -> pa.Table:
-    if path.suffix == ".parquet":
-        return read_parquet(path)
-    if path.suffix != ".csv":
-        raise DataError(f"`{path}` is neither CSV nor Parquet.")
-    return read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None, dictionaries=generalized)[0]
-
-
-def _as_published(column: Any, form: CellForm) -> Any:
-    coded = pa.types.is_dictionary(column.type)
-    if form != "value" and coded and pa.types.is_string(column.type.value_type):
-        return column.unify_dictionaries().combine_chunks()
-    if coded:
-        column = column.cast(column.type.value_type)
-    if form == "value":
-        return lossless(column) if pa.types.is_string(column.type) else column
-    texts = column if pa.types.is_string(column.type) else column.cast(pa.string())
-    return texts.combine_chunks().dictionary_encode()

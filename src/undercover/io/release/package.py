@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from undercover.model.formats import FORMATS
 from undercover.model.release import PublishedTable, Release
 
 _TYPES = {
@@ -52,19 +53,21 @@ def package(release: Release, said: Mapping[str, Any], folder: Path, written: Se
 def _resource(
     table: PublishedTable, words: Mapping[str, Any], folder: Path, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    csv = entry["file"].endswith(".csv")
+    kind = Path(entry["file"]).suffix[1:]
+    others = {column["name"]: {"variable": column["variable"]} for column in entry["columns"] if "variable" in column}
     return {
         "name": table.name.lower(),
         "path": entry["file"],
-        "format": "csv" if csv else "parquet",
-        "mediatype": "text/csv" if csv else "application/vnd.apache.parquet",
-        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if csv else {}),
+        "format": kind,
+        "mediatype": FORMATS[kind].media_type,
+        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if kind == "csv" else {}),
         "bytes": (folder / entry["file"]).stat().st_size,
         "hash": f"sha256:{entry['sha256']}",
         "schema": {
             "fields": [
                 {
                     "name": column.name,
+                    **others.get(column.name, {}),
                     "type": _type(table, column.name),
                     **words.get(column.name, {}),
                     "role": column.role,

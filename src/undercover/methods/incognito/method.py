@@ -44,7 +44,7 @@ from undercover.steps.lattice.choice import (
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
-from undercover.steps.recoding import generalized_table
+from undercover.steps.recoding import ordered_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,11 +121,12 @@ class Incognito:
         progress("generalising", 0.0)
         recoded = self._recoded(domain, condition, chosen)
         kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
-        published = generalized_table(kept, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(kept, recoded.groups, recoded.cells, randomness)
         return Draft(
             form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
+            order=order,
             kept=recoded.rows if kept is not table else None,
             suppressed=table.n_rows - len(recoded.rows),
             diagnostics=_diagnostics(domain, passing, chosen, recoded),

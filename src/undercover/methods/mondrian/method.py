@@ -33,7 +33,7 @@ from undercover.steps.cutting.checks import Asked, Check, Distance, Diversity
 from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
 from undercover.steps.cutting.regrouping import has_hierarchies, regrouped
-from undercover.steps.recoding import box_cells, generalized_table, region_cells
+from undercover.steps.recoding import box_cells, ordered_table, region_cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,10 +115,9 @@ class Mondrian:
             )
         parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
-        published = generalized_table(table, parts.groups, cells, randomness)
-        return Draft(
-            tables=(published,), groups=parts.groups, form=Generalized(), diagnostics={"groups": parts.groups.count}
-        )
+        published, order = ordered_table(table, parts.groups, cells, randomness)
+        found = {"groups": parts.groups.count}
+        return Draft(tables=(published,), groups=parts.groups, form=Generalized(), diagnostics=found, order=order)
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """The one partition of a tiny table, as an adversary sees it: nothing in Mondrian is random."""

@@ -47,7 +47,7 @@ from undercover.steps.dealing.groups import sensitive_column
 from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
-from undercover.steps.recoding import generalized_table
+from undercover.steps.recoding import ordered_table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +162,7 @@ class NonCentralized:
         found = self._search(table, progress)
         progress("generalising", 0.0)
         recoded = recode(found.domain, found.chosen.levels)
-        published = generalized_table(table, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(table, recoded.groups, recoded.cells, randomness)
         figures = found.figures
         warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others)), *found.notes]
         if found.dropped:
@@ -174,6 +174,7 @@ class NonCentralized:
             form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
+            order=order,
             dropped=found.dropped,
             diagnostics={
                 "nodes": found.domain.lattice.size,

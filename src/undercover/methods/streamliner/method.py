@@ -39,7 +39,7 @@ from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.dealing.rounds import in_rounds
-from undercover.steps.recoding import box_cells, generalized_table
+from undercover.steps.recoding import box_cells, ordered_table
 
 Algorithm = Literal["wrap", "guided", "classes", "rda", "gda", "ria"]
 
@@ -128,7 +128,7 @@ class Streamliner:
 
         groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
-        published = generalized_table(table, groups, box_cells(table, groups), randomness)
+        published, order = ordered_table(table, groups, box_cells(table, groups), randomness)
         sizes = groups.sizes
         diagnostics: dict[str, Any] = {
             "algorithm": self.algorithm,
@@ -138,7 +138,7 @@ class Streamliner:
         }
         if self.algorithm == "guided":
             diagnostics["strata"] = int(strata_of(table, self.strata or ())[0].max()) + 1
-        return Draft(tables=(published,), groups=groups, form=Generalized(), diagnostics=diagnostics)
+        return Draft(tables=(published,), groups=groups, form=Generalized(), diagnostics=diagnostics, order=order)
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
         """Every partition of a tiny table with its exact probability, as an adversary sees it."""

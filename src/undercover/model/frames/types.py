@@ -1,9 +1,9 @@
 """The types of a frame as they came in, so that what is published unchanged goes back in them.
 
-Inside, a column is text, whole numbers, floats, truth values, days or moments. What was a decimal, a category or a
-moment in a zone before is remembered by its type alone: of categories a release keeps those that it publishes, since
-one that nobody has in it would tell of somebody who was left out. A type comes back where every published value fits
-it; otherwise the column stays as it is published.
+Inside, a column is text, whole numbers, floats, truth values, days or moments (:mod:`.exact`). What was a decimal, a
+category or a moment in a zone before is remembered by its type alone: of categories a release keeps those that it
+publishes, since one that nobody has in it would tell of somebody who was left out. A type comes back where every
+published value fits it; otherwise the column stays as it is published.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import time
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,7 +19,6 @@ import pyarrow.compute as pc
 if TYPE_CHECKING:
     from undercover.model.release import PublishedTable
 
-_ROUNDED = 6  # digits after the point to which arrow rounds a float as it is written
 _UNFIT = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, TypeError, OverflowError)
 
 
@@ -33,9 +31,10 @@ class Given:
     categories: pa.Array | None = None  # in their order, where it has some
     index: bool = False  # whether it was a level of the index
     text: bool = False  # whether its values were texts
+    utc: bool = False  # whether its moments are held in UTC
 
 
-def given_type(column: pa.ChunkedArray, native: Any = None, *, index: bool = False) -> Given:
+def given_type(column: pa.ChunkedArray, native: Any = None, *, index: bool = False, utc: bool = False) -> Given:
     """What is to be remembered of a column that arrow holds."""
     type_, categories = column.type, None
     if pa.types.is_dictionary(type_):
@@ -43,7 +42,7 @@ def given_type(column: pa.ChunkedArray, native: Any = None, *, index: bool = Fal
         categories = column.chunk(0).dictionary if column.num_chunks else pa.nulls(0, type_.value_type)
     values = type_ if categories is None else categories.type
     text = pa.types.is_string(values) or pa.types.is_large_string(values) or values == pa.string_view()
-    return Given(type_, native, categories, index, bool(text))
+    return Given(type_, native, categories, index, bool(text), utc)
 
 
 def published_types(types: Mapping[str, Given], tables: Sequence[PublishedTable]) -> dict[str, Given]:
@@ -140,14 +139,12 @@ def _cast(column: pa.ChunkedArray, given: Given) -> pa.ChunkedArray:
         return column
     if pa.types.is_null(type_):
         return pa.chunked_array([pa.nulls(len(column))])
-    if pa.types.is_decimal(type_) and pa.types.is_floating(column.type) and type_.scale > _ROUNDED:
-        coded = column.combine_chunks().dictionary_encode()
-        step = Decimal(1).scaleb(-type_.scale)
-        exact = [Decimal(repr(value)).quantize(step) for value in coded.dictionary.to_pylist()]
-        return pa.chunked_array([pa.array(exact, type_).take(coded.indices)])
+    if pa.types.is_decimal(type_):  # by its text: arrow rounds numbers otherwise
+        return column.cast(pa.string()).cast(type_)
     if pa.types.is_timestamp(type_) and type_.tz not in (None, "UTC"):
         local = column.cast(pa.timestamp(type_.unit))
-        return pc.assume_timezone(local, type_.tz, ambiguous="earliest", nonexistent="earliest").cast(type_)
+        zone = "UTC" if given.utc else type_.tz
+        return pc.assume_timezone(local, zone, ambiguous="earliest", nonexistent="earliest").cast(type_)
     if pa.types.is_time(type_):
         moments = [None if one is None else time.fromisoformat(one) for one in column.to_pylist()]
         return pa.chunked_array([pa.array(moments, type_)])

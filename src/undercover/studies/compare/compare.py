@@ -21,7 +21,7 @@ from undercover.io.plain import as_json, plain
 from undercover.io.source import read
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Progress, no_progress
-from undercover.model.schema import Schema
+from undercover.model.schema import Schema, check_schema
 from undercover.model.table import Table
 from undercover.pages.compare import compare_html
 from undercover.parameters import make
@@ -62,7 +62,7 @@ def compare(
     schema: Schema,
     out: str | os.PathLike[str],
     *,
-    methods: Iterable[str] | None = None,
+    methods: Iterable[str] | str | None = None,
     own: tuple[str, Mapping[str, Any]] | None = None,
     queries: int = 100,
     seed: int = 0,
@@ -82,11 +82,12 @@ def compare(
             raise ParameterError(
                 f"The '{name}' parameter of compare must be an int in [{least}, inf). Got {value!r} instead."
             )
+    check_schema(schema)
     given, out = read(data), Path(out)
     progress("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed, policy_of(policy))
     check_policy(bench.policy, bench.table, asked=policy is not None)
-    wanted = list(plugins.names("methods") if methods is None else dict.fromkeys(methods))
+    wanted = plugins.chosen("methods", methods)
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
     finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=progress)

@@ -11,6 +11,7 @@ What is returned speaks about the original table and is for the holder, not for 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -22,7 +23,7 @@ from undercover.errors import DataError, ParameterError, listed
 from undercover.io.source import ReadOptions, read
 from undercover.model.figures import counted, number, span
 from undercover.model.kinds.settle import find
-from undercover.model.schema import ALL_OTHERS, Schema
+from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.view import Part, View, Viewable, table
 from undercover.studies.inspect.columns import NULL_MARKERS, ColumnReport, Values, code, report_column, suggest_roles
 from undercover.studies.inspect.questions import QUESTION, Question, Repeated, everything, questions, unit_of
@@ -60,6 +61,30 @@ class Inspection(Viewable):
     def column(self, name: str) -> ColumnReport:
         """The report on one column."""
         return next(column for column in self.columns if column.name == name)
+
+    def schema(self) -> Schema:
+        """The suggested roles as a schema to start from: who may know what about whom is for you to say.
+
+        >>> inspect(pa.table({"age": [31, 34, 34], "disease": ["flu", "flu", "gout"]})).schema().sensitive
+        ('disease',)
+        """
+        roles: dict[str, Any] = {
+            "quasi_identifiers": self.named("quasi-identifier"),
+            "sensitive": self.named("sensitive"),
+            "identifiers": self.named("identifier"),
+            "insensitive": self.named("insensitive"),
+        }
+        holes = any(column.missing for column in self.columns if column.name in self.known + roles["sensitive"])
+        return Schema(**roles, unit=self.unit, missing="category" if holes else "error")
+
+    def write_spec(self, path: str | os.PathLike[str] | None = None, *, force: bool = False, data: Any = None) -> str:
+        """A commented spec of the suggestions, written to ``path`` if there is one.
+
+        With the ``data`` that was inspected it has the method that :func:`undercover.recommend` finds in a few seconds.
+        """
+        from undercover.studies.inspect.spec import write_spec
+
+        return write_spec(self, path, force=force, data=data)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data: what ``undercover inspect --json`` prints."""
@@ -158,14 +183,14 @@ class Inspection(Viewable):
                 )
             )
         title = f"{counted(self.rows, 'row')}, {counted(len(self.columns), 'column')}"
-        return View("inspection", title, tuple(parts), following="`write_spec()` makes a spec of it.", private=True)
+        return View("inspection", title, tuple(parts), following="`.write_spec()` makes a spec of it.", private=True)
 
     def __repr__(self) -> str:
         alone = self.class_sizes[0]["rows"] if self.class_sizes else 0
         return (
             f"<Inspection of {counted(self.rows, 'row')} and {counted(len(self.columns), 'column')}, rows alone in "
             f"their class: {alone:,}; "
-            f".to_dict() shows all, write_spec() makes a spec of it>"
+            f".schema() has the suggested roles, .write_spec() makes a spec of it>"
         )
 
 
@@ -241,6 +266,7 @@ def _check(data: pa.Table, schema: Schema | None, population_fraction: float) ->
             f"The population_fraction must be a number in (0, 1]. Got {population_fraction!r} instead."
         )
     if schema is not None:
+        check_schema(schema)
         schema.check_against(names)
 
 

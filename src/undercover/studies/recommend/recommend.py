@@ -15,7 +15,7 @@ from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Method, Progress, no_progress
 from undercover.model.queries import CountQuery
 from undercover.model.run import Run
-from undercover.model.schema import Schema
+from undercover.model.schema import Schema, check_schema
 from undercover.model.table import Table
 from undercover.model.verdict import Reason, Verdict
 from undercover.model.view import Part, View, Viewable, table
@@ -176,7 +176,7 @@ def recommend(
     workload: str | os.PathLike[str] | Sequence[CountQuery] | None = None,
     time: float = 120.0,
     patient: bool = True,
-    methods: Sequence[str] | None = None,
+    methods: Sequence[str] | str | None = None,
     options: ReadOptions | None = None,
     progress: Progress = no_progress,
 ) -> Recommendation:
@@ -198,7 +198,7 @@ def recommend(
         Whether at least one release is made of the whole table, however long it takes; otherwise what there was no time
         to confirm is recommended as unconfirmed.
     methods
-        Only these.
+        Only these, by their names.
     options
         How to read a file.
     progress
@@ -218,6 +218,7 @@ def recommend(
     ('Cross-bucket generalization, k=5, l=2', 'Ready')
     """
     _Asked(time=time)
+    check_schema(schema)
     limits = policy_of(policy)
     if not limits.judges:
         raise ParameterError("The policy `none` judges nothing, so every release satisfies it. Name another policy.")

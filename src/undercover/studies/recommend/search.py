@@ -116,9 +116,10 @@ class Trial:
         return ranked(self.over, self.kept, asks, self.loss)
 
 
-def candidates_of(wanted: Wanted, methods: Sequence[str] | None = None) -> list[Candidate]:
+def candidates_of(wanted: Wanted, methods: Sequence[str] | str | None = None) -> list[Candidate]:
     """What the methods propose, the first of each, then the second of each, and so on."""
-    names = [name for name in plugins.names("methods") if methods is None or name in methods]
+    asked = plugins.chosen("methods", methods)
+    names = [name for name in plugins.names("methods") if name in asked]
     proposed = [[Candidate(name, dict(said)) for said in about_of(name).candidates(wanted)] for name in names]
     longest = max(map(len, proposed), default=0)
     return [found[place] for place in range(longest) for found in proposed if place < len(found)]
