@@ -187,11 +187,9 @@ class Table:
         return replace(self, columns=columns, n_rows=len(rows), rows=self.rows[rows], units=units, weights=weights)
 
     def __repr__(self) -> str:
-        quasi = len(self.schema.quasi_identifiers)
-        return (
-            f"<Table of {counted(self.n_rows, 'row')}: {counted(quasi, 'quasi-identifier')}, "
-            f"{len(self.schema.sensitive)} sensitive; hand it to a method>"
-        )
+        quasi = counted(len(self.schema.quasi_identifiers), "quasi-identifier")
+        rows, sensitive = counted(self.n_rows, "row"), len(self.schema.sensitive)
+        return f"<Table of {rows}: {quasi}, {sensitive} sensitive; hand it to a method>"
 
 
 def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, missing: str) -> EncodedColumn:
