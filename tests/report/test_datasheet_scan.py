@@ -14,10 +14,11 @@ import marked_people as marked
 import pytest
 
 import undercover as uc
+from undercover.forms import read
 from undercover.io.release.manifest import write_tables
 from undercover.pages.datasheet import datasheet_summary
 from undercover.pages.render import datasheet_html
-from undercover.testing.public_scan import leaked_values, scan_release
+from undercover.testing.public_scan import following, leaked_values, scan_release
 from undercover.verbs.report import summarize
 
 pytestmark = pytest.mark.usefixtures("unjudged")
@@ -56,21 +57,27 @@ def summary_of(name: str, source: Path) -> dict[str, Any]:
 def public_of(name: str, which: str, folder: Path, file_format: str = "csv") -> tuple[str, dict[str, Any]]:
     """Datasheet and manifest, without the attacks that saving makes."""
     release = marked.published(name, which).release
+    folder.mkdir(exist_ok=True)
     write_tables(release, folder, format=file_format)
     page = datasheet_html(datasheet_summary(release, file_format=file_format))
     return page, json.loads((folder / "release.json").read_text())
 
 
 def findings(
-    public: tuple[str, dict[str, Any]], other: tuple[str, dict[str, Any]], secrets: dict[str, set[str]], name: str
+    public: tuple[str, dict[str, Any]],
+    other: tuple[str, dict[str, Any]],
+    secrets: dict[str, set[str]],
+    name: str,
+    folder: Path | None = None,
 ) -> list[str]:
-    """Everything that is wrong with a datasheet and a manifest."""
+    """Everything that is wrong with a datasheet and a manifest, beside the tables of its folder."""
     settings = marked.RECIPES[name].schema.columns.values()
     public_values = {value for column in settings for value in column.domain or ()}
     public_values |= {
         str(label) for column in settings if column.hierarchy for row in column.hierarchy.rows for label in row
     }
-    return scan_release(public, other, secrets=secrets, declared=public_values)
+    told = following(folder) if folder else ()
+    return scan_release(public, other, secrets=secrets, declared=public_values, following=told)
 
 
 @pytest.mark.parametrize("file_format", FORMATS)
@@ -84,7 +91,7 @@ def test_no_release_tells_of_people(
     assert set(os.listdir(public)) == CONTRACT | tables
     given = (public / "datasheet.html").read_text(), json.loads((public / "release.json").read_text())
     other = public_of(name, "second", tmp_path, file_format)
-    assert findings(given, other, secrets, name) == []
+    assert findings(given, other, secrets, name, public) == []
     # The same search finds the values where they are: the private folder, or the published cells themselves.
     private = (tmp_path / "out" / "private" / "run.json").read_text()
     assert {"path", "seed", "digest of the input"} <= set(leaked_values(private, secrets))
@@ -143,7 +150,16 @@ def test_nor_does_one_made_by_the_command_line(
     public = tmp_path / "out" / "public"
     given = (public / "datasheet.html").read_text(), json.loads((public / "release.json").read_text())
     assert set(os.listdir(public)) == CONTRACT | {table["file"] for table in given[1]["tables"]}
-    assert findings(given, public_of(name, "second", tmp_path, "parquet"), secrets, name) == []
+    assert findings(given, public_of(name, "second", tmp_path, "parquet"), secrets, name, public) == []
+
+
+def test_people_a_row_does_not_stand_for_are_found(secrets: dict[str, set[str]], tmp_path: Path) -> None:
+    first, second = (public_of("perturbed", which, tmp_path / which) for which in ("first", "second"))
+    people = read(marked.published("perturbed", "first").release).sampling["people"]
+    told = f'<data value="{people}">'
+    assert findings(first, second, secrets, "perturbed", tmp_path / "first") == []
+    wrong = first[0].replace(told, told.replace(str(people), str(people + 1)))
+    assert f"a figure: {people + 1}" in findings((wrong, first[1]), second, secrets, "perturbed", tmp_path / "first")
 
 
 def test_tables_of_others_are_named_without_their_place(tmp_path: Path) -> None:

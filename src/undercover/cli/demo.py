@@ -51,7 +51,8 @@ def command(
         ],
     ]
     name = value["column"]
-    columns = ["release", "verdict", "verified", "row", "worst", name, "worst", LOSSES["arx"]]
+    lost = LOSSES["arx"].replace(" detail", "\ndetail")
+    columns = ["release", "verdict", "verified", "row", "worst", name, "worst", lost]
     title = f"{rows:,} people who do not exist: linkage finds a person's row and learns the {name}, mean and worst"
     print_table(screen, title, columns, lines, left=3, whole=2)
     joined = [

@@ -298,7 +298,7 @@ def _finding(finding: Finding, classes: Classes) -> dict[str, Any]:
 def _about(run: Run) -> dict[str, str]:
     """What the table is called, who publishes it and when this was made; nothing of what nobody said."""
     said = {**run.schema.about, "name": run.name, "date": run.made[:10]}
-    return {key: said[key] for key in ("name", "date", "publisher", "contact") if said.get(key)}
+    return {key: str(said[key]) for key in ("name", "date", "publisher", "contact") if said.get(key)}
 
 
 def _attacks_view(attacks: Sequence[Viewable]) -> View:

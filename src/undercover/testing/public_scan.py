@@ -13,7 +13,8 @@ people, as evidence under ``others`` and its ``rows``. Nothing of it may stand e
   that share no value and no count have in common tells nothing about the people in either.
 - Whatever differs from table to table must be a ``<data value>``. Together these are the figures of ``release.json``:
   the rows of each table, what each promise requires and reaches, and the suppressed rows if they are none or at least
-  as many as the promise. One figure more, or another one, is a finding.
+  as many as the promise; and what sampling does to counts, which is worked out again from the published tables alone.
+  One figure more, or another one, is a finding.
 - ``datapackage.json`` may say the hashes that ``release.json`` says and how many bytes the files have; whatever else it
   says must stand in the package of another table with the same recipe.
 - In ``release.json`` every key must be known: of the contract, or a parameter of the method, the form or the promise.
@@ -35,8 +36,10 @@ from pathlib import Path
 from typing import Any
 
 from undercover import plugins
+from undercover.forms import read
 from undercover.guarantees.requirements import FOUND
 from undercover.io.release.contents import KEYS
+from undercover.io.release.manifest import read_public
 from undercover.model.form import PEOPLE
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -89,18 +92,29 @@ def scan_public(
     found = [f"file: {name}" for name in sorted(set(os.listdir(folder)) ^ wanted)]
     packages = [json.loads(Path(place, PACKAGE).read_text("utf-8")) for place in (folder, beside)]
     found += scan_package(packages[0], packages[1], public[1], secrets)
-    return found + scan_release(public, other, secrets=secrets, declared=declared)
+    return found + scan_release(public, other, secrets=secrets, declared=declared, following=following(folder))
+
+
+def following(folder: str | os.PathLike[str]) -> list[str]:
+    """Figures that anybody can work out from the tables of a public folder, as they are written."""
+    found = read(read_public(folder).release).sampling or {}
+    return [repr(value) for value in found.values() if isinstance(value, int | float)]
 
 
 def scan_release(
-    public: Public, other: Public, *, secrets: Mapping[str, set[str]], declared: Collection[str] = ()
+    public: Public,
+    other: Public,
+    *,
+    secrets: Mapping[str, set[str]],
+    declared: Collection[str] = (),
+    following: Collection[str] = (),
 ) -> list[str]:
-    """The same for a datasheet and a manifest that were read before."""
+    """The same for a datasheet and a manifest that were read before, and what else follows from their tables."""
     page, manifest = public
     found = [f"page: {kind}" for kind in leaked_values(page, secrets)]
     found += [f"manifest: {kind}" for kind in leaked_values(json.dumps(without_declared(manifest)), secrets)]
     found += [f"manifest: not declared: {value}" for value in sorted(set(declared_lists(manifest)) - set(declared))]
-    return found + scan_page(page, manifest, *other) + scan_manifest(manifest)
+    return found + scan_page(page, manifest, *other, following) + scan_manifest(manifest)
 
 
 def _read(folder: Path) -> Public:
@@ -163,13 +177,19 @@ def leaked_values(text: str, secrets: Mapping[str, set[str]]) -> list[str]:
     )
 
 
-def scan_page(source: str, manifest: Mapping[str, Any], other: str, other_manifest: Mapping[str, Any]) -> list[str]:
+def scan_page(
+    source: str,
+    manifest: Mapping[str, Any],
+    other: str,
+    other_manifest: Mapping[str, Any],
+    following: Collection[str] = (),
+) -> list[str]:
     """Counts and other facts of the table that stand on a page, beside what the manifest says."""
     page = Page(source)
     pieces = Page(other).pieces
     same = {*pieces, *(_masked(piece, other_manifest) for piece in pieces)}
     found = [f"of this table: {p!r}" for p in page.pieces if p not in same and _masked(p, manifest) not in same]
-    surplus = Counter(value for value, _ in page.figures) - Counter(allowed_figures(manifest))
+    surplus = Counter(value for value, _ in page.figures) - Counter([*allowed_figures(manifest), *following])
     found += [f"a figure: {value}" for value in surplus]
     found += [f"a figure shown as {shown!r}: {value}" for value, shown in page.figures if not _shows(value, shown)]
     return found

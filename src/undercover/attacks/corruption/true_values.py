@@ -34,7 +34,7 @@ from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure, one_struck_out
-from undercover.model.view import FigureTable, View, Viewable, facts, say, table
+from undercover.model.view import FigureTable, Part, View, Viewable, facts, say, table
 from undercover.randomness import Randomness
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -75,7 +75,7 @@ class OrdinaryCorruptionResult(Viewable):
         found = self.to_dict()
         figures = [_table(name, found) for name in found["baseline"]]
         people = facts(("people", say("{count}, each the victim once", found["targets"])))
-        parts = (people, partial(ordinary_corruption_chart, found), *figures)
+        parts: tuple[Part, ...] = (people, partial(ordinary_corruption_chart, found), *figures)
         title = "Knowing other people's values"
         return View("ordinary-corruption", title, parts, story=found["story"], following=NUMBERS, private=True)
 
