@@ -181,21 +181,23 @@ def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any
     whole = all(isinstance(x, int) for x in xs)
     ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
     shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
-    axis = alt.Axis(values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True)
+    axis = alt.Axis(
+        values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True, labelPadding=10
+    )
     x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
     colors, shapes, dashes = scales
     panel = points[0]["panel"]
     layers = [_bars_of_intervals(base, x, colors)] if any(point["interval"] for point in points) else []
     layers += [
-        one.mark_line(strokeWidth=2 + 3 * inside, opacity=0.35 if inside else 1).encode(
+        one.mark_line(strokeWidth=2 + 2.5 * inside, opacity=0.35 if inside else 1).encode(
             x=x, y=y, color=colors, strokeDash=dashes
         )
         for inside, one in _nested(base, coinciding(plot, panel))
     ]
     measured = [[name for name in group if name not in plot["reference"]] for group in coinciding(plot, panel)]
     layers += [
-        one.mark_point(filled=not inside, size=90 * (1 + 0.7 * inside) ** 2, strokeWidth=1.5, opacity=1).encode(
+        one.mark_point(filled=not inside, size=90 * (1 + 0.4 * inside) ** 2, strokeWidth=1.5, opacity=1).encode(
             x=x, y=y, color=colors, shape=shapes
         )
         for inside, one in _nested(base, measured)

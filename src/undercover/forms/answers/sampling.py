@@ -53,9 +53,11 @@ def _error(squares: float, people: int, channel: Channel) -> float | None:
 def sampling_words(found: Mapping[str, Any]) -> list[Said]:
     """The same in sentences, for holder and recipient."""
     weighed = f"A row stands for as many people as `{found['column']}` says: add that up, and do not count rows."
-    said = [say(f"{{count}} of {{count}} rows are published. {weighed}", found["published"], found["people"])]
+    are = "is" if found["published"] == 1 else "are"
+    said = [say(f"{{count}} of {{count}} rows {are} published. {weighed}", found["published"], found["people"])]
     if found["error"] is None:
         return [*said, say("No sensitive value was kept, so none can be counted.")]
-    off = "A value that one in ten has ({count} people) is then counted with an error of about {cost} people (one "
-    beside = "standard error); were everybody's row published, it would be {cost}."
+    asked = "person" if found["asked"] == 1 else "people"
+    off = f"A value that one in ten has ({{count}} {asked}) is then counted with an error of about {{cost}} people "
+    beside = "(one standard error); were everybody's row published, it would be {cost}."
     return [*said, say(off + beside, *(found[key] for key in ("asked", "error", "error_of_all")))]
