@@ -66,7 +66,7 @@ def command(
         before = load_recipe(directory)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
         after = apply(before, to, original=original, seed=seed, engine=engine, progress=progress, **known)
-        after = judged_beside(after, out)
+        after = judged_beside(after, out, progress)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, progress=progress, **kept)
     found = changes(before, after)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -93,7 +92,6 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish, and say whether it may be published and what was done."""
-    started = time.perf_counter()
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     check_output(out, format, force)
@@ -125,7 +123,7 @@ def command(
             policy=policy or (loaded.policy if loaded else None),
             progress=progress,
         )
-        made = judged_beside(made, out)
+        made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
         save(made, out, summary=facts, progress=progress, **kept)
@@ -135,7 +133,7 @@ def command(
     else:
         print_view(made.verdict.view())
         _print(made, out, given.source.get("read_as"))
-        print_end(made, facts, time.perf_counter() - started)
+        print_end(made, facts)
     leave(out)
 
 
@@ -220,8 +218,8 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     print_places(made, out)
 
 
-def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
-    """How many rows, the attack in one line, and how long all of it took."""
+def print_end(made: Run, facts: Mapping[str, Any]) -> None:
+    """How many rows, and the attack in one line."""
     screen, count, suppressed = console(), made.groups.count, made.release.suppressed_rows
     left_out = f", {suppressed:,} suppressed" if suppressed else ""
     rows = f"{len(made.rows):,} rows in {count:,} group{'s' * (count != 1)}{left_out}"
@@ -233,7 +231,7 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
             f"attack: at worst finds a row with {risk(found['identity']['after'])} (as it stands: "
             f"{risk(found['identity']['before'])}){learnt if value else ''}"
         )
-    screen.print(f"{made.release.method}: {rows}, {seconds:.1f} s in all")
+    screen.print(f"{made.release.method}: {rows}")
 
 
 def _named(finding: Finding) -> str:

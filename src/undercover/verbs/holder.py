@@ -25,16 +25,19 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.verbs.joint import table_name
 from undercover.verbs.store import load, original_of
+from undercover.waiting import Progress, teller, telling
 
 Source: TypeAlias = Run | Release | str | os.PathLike[str]
 
 
+@telling
 def joint_attack(
     releases: Sequence[Source],
     original: Any = None,
     *,
     sensitive: str | None = None,
     known: Sequence[str] | None = None,
+    progress: Progress | bool = False,
 ) -> OverlapResult:
     """Attack everybody through several releases of the same people, cells that cross included.
 
@@ -48,6 +51,8 @@ def joint_attack(
         The column that is attacked; needed only where there are several.
     known
         The columns that are known of people; by default every quasi-identifier and insensitive column.
+    progress
+        ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
     Examples
     --------
@@ -59,6 +64,8 @@ def joint_attack(
     >>> [part.known for part in found.parts]
     [('age',), ('sex', 'race')]
     """
+    tell = teller(progress)
+    tell("reading", 0.0)
     read_in = [_read(source) for source in releases]
     runs = [source for source in read_in if isinstance(source, Run)]
     if not runs and not isinstance(original, Table):
@@ -66,7 +73,7 @@ def joint_attack(
     table = people_of(runs, original) if runs else original
     names = [_name(source, place) for place, source in enumerate(releases, 1)]
     made = [source.release if isinstance(source, Run) else source for source in read_in]
-    return overlap(made, table, sensitive=sensitive, known=known, names=names)
+    return overlap(made, table, sensitive=sensitive, known=known, names=names, progress=tell)
 
 
 def centralized_risk(

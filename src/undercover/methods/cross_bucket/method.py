@@ -112,7 +112,7 @@ class CrossBucket:
         require_free_names(table, "CrossBucket")
         divided = self._safe if self.variant == "safe" else self._paper
         groups, buckets, more = divided(table, sensitive, engine, randomness, progress)
-        progress("generalising", 0.95)
+        progress("generalising", 0.0)
         cells = box_cells(table, groups)
         tables = [
             generalized_buckets(table, groups, buckets.labels, cells, randomness),
