@@ -275,7 +275,7 @@ def telling(work: Callable[P, R]) -> Callable[P, R]:
             return work(*arguments, **options)
         with on_stderr() as watch:
             heard: dict[str, Any] = {**options, "progress": watch}
-            done = work(*arguments, **heard)  # type: ignore[arg-type]
+            done = work(*arguments, **heard)
         print(f"took {duration_of(time.monotonic() - watch.started)}", file=sys.stderr)
         return done
 

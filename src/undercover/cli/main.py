@@ -26,6 +26,7 @@ from undercover.cli import began
 from undercover.cli.hierarchy import app as hierarchy_commands
 from undercover.cli.ledger import app as ledger_commands
 from undercover.waiting import duration_of
+from undercover.wording import asked_by
 
 COMMANDS: Final = {
     "demo": "Take the whole tour on built-in data: every method, verified, attacked and measured.",
@@ -145,7 +146,8 @@ def main() -> None:
     nobody_reads = sys.stdout is None
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     try:
-        code = app(standalone_mode=False)
+        with asked_by("command line"):
+            code = app(standalone_mode=False)
         sys.stdout.flush()
         if TOLD.waited:
             print(f"took {duration_of(time.perf_counter() - started)}", file=sys.stderr)

@@ -13,6 +13,7 @@ from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
 from undercover.model.schema import Schema
+from undercover.wording import from_spec
 
 Data = Annotated[
     str, typer.Argument(help="A file (CSV, Parquet, Excel, SPSS, Stata, …), a folder of parts, or a database URL.")
@@ -79,6 +80,8 @@ def read_with_spec(
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
     """Read ``data`` as the spec says; options on the command line win over the spec."""
     spec = None if spec_path is None else load_spec(spec_path)
+    if spec is not None:
+        from_spec(method=spec.method_name is not None)
     options = ReadOptions() if spec is None else spec.options
     given = read(data, options=options)
     schema = None if spec is None else resolve(spec, given.data)

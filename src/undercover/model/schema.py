@@ -16,6 +16,7 @@ from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import FORMATS
 from undercover.model.view import Shown
+from undercover.wording import option
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
 Missing = Literal["error", "drop", "category"]
@@ -267,7 +268,7 @@ class Schema(Shown):
         if self.one_row_per is not None and self.one_row_per not in ONE_ROW:
             problems.append(unknown("Choice of one row per unit", str(self.one_row_per), ONE_ROW))
         if self.one_row_per is not None and self.unit is None:
-            problems.append("One row of whom? Name the column that says whose row it is: unit = ..., or --unit COLUMN.")
+            problems.append(f"One row of whom? Name the column that says whose row it is: {option(unit=...)}")
         share, table = (
             self.population,
             self.population is not None and not isinstance(self.population, bool | int | float),

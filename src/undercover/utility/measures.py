@@ -146,7 +146,7 @@ def measure(
         note = str(why)
     workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
     sums = (sum_error,) if isinstance(sum_error, SumError) else sum_error
-    asked = [*(("counts", one) for one in workloads), *(("sums", one) for one in sums)]
+    asked: list[tuple[str, Any]] = [*(("counts", one) for one in workloads), *(("sums", one) for one in sums)]
     told = through(progress, "measuring", asked, lambda entry: entry[0])
     found: list[Any] = [one.of_release(original, release) for _, one in told]
     return Measures(

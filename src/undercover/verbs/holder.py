@@ -26,6 +26,7 @@ from undercover.model.table import Table
 from undercover.verbs.joint import table_name
 from undercover.verbs.store import load, original_of
 from undercover.waiting import Progress, teller, telling
+from undercover.wording import option
 
 Source: TypeAlias = Run | Release | str | os.PathLike[str]
 
@@ -140,7 +141,7 @@ def people_of(runs: Sequence[Run], original: Any = None) -> Table:
         if table.n_input != first.n_input or not common or not all(_same(columns[n], table[n]) for n in common):
             raise DataError(
                 "The releases were not made of the same people in the same order. Give the table all of them were made "
-                "of: original=… or --original DATA."
+                f"of: {option(original=...)}"
             )
         columns |= {name: column for name, column in table.columns.items() if name not in columns}
     schemas = [table.schema for table in tables]

@@ -48,6 +48,7 @@ from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.together import counted
 from undercover.version import VERSION
 from undercover.waiting import teller, telling
+from undercover.wording import option
 
 T = TypeVar("T")
 
@@ -200,8 +201,8 @@ def _must_know_people(table: Table, method: Method) -> None:
         return
     unit, people = table.schema.unit, int(table.units.max()) + 1
     raise ParameterError(
-        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit = `{unit}`). Keep one "
-        'row of each: one_row_per = "first", "last" or "random" (--one-row-per), or take another method, such as '
+        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit: `{unit}`). Keep one "
+        f"row of each: {option(one_row_per='first')} (or `last`, or `random`), or take another method, such as "
         f"{plugins.names('methods')[0]}."
     )
 
@@ -251,7 +252,7 @@ def engine_of(engine: str | Engine) -> Engine:
     if not isinstance(engine, str):
         return engine
     if engine == "spark":
-        raise ParameterError("The spark engine is not part of this version. Use --engine local.")
+        raise ParameterError(f"The spark engine is not part of this version. Use {option(engine='local')}.")
     made: Engine = plugins.load("engines", engine)()
     return made
 

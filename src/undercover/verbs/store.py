@@ -24,6 +24,7 @@ from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 from undercover.waiting import Progress, teller, telling
+from undercover.wording import option
 
 
 @telling
@@ -113,12 +114,12 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
         return run.original
     path = run.source.get("path")
     if path is None:
-        raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
+        raise DataError(f"The run does not know where its original table is. Give it: {option(original=...)}")
     if "://" not in path and not is_there(path):
-        raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
+        raise DataError(f"The original table is no longer at `{path}`. Say where it is: {option(original=...)}")
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
-        raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
+        raise DataError(f"`{path}` has changed since the release was made. Give the original: {option(original=...)}")
     check_same_table(run, given)
     return encoded(given.data, run.schema, drawn)
 

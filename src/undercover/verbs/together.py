@@ -32,7 +32,7 @@ from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Earlier, Run
-from undercover.verbs.ledger import DESPITE
+from undercover.verbs.ledger import all_the_same
 
 NOT_COUNTED = "It is not counted: give both tables the same identifier, or keep a ledger for each population."
 
@@ -60,7 +60,7 @@ def counted(run: Run, before: Before, *, despite: bool, progress: Progress = no_
         judged = judge(run, before, progress)
     if judged.problems and not despite:
         raise UnreachableError(
-            " ".join([*(f"{entry.sentence()}." for entry in before.earlier), *judged.problems, DESPITE]),
+            " ".join([*(f"{entry.sentence()}." for entry in before.earlier), *judged.problems, all_the_same()]),
             best={"certain": max((entry["together"]["certain"] for entry in judged.found), default=None)},
         )
     warnings += [f"{entry.sentence()}." for entry in before.earlier]

@@ -48,6 +48,7 @@ from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, le
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.recoding import generalized_table
+from undercover.wording import either
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -247,7 +248,8 @@ class NonCentralized:
         raise UnreachableError(
             f"l={self.l} cannot be reached strictly: even a table that says nothing leaves {top} to somebody who knows "
             "the quasi-identifiers of everybody, as nearly all real tables do. Leave strict out, and attack your own "
-            "releases with their original instead: uc.joint_attack (joint-risk --overlap).",
+            "releases with their original instead: "
+            + either(python="uc.joint_attack.", command="undercover joint-risk --overlap."),
             best={"l": top},
         )
 

@@ -30,6 +30,7 @@ from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
 from undercover.waiting import Progress, teller, telling, through
+from undercover.wording import in_column, in_data, option
 
 BEST_OF_EACH_SIZE = 10
 
@@ -234,7 +235,7 @@ def _unclear_dates(columns: Sequence[ColumnReport], coded: Mapping[str, Values],
     told = {name for name, one in said.items() if one.format or one.hierarchy or one.kind not in (None, "date")}
     return [
         f"`{column.name}` holds dates, and their format is not certain: publishing will ask. Write them alike, with "
-        f'years of four digits, or say format = "DD/MM/YYYY" under [columns.{column.name}] of the spec.'
+        f"years of four digits, or say {in_column(column.name, format='DD/MM/YYYY')}."
         for column in columns
         if column.role == "quasi-identifier" and column.name not in told and find(coded[column.name].values).problem
     ]
@@ -288,7 +289,7 @@ def _warnings(
         f"SEVERAL ROWS PER PERSON OR HOUSEHOLD: `{one.column}` has {one.values:,} values in {rows:,} rows; "
         f"{one.rows_sharing:,} rows share theirs with another row, one value has {one.most_rows:,}. "
         + (
-            f'Counted per row, such a person is protected less than it says: unit = "{unit}" (--unit) counts people.'
+            f"Counted per row, such a person is protected less than it says: {option(unit=unit)} counts people."
             if one.column == unit
             else "Counted per row, such a person is protected less than it says: say what a person is (unit)."
         )
@@ -303,6 +304,6 @@ def _warnings(
         if marked:
             warnings.append(
                 f"The value {marker!r} stands in {listed(marked, limit=6)}. If it means missing, say so: "
-                f"nulls = [{marker!r}] in the spec."
+                f"{in_data(nulls=[marker])}."
             )
     return tuple(warnings)

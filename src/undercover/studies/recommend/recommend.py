@@ -25,6 +25,7 @@ from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
 from undercover.studies.recommend.search import Candidate, Search, Trial, alike, candidates_of
 from undercover.verbs.judge import check_policy
 from undercover.waiting import Progress, teller, telling
+from undercover.wording import option
 
 FRESH = (
     "Which method and parameters these are depends on the sensitive values, as that of any release chosen by looking "
@@ -285,7 +286,7 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy, left_ou
         f"No release of {len({id(trial.candidate) for trial in judged})} that were tried satisfies `{policy.name}`.",
         f"Nearest: {nearest.candidate.title}{where}. {' '.join(map(_said, stops))}",
         *cannot(wanted),
-        *([f"Time was up: {left_out:,} more were not tried. Give it longer (--time)."] if left_out else []),
+        *([f"Time was up: {left_out:,} more were not tried. Give it longer: {option(time=...)}"] if left_out else []),
         "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own.",
     ]
     best = {"method": nearest.candidate.method, **nearest.candidate.parameters}
