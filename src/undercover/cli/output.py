@@ -140,6 +140,11 @@ def progress_on_stderr() -> Iterator[Progress]:
     TOLD.waited = True
 
 
+def note(text: str) -> None:
+    """Say what was done on the way, on stderr."""
+    print(f"note: {text}", file=sys.stderr)
+
+
 def warn(warnings: Sequence[str]) -> None:
     """Say what the holder must know, on stderr."""
     for warning in warnings:

@@ -20,6 +20,9 @@ from undercover.wording import option
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
 Missing = Literal["error", "drop", "category"]
+INSENSITIVE = "published unchanged; no promise covers it, and an attacker is taken to know it"
+"""What becomes of an insensitive column, in the words of every page and command."""
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 OneRow = Literal["first", "last", "random"]
 
@@ -148,7 +151,8 @@ class Schema(Shown):
     identifiers
         Names, numbers, addresses: never published, not even hashed.
     insensitive
-        Published unchanged; the linkage attack counts them as known.
+        Published unchanged; no promise covers them, and an attacker is taken to know them. Not for what could tell
+        people apart: that is a quasi-identifier.
     columns
         Settings of single columns.
     missing

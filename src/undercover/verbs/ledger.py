@@ -187,7 +187,7 @@ def enter_folder(
     if data is None:
         raise DataError(
             f"The table `{directory}` was made of is no longer where it was read, or has changed; it says who is in "
-            "the release. Give it: {option(original=...)}"
+            f"the release. Give it: {option(original=...)}"
         )
     facts = {**facts_of(run), "state": "published", "folder": place, "release": digest}
     return book.enter(facts, book.people(data, run.schema, run.rows))

@@ -24,7 +24,7 @@ from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 from undercover.waiting import Progress, teller, telling
-from undercover.wording import option
+from undercover.wording import either, option
 
 
 @telling
@@ -139,7 +139,10 @@ def schema_of(release: Release) -> Schema:
         if column.role in roles and column.name not in roles[column.role]:
             roles[column.role].append(column.name)
     if any(column.form == "node" for column in columns):
-        raise SchemaError("This release publishes hierarchy nodes; their meaning is in the schema. Give schema=….")
+        raise SchemaError(
+            "This release publishes hierarchy nodes; their meaning is in the schema. Give it: "
+            + either(python="schema=…", command="--spec …")
+        )
     return Schema(
         quasi_identifiers=roles["quasi-identifier"],
         sensitive=roles["sensitive"],

@@ -209,7 +209,7 @@ class NonCentralized:
         if unread:
             raise ParameterError(
                 f"The tables of others are read by undercover.publish. Read {listed(unread)} with "
-                "undercover.published(...) first."
+                "undercover.published first."
             )
         return list(self.others)
 
