@@ -270,7 +270,7 @@ def test_the_schema_of_a_release(people: Path) -> None:
         assert found.missing == "category"
     towns = uc.Hierarchy([("M", "*"), ("F", "*")])
     schema = uc.Schema(quasi_identifiers=["sex"], columns={"sex": uc.Column(hierarchy=towns)})
-    with pytest.raises(SchemaError, match="Give schema="):
+    with pytest.raises(SchemaError, match="Give it: schema="):
         schema_of(uc.publish(people, schema, uc.Mondrian(k=4)).release)
 
 

@@ -156,7 +156,7 @@ def test_the_publisher_drops_what_is_nearly_alike_and_says_so() -> None:
     assert run.diagnostics["dropped"] == ["hours"]
     assert any("were taken for one column" in warning for warning in run.warnings)
     assert publish(data, others=[cut("hour", 50, "o")], distinct=["hours,hour"]).diagnostics["dropped"] == []
-    with pytest.raises(SchemaError, match=r'same = \["hours=hour"\] or distinct = \["hours,hour"\]'):
+    with pytest.raises(SchemaError, match=r'same=\["hours=hour"\] or distinct=\["hours,hour"\]'):
         publish(data, others=[cut("hour", 50, "o")], shared="nested")
 
 
