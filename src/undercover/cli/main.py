@@ -22,7 +22,7 @@ import typer
 import typer.core
 import typer.main
 
-from undercover.cli import began
+from undercover.cli import TOLD, began
 from undercover.cli.hierarchy import app as hierarchy_commands
 from undercover.cli.ledger import app as ledger_commands
 from undercover.waiting import duration_of
@@ -54,8 +54,6 @@ class _InterruptedError(Exception):
 
 
 def _hush(quiet: bool) -> None:
-    from undercover.cli.output import TOLD
-
     TOLD.quiet = quiet
 
 
@@ -138,8 +136,6 @@ def _options(
 
 def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
-    from undercover.cli.output import TOLD
-
     started = began()
     TOLD.quiet = TOLD.waited = False
     signal.signal(signal.SIGTERM, _terminated)

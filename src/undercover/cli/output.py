@@ -6,12 +6,12 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from undercover.cli import TOLD
 from undercover.io.plain import plain
 from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
 from undercover.waiting import Progress, no_progress, on_stderr
@@ -116,17 +116,6 @@ def resumable(out: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
         raise typer.Exit(_INTERRUPTED) from None
-
-
-@dataclass
-class Told:
-    """What one command was told about telling: to be ``quiet``; and whether somebody was made to wait."""
-
-    quiet: bool = False
-    waited: bool = False
-
-
-TOLD = Told()
 
 
 @contextmanager
