@@ -116,7 +116,7 @@ class Watch:
     def __init__(
         self, show: Callable[[Moment], None] | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._show, self._clock, self._lock = show, clock, threading.RLock()
+        self._show, self._clock, self._lock = show, clock, threading.Lock()
         self.started = clock()
         self._stage, self._part = "", ""
         self._first = self._share = 0.0
@@ -127,14 +127,15 @@ class Watch:
         whole, _, part = stage.partition(": ")
         with self._lock:
             now = self._clock()
+            shown = self._ended(now) if whole != self._stage else []
             if whole != self._stage:
-                self._finish(now)
                 self._stage, self._first, self._share = whole, share, share
                 self._began = self._told = now
             self._part = part
             if share > self._share:
                 self._share, self._told = min(share, 1.0), now
-            self._tell(self._moment(now))
+            shown.append(self._moment(now))
+        self._tell(shown)
 
     def now(self) -> Moment:
         """How far it is at this moment."""
@@ -144,8 +145,9 @@ class Watch:
     def finish(self) -> None:
         """Say that the last stage is done."""
         with self._lock:
-            self._finish(self._clock())
+            shown = self._ended(self._clock())
             self._stage = ""
+        self._tell(shown)
 
     def _moment(self, now: float) -> Moment:
         seconds, measured, done = now - self._began, self._told - self._began, self._share - self._first
@@ -154,13 +156,17 @@ class Watch:
             left = max(0.0, (1.0 - self._share) * measured / done - (now - self._told))
         return Moment(self._stage, self._part, self._share or None, seconds, left)
 
-    def _finish(self, now: float) -> None:
-        if self._stage and 0.0 < self._share < 1.0:
-            self._tell(Moment(self._stage, "", 1.0, now - self._began, 0.0))
+    def _ended(self, now: float) -> list[Moment]:
+        """That a stage is done, where its share was told."""
+        done = bool(self._stage) and 0.0 < self._share < 1.0
+        return [Moment(self._stage, "", 1.0, now - self._began, 0.0)] if done else []
 
-    def _tell(self, moment: Moment) -> None:
-        if self._show is not None:
-            self._show(moment)
+    def _tell(self, moments: list[Moment]) -> None:
+        # Not while the lock is held: whoever shows a moment may be asking for another one meanwhile.
+        show = self._show
+        if show is not None:
+            for moment in moments:
+                show(moment)
 
 
 class Lines:

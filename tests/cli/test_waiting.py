@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import termios
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -72,6 +73,21 @@ def test_shares_never_go_back_and_end_whole(clock: Clock) -> None:
         ("dealing", 0.3),
         ("dealing", 1.0),
     ]
+
+
+def test_whoever_shows_a_moment_may_ask_for_another(clock: Clock) -> None:
+    """A bar is drawn by a thread that holds the screen and asks how far it is: nobody may wait for the other."""
+    seen: list[Moment] = []
+
+    def show(moment: Moment) -> None:
+        asking = threading.Thread(target=lambda: seen.append(watch.now()), daemon=True)
+        asking.start()
+        asking.join(timeout=5)
+
+    watch = Watch(show, clock=clock)
+    watch("cutting", 0.5)
+    watch("dealing", 0.5)
+    assert [moment.stage for moment in seen] == ["cutting", "dealing", "dealing"]
 
 
 def test_a_line_every_ten_seconds(clock: Clock) -> None:
