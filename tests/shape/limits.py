@@ -26,8 +26,8 @@ is published, several releases of the same people, the ledger, a closed world to
 variants (class dealing, covers by permuting, their law, promises and words, programs that end, sums and curves); of
 the verdict about people (policies, what is withheld and accepted, people who have several rows, the journalist, what
 `inspect` sees in names and values, kinds and levels nobody gave, recommendations); of what people look at and hold
-(files of every office, frames that go back as they came, words and code of the datasheet, the report's first page); of waiting and
-words (one watch, settings spelled for whoever asks)."""
+(files of every office, frames that go back as they came, words and code of the datasheet, the report's first page); of
+waiting and words (one watch, settings spelled for whoever asks)."""
 
 PAPERS = "studies/experiments/papers/"
 """Studies of papers: they compare methods, so they name them."""
