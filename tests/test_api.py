@@ -270,7 +270,7 @@ def test_the_schema_of_a_release(people: Path) -> None:
         assert found.missing == "category"
     towns = uc.Hierarchy([("M", "*"), ("F", "*")])
     schema = uc.Schema(quasi_identifiers=["sex"], columns={"sex": uc.Column(hierarchy=towns)})
-    with pytest.raises(SchemaError, match="Give schema="):
+    with pytest.raises(SchemaError, match="Give it: schema="):
         schema_of(uc.publish(people, schema, uc.Mondrian(k=4)).release)
 
 
@@ -292,7 +292,7 @@ def test_a_summary_made_before_is_not_made_again(people: Path, tmp_path: Path) -
     facts = summarize(run)
     stages: list[str] = []
     uc.save(run, tmp_path / "out", summary=facts, progress=lambda stage, share: stages.append(stage))
-    assert stages == ["writing"]
+    assert stages == ["drawing the report", "writing"]
     assert facts["private"] is True
 
 
@@ -305,7 +305,14 @@ def test_progress_names_the_stages(people: Path) -> None:
             stages.append(stage)
 
     uc.publish(people, SCHEMA, uc.Mondrian(k=4), progress=progress)
-    assert stages == ["reading", "encoding", "anonymising with mondrian", "cutting", "verifying"]
+    assert stages == [
+        "reading",
+        "encoding",
+        "anonymising with mondrian",
+        "cutting",
+        "verifying",
+        "verifying: k-anonymity",
+    ]
 
 
 def test_tables_that_cannot_be_published(people: Path, tmp_path: Path) -> None:

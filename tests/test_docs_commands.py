@@ -136,7 +136,9 @@ class WithoutProgress(io.StringIO):
         super().write(text)
         if text.endswith("\n"):
             self.shown.writelines(
-                line for line in self.getvalue().splitlines(True) if not line.endswith(f" {LEFT_OUT}\n")
+                line
+                for line in self.getvalue().splitlines(True)
+                if not (line.endswith(f" {LEFT_OUT}\n") or line.startswith("took "))
             )
             self.seek(0)
             self.truncate()

@@ -50,6 +50,7 @@ _HOMES = {
     "undercover.verbs.sign": "new_key sign",
     "undercover.verbs.store": "load save",
     "undercover.verbs.verify": "verify",
+    "undercover.waiting": "Watch",
 }
 # What needs an optional part is public, but not in `__all__`.
 _EXTRA = dict.fromkeys(("PerturbedClassifier", "fit_release"), "undercover.analysis.learning.classifier")

@@ -78,5 +78,6 @@ from undercover.verbs.sign import sign as sign
 from undercover.verbs.store import load as load
 from undercover.verbs.store import save as save
 from undercover.verbs.verify import verify as verify
+from undercover.waiting import Watch as Watch
 
 __version__: str

@@ -28,7 +28,7 @@ def test_age_beside_age_is_one_column() -> None:
     tables = [cut("Age", 40, "a"), cut("age", 50, "b")]
     with pytest.raises(DataError, match="share the quasi-identifier `Age`") as caught:
         JointRelease().run(tables)
-    assert caught.value.problems[-1] == "`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age."
+    assert caught.value.problems[-1] == '`age` of `b` was taken for `Age`; if it is not, say distinct=["Age,age"].'
     with pytest.raises(DataError, match="cross"):
         JointRelease(shared="nested").run(tables)
     found = JointRelease(distinct=("Age,age",)).run(tables)
@@ -36,7 +36,7 @@ def test_age_beside_age_is_one_column() -> None:
     assert (found.tables[1].quasi_identifiers, found.notes) == (("age of b",), ())
     same = JointRelease(shared="nested").run([cut("Age", 40, "a"), cut("age", 40, "b")])
     assert same.l == 2
-    assert same.notes == ("`age` of `b` was taken for `Age`; if it is not, say --distinct Age,age.",)
+    assert same.notes == ('`age` of `b` was taken for `Age`; if it is not, say distinct=["Age,age"].',)
     assert same.to_dict()["columns"] == list(same.notes)
     assert same.notes[0] in same.view().parts
 
@@ -69,7 +69,7 @@ def test_what_is_said_decides() -> None:
 
 
 def test_nearly_alike_is_a_doubt_and_asked_about_only_where_cells_would_cross() -> None:
-    with pytest.raises(DataError, match=r"spelled almost alike.*--shared hours=hour or --distinct hours,hour"):
+    with pytest.raises(DataError, match=r"spelled almost alike.*same=\[.hours=hour.\] or distinct=\[.hours,hour.\]"):
         JointRelease().run([cut("hours", 40, "a"), cut("hour", 50, "b")])
     assert JointRelease(distinct=("hours,hour",)).run([cut("hours", 40, "a"), cut("hour", 50, "b")]).l == 2
     nested = JointRelease().run([cut("hours", 40, "a"), cut("hour", 40, "b")])
@@ -96,7 +96,7 @@ def test_equal_cells_that_overlap_are_asked_about() -> None:
         cells = ["[0, 19]", "[0, 19]", "[0, 9]", "[0, 9]"]
         return foreign_table(pa.table({column: cells, "pay": list("HMHM")}), name, sensitive="pay")
 
-    with pytest.raises(DataError, match=r"have the same values.*overlap within.*--distinct worked,slept"):
+    with pytest.raises(DataError, match=r"have the same values.*overlap within.*distinct=\[.worked,slept.\]"):
         JointRelease().run([local("worked", "a"), local("slept", "b")])
     assert JointRelease(distinct=("worked,slept",)).run([local("worked", "a"), local("slept", "b")]).l == 2
 
@@ -156,7 +156,7 @@ def test_the_publisher_drops_what_is_nearly_alike_and_says_so() -> None:
     assert run.diagnostics["dropped"] == ["hours"]
     assert any("were taken for one column" in warning for warning in run.warnings)
     assert publish(data, others=[cut("hour", 50, "o")], distinct=["hours,hour"]).diagnostics["dropped"] == []
-    with pytest.raises(SchemaError, match=r'same = \["hours=hour"\] or distinct = \["hours,hour"\]'):
+    with pytest.raises(SchemaError, match=r'same=\["hours=hour"\] or distinct=\["hours,hour"\]'):
         publish(data, others=[cut("hour", 50, "o")], shared="nested")
 
 

@@ -118,4 +118,5 @@ def test_progress_goes_to_stderr_only(tmp_path):
     program += ["--rows", "300"]
     done = subprocess.run([*program, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["experiment"] == "streamliner"
-    assert "(1 of " in done.stderr
+    assert "streamliner …\n" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("took ")

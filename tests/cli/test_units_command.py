@@ -56,7 +56,7 @@ def test_one_row_of_each_is_published_and_said(undercover: Command, visits: Path
     assert "One row per `patient`, the first one: 60 of 120 rows are not published." in done.err.replace("\n", " ")
     refused = undercover("publish", visits, *ROLES, "--unit", "patient", *method, "--out", tmp_path / "no")
     assert refused.code == 2
-    assert 'one_row_per = "first"' in refused.err
+    assert "--one-row-per first" in refused.err
     assert not (tmp_path / "no").exists()
 
 

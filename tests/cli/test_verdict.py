@@ -91,8 +91,7 @@ def test_an_end_that_counts(publish: Command, tmp_path: Path) -> None:
     data = written(tmp_path / "people.csv", age=[1, 2] * 50, pay=["a", "b", "b", "a"] * 25)
     done = publish(data, "--qi", "age", "--sensitive", "pay", k=50)
     lines = done.out.strip().splitlines()
-    assert lines[-1].startswith("mondrian: 100 rows in 2 groups, ")
-    assert lines[-1].endswith(" s in all")
+    assert lines[-1] == "mondrian: 100 rows in 2 groups"
     assert lines[-2].startswith("attack: at worst finds a row with 2% (as it stands: 2%); learns `pay` with 50%")
 
 

@@ -76,7 +76,7 @@ def test_nothing_kept_and_everything_kept(bound: Any) -> None:
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ({"rho": (0, 0.3)}, "With rho1 = 0 .* promises nothing.*p = 1 .true values. would keep it.*growth = 0.25"),
+        ({"rho": (0, 0.3)}, "With rho1 = 0 .* promises nothing.*p = 1 .true values. would keep it.*growth of 0.25"),
         ({"rho": (0, 1)}, "With rho1 = 0"),
         ({"rho": (0.2, 1)}, "is no limit for the guarantee: p = 1, which publishes true values"),
         ({"rho": (0.2, "0.99999999999999999999")}, "is no limit"),  # the same as 1 in floating point

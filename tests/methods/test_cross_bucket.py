@@ -229,7 +229,7 @@ def test_the_same_seed_gives_the_same_release_and_another_another() -> None:
         ),
         (
             {"k": 2, "l": 2, "variant": "paper", "boxes": "mondrian"},
-            "^The 'boxes' parameter of CrossBucket belongs to variant='safe'. Leave it out.$",
+            "^The 'boxes' parameter of CrossBucket belongs to variant=\"safe\". Leave it out.$",
         ),
         ({"k": 2, "l": 2, "variant": "paper", "robust": True, "boxes": "exact"}, "2 problems"),
     ],

@@ -255,7 +255,7 @@ def test_the_choice_to_move_rows_is_written_down_and_read_back() -> None:
     assert "refine" not in to_mapping(Mondrian(k=5))
     with pytest.raises(ParameterError, match="must be true or false"):
         Mondrian(k=5, refine="yes")  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="Give recoding='boxes'"):
+    with pytest.raises(ParameterError, match='Give recoding="boxes"'):
         Mondrian(k=5, refine=True, recoding="regions")
 
 

@@ -175,7 +175,7 @@ def test_who_does_not_mind_people_refuses_them(name: str) -> None:
     method = make("methods", name, SETTINGS.get(name, {}))
     if per_unit(method):
         return
-    with pytest.raises(ParameterError, match=r"protects rows, and \d+ people have 150 of them.*one_row_per = .first."):
+    with pytest.raises(ParameterError, match=r"protects rows, and \d+ people have 150 of them.*one_row_per=.first."):
         publish_table(Table.from_arrow(visits(1), schema()), method)
 
 

@@ -254,7 +254,7 @@ def test_missing_values_of_every_column_are_reported_together() -> None:
     for name in ("age", "zip", "disease"):
         assert f"Column `{name}` has 1 missing values." in text
     assert "shoe" not in text
-    assert 'missing = "drop"' in text
+    assert 'missing="drop"' in text
 
 
 def test_dropped_rows_keep_the_numbers_of_the_others() -> None:

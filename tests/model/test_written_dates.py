@@ -105,7 +105,7 @@ def test_what_is_not_certain_is_asked(texts: list[str], says: str) -> None:
     with pytest.raises(DataError, match="Column `born` holds") as refused:
         encoded(list(texts))
     assert says in str(refused.value)
-    assert 'kind = "categorical" under [columns.born]' in str(refused.value)
+    assert 'Column(kind="categorical") for `born`' in str(refused.value)
     assert encoded(list(texts), kind="categorical")["born"].domain.labels == tuple(sorted(texts))
 
 

@@ -81,7 +81,7 @@ def test_the_risk_of_everything():
 def test_the_unit_is_proposed_where_a_key_repeats():
     found = inspect(visits())
     assert found.unit == found.to_dict()["unit"] == "patient_id"
-    assert 'unit = "patient_id"' in found.warnings[0]
+    assert 'unit="patient_id"' in found.warnings[0]
     assert inspect(visits(), schema=Schema(**SPOKEN, unit="visit_key")).unit == "visit_key"
     assert "Counted in rows." in str(found.view().parts)
     once = visits().slice(1, 3)

@@ -7,7 +7,6 @@ import pytest
 from undercover.studies.experiments.experiment import Judgement, NotMeasuredError
 from undercover.studies.experiments.judges import counted, every, falls, rises, several, spread, steps
 from undercover.studies.experiments.papers.streamliner.experiment import exponent
-from undercover.studies.experiments.runner import time_left
 
 
 def test_figures_rise_or_fall_at_every_step() -> None:
@@ -32,14 +31,6 @@ def test_every_part_must_hold_and_every_figure_is_told() -> None:
 
 def test_comparisons_are_counted() -> None:
     assert counted([True, True, False], " steps of l") == Judgement("not held", "2 of 3 steps of l")
-
-
-def test_what_is_left_is_told_in_seconds_or_minutes() -> None:
-    assert (time_left([(1, 2.0), (3, 6.0)], 10), time_left([(1, 90.0)], 10), time_left([], 5)) == (
-        "about 20 s left",
-        "about 15 min left",
-        "",
-    )
 
 
 def test_the_power_by_which_time_grows() -> None:

@@ -110,7 +110,7 @@ def test_relabelled_quasi_identifiers_are_told_by_their_cells(tmp_path: Path) ->
     folder.claims[0]["columns"] = [column["name"] for column in rest]
     found = uc.verify(sealed(folder))
     assert any("most of its cells are ranges or sets" in note for note in found.notes)
-    assert "Published unchanged, and no promise speaks of it: `age`." in found.notes
+    assert "Published unchanged; no promise covers it, and an attacker is taken to know it: `age`." in found.notes
 
 
 def test_no_quasi_identifier_at_all(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def command(
         check_size(given.data.num_rows, len(before.schema.published), written)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
         after = apply(before, given, original=original, seed=seed, engine=engine, progress=progress, **known)
-        after = judged_beside(after, out)
+        after = judged_beside(after, out, progress)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, progress=progress, **kept)
     found = changes(before, after)

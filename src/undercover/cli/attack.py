@@ -22,6 +22,7 @@ from undercover.model.view import table as belief_table
 from undercover.parameters import make
 from undercover.verbs.attack import attack, case_of
 from undercover.verbs.store import load, original_of
+from undercover.waiting import through
 
 _MOST_VALUES = 12
 
@@ -76,7 +77,6 @@ def command(
 def _attacker(target: Run | Path, attacker: Attack[Any], original: str | None, as_json: bool) -> None:
     """Run any attack there is, and print what it shows."""
     with progress_on_stderr() as progress:
-        progress("attacking", 0.0)
         found = attack(target, attacker, original=original, progress=progress)
     print_result(found, as_json)
 
@@ -86,14 +86,16 @@ def _usual(
 ) -> None:
     """Attack every row and print what the attacker gets, beside guessing."""
     with progress_on_stderr() as progress:
-        progress("attacking", 0.0)
+        progress("reading", 0.0)
         case = case_of(directory, original)
-        found: Viewable = _found(case, "linkage", known=known, p_match=p_match)
-        beside: dict[str, Viewable] = {}
+        asked: dict[str, dict[str, Any]] = {"linkage": {"known": known, "p_match": p_match}}
         if case.reading.channel is not None:
-            beside["corruption"] = _found(case, "corruption")
+            asked["corruption"] = {}
         if case.reading.buckets is not None:
-            beside["bucket_matching"] = _found(case, "bucket-matching", known=known)
+            asked["bucket-matching"] = {"known": known}
+        made = [_found(case, name, **asked[name]) for name in through(progress, "attacking", list(asked))]
+    found: Viewable = made[0]
+    beside = {name.replace("-", "_"): one for name, one in zip(asked, made, strict=True) if one is not found}
     if as_json:
         print_json(found.to_dict() | {name: other.to_dict() for name, other in beside.items()})
         return
@@ -127,7 +129,7 @@ def _knows_algorithm(directory: Path, values: int | None, original: str | None, 
 def _victim(directory: Path, row: int, corrupted: str, original: str | None, as_json: bool) -> None:
     """Attack one person exactly and print what is believed of him before and after."""
     with progress_on_stderr() as progress:
-        progress("attacking", 0.0)
+        progress("reading", 0.0)
         made = load(directory)
         table = original_of(made, original)
         places = np.flatnonzero(table.rows == row)
@@ -136,6 +138,7 @@ def _victim(directory: Path, row: int, corrupted: str, original: str | None, as_
         position = {int(number): place for place, number in enumerate(table.rows)}
         known = _corrupted(corrupted, position)
         attacker = plugins.load("attacks", "corruption")()
+        progress("attacking", 0.0)
         seen, plain = attacker.victim(table, made.release, int(places[0]), corrupted=known)
     sensitive = table.schema.sensitive[0]
     value = table[sensitive].domain.labels[int(table[sensitive].codes[places[0]])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,8 +24,7 @@ def command(
     force: Force = False,
 ) -> None:
     """Take the tour and print one line per release: the figures of the overview page."""
-    started = time.perf_counter()
-    with progress_on_stderr(brief=True) as progress:
+    with progress_on_stderr() as progress:
         stops = tour(out, rows, force=force, progress=progress)
     screen = console()
     found = next(stop.summary["headline"] for stop in stops if stop.summary["headline"])
@@ -62,7 +60,7 @@ def command(
     ]
     titles = ["revenue office", "values left, each alone", "joined", f"people whose {name} is certain"]
     print_table(screen, "Two offices publish tables about the same people: what their join leaves", titles, joined)
-    screen.print(f"Everything is in {out}/; start with {out / OVERVIEW}. Took {time.perf_counter() - started:.0f} s.")
+    screen.print(f"Everything is in {out}/; start with {out / OVERVIEW}.")
     screen.print(f"Try it yourself: undercover inspect {out / 'people.csv'}")
 
 

@@ -47,8 +47,7 @@ def command(
         progress("reading", 0.0)
         named = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
         given, schema, _, _ = read_with_spec(data, spec, named, who={} if unit is None else {"unit": unit})
-        progress("looking at columns and combinations", 0.0)
-        found = inspect(given, schema=schema, population_fraction=population_fraction)
+        found = inspect(given, schema=schema, population_fraction=population_fraction, progress=progress)
         if write_spec is not None:
             progress("choosing a method", 0.0)
             write_spec_file(found, write_spec, force=force, data=given)

@@ -14,6 +14,7 @@ from undercover.errors import ParameterError
 from undercover.model.view import Viewable
 from undercover.verbs.holder import centralized_risk, joint_attack
 from undercover.verbs.joint import published
+from undercover.waiting import through
 
 
 def command(
@@ -62,7 +63,6 @@ def command(
     said = shared or []
     policy = [word for word in said if "=" not in word] or ["refuse"]
     with progress_on_stderr() as progress:
-        progress("reading", 0.0)
         attacker = JointRelease(
             known=names(known),
             shared=policy[-1],  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ def command(
             size=size,
         )
         columns: dict[str, Any] = {"sensitive": sensitive, "quasi_identifiers": names(qi)}
-        read = [published(table, suppressed=suppressed, **columns) for table in tables]
+        read = [published(table, suppressed=suppressed, **columns) for table in through(progress, "reading", tables)]
         progress("joining", 0.0)
         found = attacker.run(read)
     holds = _holds(found, l, strict)
@@ -101,13 +101,13 @@ def _held(
     found: dict[str, Viewable] = {}
     holds = True
     with progress_on_stderr() as progress:
-        progress("attacking", 0.0)
         if centralized:
+            progress("joining by person", 0.0)
             joined = centralized_risk(folders, original, sensitive=sensitive)
             found["centralized"] = joined
             holds = least is None or min(joined.left) >= least
         if overlap:
-            attacked = joint_attack(folders, original, sensitive=sensitive, known=known)
+            attacked = joint_attack(folders, original, sensitive=sensitive, known=known, progress=progress)
             found["overlap"] = attacked
             holds = holds and (least is None or int(attacked.together.left.min()) >= least)
     if as_json:

@@ -52,10 +52,12 @@ def add(
     """Enter a release that was made without the ledger."""
     from dataclasses import asdict
 
-    from undercover.cli.output import console, print_json
+    from undercover.cli.output import console, print_json, progress_on_stderr
     from undercover.verbs.ledger import enter_folder
 
-    entry = enter_folder(file, directory, original=original)
+    with progress_on_stderr() as progress:
+        progress("reading and entering", 0.0)
+        entry = enter_folder(file, directory, original=original)
     if json:
         print_json(asdict(entry))
     else:
@@ -78,7 +80,7 @@ def check(
         progress("reading", 0.0)
         given, _, _, _ = read_with_spec(data, spec, {})
         progress("looking into the ledger", 0.0)
-        before = ledger.before(given.data)
+        before = ledger.before(given.data, progress)
     if json:
         found = [entry.to_dict() for entry in before.earlier]
         print_json({"rows": given.data.num_rows, "earlier": found, "not_comparable": list(before.unknown)})

@@ -1,7 +1,8 @@
 """``undercover``: the commands, and what becomes of errors.
 
 Results go to stdout, progress and problems to stderr. Exit codes: 0 done, 2 bad usage or input, 3 the guarantee cannot
-be reached on this table, 4 verification failed, 5 made but withheld, 1 a bug of ours, 130 interrupted.
+be reached on this table, 4 verification failed, 5 made but withheld, 1 a bug of ours, 130 interrupted, 141 whoever read
+the results went away.
 
 A command is a file of this folder with its options and what it prints. It is loaded when it is asked for, so that
 ``undercover --help`` costs next to nothing.
@@ -9,8 +10,10 @@ A command is a file of this folder with its options and what it prints. It is lo
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import time
 from functools import cached_property
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -19,8 +22,11 @@ import typer
 import typer.core
 import typer.main
 
+from undercover.cli import TOLD, began
 from undercover.cli.hierarchy import app as hierarchy_commands
 from undercover.cli.ledger import app as ledger_commands
+from undercover.waiting import duration_of
+from undercover.wording import asked_by
 
 COMMANDS: Final = {
     "demo": "Take the whole tour on built-in data: every method, verified, attacked and measured.",
@@ -47,7 +53,42 @@ class _InterruptedError(Exception):
     """Ctrl-C, by another name: typer would turn it into an exit code without a word."""
 
 
+def _hush(quiet: bool) -> None:
+    TOLD.quiet = quiet
+
+
+_Quiet = Annotated[
+    bool,
+    typer.Option(
+        "--quiet", help="Say nothing of progress; warnings and errors are told.", callback=_hush, expose_value=False
+    ),
+]
+
+
+def _nothing(quiet: _Quiet = False) -> None:
+    """A command that only has the option to be quiet."""
+
+
+def _quiet() -> Any:
+    single = typer.Typer(**_PLAIN)
+    single.command()(_nothing)
+    return typer.main.get_command(single).params[0]
+
+
+def _hushable(command: Any) -> Any:
+    """The same command, or the commands in it, with the option to be quiet."""
+    for inner in getattr(command, "commands", {}).values():
+        _hushable(inner)
+    if not hasattr(command, "commands") and not any(option.name == "quiet" for option in command.params):
+        command.params.append(_quiet())
+    return command
+
+
 class _Commands(typer.core.TyperGroup):
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        found = super().get_command(ctx, cmd_name)
+        return _hushable(found) if hasattr(found, "commands") else found
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -63,7 +104,7 @@ class _Later(typer.core.TyperCommand):
         single = typer.Typer(**_PLAIN)
         module = import_module(f"undercover.cli.{str(self.name).replace('-', '_')}")
         single.command(self.name, help=self.help)(module.command)
-        return typer.main.get_command(single)
+        return _hushable(typer.main.get_command(single))
 
     def make_context(self, *arguments: Any, **options: Any) -> Any:
         return self.loaded.make_context(*arguments, **options)
@@ -95,12 +136,45 @@ def _options(
 
 def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
+    started = began()
+    TOLD.quiet = TOLD.waited = False
     signal.signal(signal.SIGTERM, _terminated)
+    nobody_reads = sys.stdout is None
+    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     try:
-        code = app(standalone_mode=False)
+        with asked_by("command line"):
+            code = app(standalone_mode=False)
+        sys.stdout.flush()
+        if TOLD.waited:
+            print(f"took {duration_of(time.perf_counter() - started)}", file=sys.stderr)
+        if nobody_reads:
+            code = _unread("it is closed")
     except BaseException as error:
         code = _explain(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _nowhere() -> Any:
+    """A stream nobody reads, in place of one that is closed: what is opened next would take its number."""
+    return open(os.devnull, "w", encoding="utf-8")
+
+
+def _unread(why: str) -> int:
+    """Results nobody can read; whatever was made stays."""
+    print(f"error: the results cannot be written to stdout: {why}. What was made stays.", file=sys.stderr)
+    return 2
+
+
+def _lost(error: BaseException) -> OSError | None:
+    """Why stdout takes nothing any more, if that is the error; nothing is left in it to fail again at the end."""
+    try:
+        if isinstance(error, OSError):
+            sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError as why:
+        sys.stdout = _nowhere()
+        return why
+    return None
 
 
 def _terminated(number: int, frame: Any) -> None:
@@ -111,6 +185,11 @@ def _terminated(number: int, frame: Any) -> None:
 def _explain(error: BaseException) -> int:
     from undercover.errors import UndercoverError
 
+    lost = _lost(error)
+    if isinstance(error, BrokenPipeError) or isinstance(lost, BrokenPipeError):
+        return 128 + signal.SIGPIPE  # as of whatever else stands before `| head`
+    if lost is not None:
+        return _unread(lost.strerror or str(lost))
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, UndercoverError):

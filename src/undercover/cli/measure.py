@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from undercover.cli.options import Json, SpecFile, read_with_spec
-from undercover.cli.output import print_result
+from undercover.cli.output import print_result, progress_on_stderr
 from undercover.io.release.contents import PRIVATE, public_part
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release
@@ -31,14 +31,18 @@ def command(
 ) -> None:
     """Measure a release against its original."""
     made: Release | Run
-    if spec is None and (directory / PRIVATE).is_dir():
-        made = load(directory)
-        release, table = made.release, original_of(made, original)
-    else:
-        given, schema, _, _ = read_with_spec(original, spec, {})
-        if (directory / PRIVATE).is_dir():
-            check_same_table(load(directory), given)
-        release, _ = load_release(public_part(directory))
-        made, table = release, table_of(given, schema, release)
-    counts, sums = (about_each(release, queries), sums_of_each(table, release, queries)) if queries else ((), ())
-    print_result(measure(table, made, query_error=counts, sum_error=sums), json)
+    with progress_on_stderr() as progress:
+        progress("reading", 0.0)
+        if spec is None and (directory / PRIVATE).is_dir():
+            made = load(directory)
+            release, table = made.release, original_of(made, original)
+        else:
+            given, schema, _, _ = read_with_spec(original, spec, {})
+            if (directory / PRIVATE).is_dir():
+                check_same_table(load(directory), given)
+            release, _ = load_release(public_part(directory))
+            made, table = release, table_of(given, schema, release)
+        counts, sums = (about_each(release, queries), sums_of_each(table, release, queries)) if queries else ((), ())
+        progress("measuring", 0.0)
+        found = measure(table, made, query_error=counts, sum_error=sums, progress=progress)
+    print_result(found, json)

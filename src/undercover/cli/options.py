@@ -12,7 +12,8 @@ import typer
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
-from undercover.model.schema import Schema
+from undercover.model.schema import INSENSITIVE, Schema
+from undercover.wording import from_spec
 
 Data = Annotated[
     str, typer.Argument(help="A file (CSV, Parquet, Excel, SPSS, Stata, …), a folder of parts, or a database URL.")
@@ -21,7 +22,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Qi = Annotated[str | None, typer.Option("--qi", help="Quasi-identifiers, by commas: what an attacker may know.")]
 Sensitive = Annotated[str | None, typer.Option(help="Sensitive columns, by commas: what he must not learn.")]
 Identifiers = Annotated[str | None, typer.Option(help="Identifiers, by commas: never published.")]
-Insensitive = Annotated[str | None, typer.Option(help="Columns to publish unchanged, by commas.")]
+Insensitive = Annotated[str | None, typer.Option(help=f"By commas; each is {INSENSITIVE}.")]
 Unit = Annotated[str | None, typer.Option(help="The column that says whose row it is, where people have several.")]
 OneRowPer = Annotated[str | None, typer.Option(help="Keep one row of every unit: its first, last or a random one.")]
 Weight = Annotated[str | None, typer.Option(help="The column of sampling weights: people a row stands for.")]
@@ -80,6 +81,8 @@ def read_with_spec(
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
     """Read ``data`` as the spec says; options on the command line win over the spec."""
     spec = None if spec_path is None else load_spec(spec_path)
+    if spec is not None:
+        from_spec(method=spec.method_name is not None)
     options = ReadOptions() if spec is None else spec.options
     given = read(data, options=options)
     schema = None if spec is None else resolve(spec, given.data)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from undercover.cli import TOLD
 from undercover.io.plain import plain
-from undercover.model.protocols import Progress
 from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
+from undercover.waiting import Progress, no_progress, on_stderr
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,9 +28,15 @@ def console() -> Console:
     """Where results for people go."""
     from rich.console import Console
 
+    class Screen(Console):
+        """Leaves it to :func:`undercover.cli.main.main` what becomes of results nobody reads."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     if sys.stdout.isatty():
-        return Console(highlight=False)
-    return Console(highlight=False, soft_wrap=True, width=_WIDTH)
+        return Screen(highlight=False)
+    return Screen(highlight=False, soft_wrap=True, width=_WIDTH)
 
 
 def print_json(content: Mapping[str, Any]) -> None:
@@ -112,37 +119,19 @@ def resumable(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def progress_on_stderr(*, brief: bool = False) -> Iterator[Progress]:
-    """A bar on a terminal, a line per stage otherwise; of stages ``whole: part`` a line per whole if ``brief``."""
-    if not sys.stderr.isatty():
-        yield _lines(brief)
+def progress_on_stderr() -> Iterator[Progress]:
+    """A bar on a terminal, a line per stage and every ten seconds otherwise; nothing with ``--quiet``."""
+    if TOLD.quiet:
+        yield no_progress
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("starting", total=None)
-
-        def advance(stage: str, share: float) -> None:
-            bar.update(task, description=stage, total=1.0 if share else None, completed=share)
-
-        yield advance
+    with on_stderr() as watch:
+        yield watch
+    TOLD.waited = True
 
 
-def _lines(brief: bool) -> Progress:
-    shown: list[str] = []
-
-    def advance(stage: str, share: float) -> None:
-        whole, _, part = stage.partition(": ")
-        # What takes long the first time only is always told.
-        line = whole if brief and not part.startswith("compiling") else stage
-        if line not in shown[-1:]:
-            shown.append(line)
-            print(f"{line} …", file=sys.stderr, flush=True)
-
-    return advance
+def note(text: str) -> None:
+    """Say what was done on the way, on stderr."""
+    print(f"note: {text}", file=sys.stderr)
 
 
 def warn(warnings: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -41,7 +40,7 @@ from undercover.cli.options import (
     settings_from_text,
     who,
 )
-from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
+from undercover.cli.output import console, note, print_json, print_table, print_view, progress_on_stderr, warn
 from undercover.errors import OutputError, ParameterError, listed
 from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
@@ -55,12 +54,13 @@ from undercover.model.finding import Finding, shown
 from undercover.model.formats import FORMATS, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
-from undercover.parameters import make
+from undercover.parameters import describe, make
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
+from undercover.wording import from_spec
 
 _FIRST = plugins.names("methods")[0]
 
@@ -96,7 +96,6 @@ def command(
     json: Json = False,
 ) -> None:
     """Publish, and say whether it may be published and what was done."""
-    started = time.perf_counter()
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     check_output(out, format, force)
@@ -129,7 +128,7 @@ def command(
             policy=policy or (loaded.policy if loaded else None),
             progress=progress,
         )
-        made = judged_beside(made, out)
+        made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
         save(made, out, summary=facts, progress=progress, **kept)
@@ -139,7 +138,7 @@ def command(
     else:
         print_view(made.verdict.view())
         _print(made, out, given.source.get("read_as"))
-        print_end(made, facts, time.perf_counter() - started)
+        print_end(made, facts)
     leave(out)
 
 
@@ -168,12 +167,38 @@ def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow
         raise ParameterError(
             f"Name a method: --method NAME or [method] in the spec. There are: {listed(plugins.names('methods'))}."
         )
-    parameters = {} if spec is None or (name and name != spec.method_name) else parameters_of(spec)
+    if spec is None or spec.method_name is None:
+        parameters: dict[str, Any] = {}
+    else:
+        parameters = parameters_of(spec) if named == spec.method_name else _carried(spec, named, settings)
     parameters |= settings
     if allow_unsafe and "allow_unsafe" in {field.name for field in fields(plugins.load("methods", named))}:
         parameters["allow_unsafe"] = True
     method: Method = make("methods", named, parameters)
     return method
+
+
+def _carried(spec: Spec, named: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What the spec says to its method and ``named`` can be told as well; the holder is told which, and which not.
+
+    Consent to a method that is not safe is not carried over, nor is what ``settings`` say in another way.
+    """
+    kind = plugins.load("methods", named)
+    known = {parameter.name: parameter for parameter in describe(kind) if parameter.name != "allow_unsafe"}
+    said = {one for group in getattr(kind, "exactly_one", ()) if settings.keys() & set(group) for one in group}
+    had, kept = parameters_of(spec), {}
+    for name, value in had.items():
+        unfit: list[str] = []
+        if name in known and name not in said | settings.keys():
+            known[name].kept(named, value, unfit, text=True)
+            if not unfit:
+                kept[name] = value
+    told = ", ".join(f"{name}={value}" for name, value in kept.items()) or "nothing"
+    dropped = [name for name in had if name not in kept and name not in settings]
+    more = f"; dropped: {listed(dropped)}" if dropped else ""
+    note(f"of what the spec says to {spec.method_name}, {named} is told {told}{more}.")
+    from_spec(method=False)
+    return kept
 
 
 def parameters_of(spec: Spec) -> dict[str, Any]:
@@ -225,8 +250,8 @@ def _print(made: Run, out: Path, read_as: str | None) -> None:
     print_places(made, out)
 
 
-def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
-    """How many rows, the attack in one line, and how long all of it took."""
+def print_end(made: Run, facts: Mapping[str, Any]) -> None:
+    """How many rows, and the attack in one line."""
     screen, count, suppressed = console(), made.groups.count, made.release.suppressed_rows
     left_out = f", {suppressed:,} suppressed" if suppressed else ""
     rows = f"{counted(len(made.rows), 'row')} in {counted(count, 'group')}{left_out}"
@@ -240,7 +265,7 @@ def print_end(made: Run, facts: Mapping[str, Any], seconds: float) -> None:
         )
     for sentence in sampling_words(facts["sampling"]) if facts["sampling"] else ():
         screen.print(str(sentence))
-    screen.print(f"{made.release.method}: {rows}, {seconds:.1f} s in all")
+    screen.print(f"{made.release.method}: {rows}")
 
 
 def _named(finding: Finding) -> str:

@@ -95,7 +95,13 @@ def command(
         )
         if publish is not None:  # a fresh draw: none of those that were looked at
             made = publish_release(
-                given, schema, found.best, options=options, policy=limits, ledger=loaded.ledger if loaded else None
+                given,
+                schema,
+                found.best,
+                options=options,
+                policy=limits,
+                ledger=loaded.ledger if loaded else None,
+                progress=progress,
             )
             kept: dict[str, Any] = {"format": format, "force": force}
             save(made, publish, progress=progress, **kept)

@@ -30,6 +30,7 @@ from undercover.forms.written import Written, written
 from undercover.model.cells import EVERYTHING
 from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.model.schema import INSENSITIVE
 
 if TYPE_CHECKING:
     from undercover.forms.dealt.rows import Dealt
@@ -52,7 +53,7 @@ _CELLS: Final[Mapping[str, str]] = {
 _ROLES: Final[Mapping[str, str]] = {
     "quasi-identifier": "What others may know of a person.",
     "sensitive": "What others must not learn of a person.",
-    "insensitive": "Published unchanged; no promise covers it.",
+    "insensitive": f"{INSENSITIVE.capitalize()}.",
     "structure": "Holds the tables together; it says nothing about a person.",
 }
 

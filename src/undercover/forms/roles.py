@@ -20,6 +20,7 @@ from undercover.forms.classes import Classes
 from undercover.forms.reading import Reading
 from undercover.forms.written import labels_of
 from undercover.model.release import PublishedTable, Release
+from undercover.model.schema import INSENSITIVE
 
 ROLES = ("quasi-identifier", "sensitive", "insensitive", "structure")
 """Of published columns."""
@@ -114,7 +115,7 @@ def remarks(reading: Reading) -> list[str]:
         dealt = "" if reading.among is None else f", and sensitive values dealt among at least {reading.among} people"
         found.append(f"That columns were permuted{dealt}, is what the holder says; published tables cannot show it.")
     elif unchanged:
-        found.append(f"Published unchanged, and no promise speaks of it: {listed(unchanged)}.")
+        found.append(f"{INSENSITIVE.capitalize()}: {listed(unchanged)}.")
     found += [
         f"Every row has another value of `{name}`. If these are numbers of rows and no values, what is promised of "
         "them says nothing."

@@ -39,6 +39,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
 from undercover.model.schema import Column
 from undercover.parameters import Within, check
+from undercover.wording import in_column
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -149,8 +150,8 @@ class TCloseness(Promise):
             if lacking or not meant:
                 whose = listed(lacking or [named or "the sensitive column"])
                 raise ParameterError(
-                    f"t-closeness by hierarchical distance needs a hierarchy of {whose}: give a spec (--spec) with "
-                    f'hierarchy = "tree.csv" under [columns.{(lacking or [named or "NAME"])[0]}].'
+                    f"t-closeness by hierarchical distance needs a hierarchy of {whose}: "
+                    f"say {in_column((lacking or [named or 'NAME'])[0], hierarchy='tree.csv')}."
                 )
             return [{**entry, "column": name, "hierarchy": column.hierarchy} for name, column in meant.items()]
         if entry.get("distance") == "ordered" and entry.get("order") is None:

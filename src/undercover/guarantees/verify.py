@@ -30,6 +30,7 @@ from undercover.model.form import PEOPLE
 from undercover.model.release import STATEMENTS, Release
 from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
+from undercover.waiting import Progress, no_progress, through
 
 _SHOWN = 5
 
@@ -187,7 +188,13 @@ def _number(value: float | None, sense: Sense) -> Figure | str:
     return text if value is None else Figure("inf" if math.isinf(value) else value, text=text)
 
 
-def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequence[str] = ()) -> Verification:
+def verify(
+    release: Release,
+    also: Sequence[Checkable] = (),
+    *,
+    problems: Sequence[str] = (),
+    progress: Progress = no_progress,
+) -> Verification:
     """Check every claim of a release anew.
 
     Its published tables are all that is looked at. ``also`` are guarantees to check beyond those it claims,
@@ -200,13 +207,15 @@ def verify(release: Release, also: Sequence[Checkable] = (), *, problems: Sequen
         return Verification((), tuple(wrong), suppressed_rows=release.suppressed_rows, stated=stated)
     findings: list[Finding] = []
     wrong += [*classes.problems, *strange_cells(read(release))]
-    for claim in release.guarantees:
+    names = [*(str(claim.get("name")) for claim in release.guarantees), *(guarantee.name for guarantee in also)]
+    told = through(progress, "verifying", names)
+    for claim, _ in zip(release.guarantees, told, strict=False):
         finding = _recheck(claim, release, classes)
         findings.append(finding)
         wrong += _differences(claim, finding)
         if finding.needs == NOT_OFFERED:
             wrong.append(f"{finding.name} was not checked: no installed package offers a guarantee of that name.")
-    for guarantee in also:
+    for guarantee, _ in zip(also, told, strict=True):
         asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
     return replace(_verification(classes, findings, wrong), notes=tuple(remarks(read(release))), stated=stated)

@@ -67,7 +67,7 @@ def automatic_hierarchy(column: EncodedColumn) -> Hierarchy:
     if not levels:
         raise HierarchyError(f"Column `{column.name}` has no order, or too few values to be joined. Write a hierarchy.")
     labels = write_values(column.domain.values)
-    return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True))
+    return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True), observed=True)
 
 
 def _coarsening(levels: Sequence[list[str]]) -> list[list[str]]:

@@ -58,7 +58,7 @@ def from_intervals(values: Any, widths: Sequence[float] = (5, 10, 20), *, origin
     exact = [Fraction(label) for label in labels]
     whole = all(number.denominator == 1 for number in [*exact, *steps, start])
     levels = [[_interval(number, step, start, whole) for number in exact] for step in steps]
-    return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True))
+    return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True), observed=True)
 
 
 def _checked(widths: Sequence[float], origin: float) -> tuple[list[Fraction], Fraction]:
@@ -136,7 +136,7 @@ def from_prefixes(values: Any, lengths: Sequence[int] = (3, 1)) -> Hierarchy:
         [code if len(code) <= length else code[:length] + "*" * (longest - length) for code in codes]
         for length in lengths
     ]
-    return Hierarchy(zip(codes, *levels, [ROOT] * len(codes), strict=True))
+    return Hierarchy(zip(codes, *levels, [ROOT] * len(codes), strict=True), observed=True)
 
 
 LEVELS: dict[str, Callable[[date], str]] = {
@@ -176,7 +176,7 @@ def from_dates(values: Any, levels: Sequence[str] = ("month", "quarter", "year",
     moments = _as_dates(distinct(values))
     labels = write_values(moments)
     periods = [[LEVELS[level](moment) for moment in moments.to_pylist()] for level in levels]
-    return Hierarchy(zip(labels, *periods, [ROOT] * len(labels), strict=True))
+    return Hierarchy(zip(labels, *periods, [ROOT] * len(labels), strict=True), observed=True)
 
 
 def _as_dates(values: pa.Array) -> pa.Array:

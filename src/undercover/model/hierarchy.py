@@ -7,7 +7,7 @@ for a fixed set of leaves. A root (``*``) is added where the levels do not end i
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,8 @@ class Hierarchy:
     ----------
     rows
         One row per leaf: its label, the label of its parent, and so on to the root.
+    observed
+        Whether the leaves are values that stand in a table, rather than all that there are.
 
     Examples
     --------
@@ -40,8 +42,10 @@ class Hierarchy:
     """
 
     rows: tuple[tuple[str, ...], ...]
+    observed: bool = field(default=False, compare=False)
 
-    def __init__(self, rows: Iterable[Sequence[str]]) -> None:
+    def __init__(self, rows: Iterable[Sequence[str]], *, observed: bool = False) -> None:
+        object.__setattr__(self, "observed", observed)
         complete = _with_root(tuple(tuple(str(label) for label in row) for row in rows))
         object.__setattr__(self, "rows", complete)
 

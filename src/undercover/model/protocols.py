@@ -16,6 +16,8 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import to_mapping
 from undercover.randomness import Randomness
+from undercover.waiting import Progress as Progress
+from undercover.waiting import no_progress as no_progress
 
 if TYPE_CHECKING:
     from undercover.forms.case import Case
@@ -31,13 +33,6 @@ Cover = Literal["identity", "attribute", "distribution", "algorithm"]
 
 Short = Mapping[str, Mapping[str, Any]]
 """Keys of ``--require`` and what each says beside its number."""
-
-Progress = Callable[[str, float], None]
-"""Called with what is being done and the share of it that is done, from 0 to 1."""
-
-
-def no_progress(stage: str, share: float) -> None:
-    """Progress for whoever does not care."""
 
 
 class Engine(Protocol):

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import SchemaError, listed, unknown
+from undercover.wording import option
 
 
 class ClassCells(NamedTuple):
@@ -194,7 +195,7 @@ def _require_clear(
         if first[0] == second[0]:
             problems.append(
                 f"`{tables[first[0]][0]}` has `{first[1]}` and `{second[1]}`, and both would be one column of another "
-                f"table. Say which is not: --distinct {first[1]},{second[1]} and the other table's column."
+                f"table. Say which is not: {option(distinct=[f'{first[1]},{second[1]}'])} and the other table's column."
             )
         elif kept_apart(first, second):
             problems.append(f"`{first[1]}` and `{second[1]}` are said to be distinct, and the same by other columns.")

@@ -22,6 +22,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.model.verdict import Verdict
 from undercover.model.view import Shown, Viewable
+from undercover.waiting import Progress
 
 if TYPE_CHECKING:
     from undercover.model.protocols import Method
@@ -93,6 +94,17 @@ class Run(Shown):
         """What every attack of the report finds; none where the original is not at hand."""
         found: tuple[Viewable, ...] = plugins.find("undercover.verbs.report:attacks_on")(self)
         return found
+
+    @property
+    def attacked(self) -> bool:
+        """Whether its attacks are made already, or not needed for a verdict."""
+        return "attacks" in self.__dict__ or self.judged is not None
+
+    def judge(self, progress: Progress) -> Verdict:
+        """The verdict, and meanwhile how far its attacks are."""
+        if not self.attacked:
+            self.__dict__["attacks"] = plugins.find("undercover.verbs.report:attacks_on")(self, progress)
+        return self.verdict
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -16,9 +16,13 @@ from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import FORMATS
 from undercover.model.view import Shown
+from undercover.wording import option
 
 Kind = Literal["numeric", "categorical", "ordinal", "date"]
 Missing = Literal["error", "drop", "category"]
+INSENSITIVE = "published unchanged; no promise covers it, and an attacker is taken to know it"
+"""What becomes of an insensitive column, in the words of every page and command."""
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive"]
 OneRow = Literal["first", "last", "random"]
 
@@ -147,7 +151,8 @@ class Schema(Shown):
     identifiers
         Names, numbers, addresses: never published, not even hashed.
     insensitive
-        Published unchanged; the linkage attack counts them as known.
+        Published unchanged; no promise covers them, and an attacker is taken to know them. Not for what could tell
+        people apart: that is a quasi-identifier.
     columns
         Settings of single columns.
     missing
@@ -267,7 +272,7 @@ class Schema(Shown):
         if self.one_row_per is not None and self.one_row_per not in ONE_ROW:
             problems.append(unknown("Choice of one row per unit", str(self.one_row_per), ONE_ROW))
         if self.one_row_per is not None and self.unit is None:
-            problems.append("One row of whom? Name the column that says whose row it is: unit = ..., or --unit COLUMN.")
+            problems.append(f"One row of whom? Name the column that says whose row it is: {option(unit=...)}")
         share, table = (
             self.population,
             self.population is not None and not isinstance(self.population, bool | int | float),

@@ -26,6 +26,7 @@ from undercover.model.kinds.settle import settled
 from undercover.model.schema import Column, Kind, Schema
 from undercover.randomness import Randomness
 from undercover.units import one_row_each, units_of, weights_of
+from undercover.wording import option
 
 Codes = NDArray[np.unsignedinteger[Any]]
 CellKind = Literal["range", "set", "tree"]
@@ -141,7 +142,10 @@ class Table:
             if holes and schema.missing == "error":
                 raise DataError(
                     [f"Column `{name}` has {int(mask.sum()):,} missing values." for name, mask in holes.items()]
-                    + ['Say what they mean: missing = "drop" leaves the rows out, "category" makes it a value.']
+                    + [
+                        f"Say what they mean: {option(missing='drop')} leaves the rows out, "
+                        f"{option(missing='category')} makes it a value."
+                    ]
                 )
             if holes:
                 keep = ~np.logical_or.reduce(list(holes.values()))

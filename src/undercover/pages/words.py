@@ -18,6 +18,7 @@ from undercover.model.about import about_of
 from undercover.model.finding import Sense
 from undercover.model.protocols import Cover
 from undercover.model.release import Release
+from undercover.model.schema import INSENSITIVE
 
 # What a comparison with the original looks at.
 _COMPARED = {
@@ -177,8 +178,8 @@ def limits(release: Release) -> list[str]:
     unchanged = sorted({name for table in release.tables for name in table.names("insensitive")})
     if unchanged:
         said.append(
-            f"Published unchanged, as declared: {', '.join(unchanged)}. Whoever knows these of a person can use them "
-            "to find the row; no promise covers them."
+            f"{INSENSITIVE.capitalize()}: {', '.join(unchanged)}. Whoever knows this of a person can use it to find "
+            "the row."
         )
         said += _own_limits(promised, "unchanged")
     if not release.algorithm_safe:

@@ -107,10 +107,10 @@ def _take(
     made: dict[str, Made] = {}
     beside: dict[str, Run] = {}
     tour = stops()
-    for name, stop in sorted(tour, key=lambda entry: entry[1].ahead):
+    for place, (name, stop) in enumerate(sorted(tour, key=lambda entry: entry[1].ahead)):
 
-        def within(stage: str, share: float, title: str = stop.title) -> None:
-            progress(f"{title}: {stage}", share)
+        def within(stage: str, share: float, title: str = stop.title, place: int = place) -> None:
+            progress(f"tour: {title} ({place + 1} of {len(tour)}), {stage}", place / len(tour))
 
         compiled(stop.folder)
         started = time.perf_counter()

@@ -24,6 +24,7 @@ from undercover.utility.kept import associations, distances_between
 from undercover.utility.queries.counts import QueryError, QueryErrorResult, answers_together
 from undercover.utility.queries.sums import SumError, SumErrorResult
 from undercover.utility.views import measures_view
+from undercover.waiting import Progress, no_progress, through
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,7 @@ def measure(
     *,
     query_error: QueryError | Sequence[QueryError] = (),
     sum_error: SumError | Sequence[SumError] = (),
+    progress: Progress = no_progress,
 ) -> Measures:
     """Measure a release against the table it was made from.
 
@@ -147,6 +149,9 @@ def measure(
         note = str(why)
     workloads = (query_error,) if isinstance(query_error, QueryError) else query_error
     sums = (sum_error,) if isinstance(sum_error, SumError) else sum_error
+    asked: list[tuple[str, Any]] = [*(("counts", one) for one in workloads), *(("sums", one) for one in sums)]
+    told = through(progress, "measuring", asked, lambda entry: entry[0])
+    found: list[Any] = [one.of_release(original, release) for _, one in told]
     return Measures(
         discernibility=discernibility(charged) if charged else None,
         average_class_size=average_class_size(charged) if charged else None,
@@ -156,8 +161,8 @@ def measure(
         suppressed_rows=classes.suppressed,
         discernibility_optimum=best,
         discernibility_by_groups=by_groups(case),
-        query_errors=tuple(found for asked in workloads for found in asked.of_release(original, release).values()),
-        sum_errors=tuple(asked.of_release(original, release) for asked in sums),
+        query_errors=tuple(one for errors in found if isinstance(errors, dict) for one in errors.values()),
+        sum_errors=tuple(one for one in found if not isinstance(one, dict)),
         tables=binned_tables(original, release),
         displacement=moved,
         moved_cells=reading.moved_cells(original, case.run),

@@ -18,6 +18,7 @@ from undercover.io.release.decision import Decision, alone_with, decision_of, ma
 from undercover.io.source import sha256
 from undercover.verbs.ledger import ENTRY, entered_now
 from undercover.verbs.verify import verify
+from undercover.wording import option
 
 
 def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = None) -> Decision:
@@ -65,13 +66,13 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
 def decider(because: str, by: str | None = None) -> str:
     """Who decides; refused without a reason, or where nobody is named and nobody is logged in."""
     if not because.strip():
-        raise ParameterError("Say why it may be published although the verdict says not to: --because TEXT.")
+        raise ParameterError(f"Say why it may be published although the verdict says not to: {option(because=...)}")
     try:
         name = (getpass.getuser() if by is None else by).strip()
     except (OSError, KeyError):  # no such user, as in some containers
         name = ""
     if not name:
-        raise ParameterError("Say who decides: --by NAME.")
+        raise ParameterError(f"Say who decides: {option(by=...)}")
     return name
 
 

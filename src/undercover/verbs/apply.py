@@ -33,7 +33,7 @@ from undercover.io.source import Input, ReadOptions, read
 from undercover.model.finding import Finding
 from undercover.model.kinds.settle import forgotten
 from undercover.model.policy import Policy
-from undercover.model.protocols import Continuing, Engine, Method, Progress, no_progress
+from undercover.model.protocols import Continuing, Engine, Method
 from undercover.model.run import Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import encode
@@ -41,6 +41,7 @@ from undercover.verbs.joint import method_of
 from undercover.verbs.publish import publish
 from undercover.verbs.same_people import as_written, same_people
 from undercover.verbs.verify import verify
+from undercover.waiting import Progress, teller, telling
 
 TWICE = (
     "What is promised to people of both tables holds for each release alone: whoever has both releases may learn more "
@@ -80,6 +81,7 @@ def recipe_of(run: Run) -> Recipe:
     )
 
 
+@telling
 def apply(
     recipe: Run | str | os.PathLike[str],
     data: Any,
@@ -90,7 +92,7 @@ def apply(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | bool = False,
 ) -> Run:
     """Publish a new table by the recipe of an earlier run.
 
@@ -128,19 +130,20 @@ def apply(
     >>> second.release.method, second.release.guarantees[0]["actual"] >= 10
     ('mondrian', True)
     """
-    progress("reading the recipe", 0.0)
+    tell = teller(progress)
+    tell("reading the recipe", 0.0)
     before = recipe if isinstance(recipe, Run) else load_recipe(recipe)
     chosen = recipe_of(before)
-    progress("reading", 0.0)
+    tell("reading", 0.0)
     given = read(data, options=chosen.options)
     check_fit(given, chosen.schema)
-    progress("comparing people", 0.0)
+    tell("comparing people", 0.0)
     people = same_people(before, given, original=original)
     method = chosen.method
     if isinstance(method, Continuing):
         method = method.continue_from(before, people)
     try:
-        options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": progress}
+        options: dict[str, Any] = {"seed": seed, "engine": engine, "options": chosen.options, "progress": tell}
         options |= {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy or before.policy}
         after = publish(given, chosen.schema, method, require=chosen.requirements, **options)
     except UnreachableError as error:

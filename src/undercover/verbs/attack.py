@@ -9,9 +9,10 @@ from undercover import plugins
 from undercover.attacks.linkage import Linkage, LinkageResult
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
-from undercover.model.protocols import Attack, Method, Progress, no_progress
+from undercover.model.protocols import Attack, Method
 from undercover.model.run import Run
 from undercover.verbs.store import load, original_of
+from undercover.waiting import Progress, teller, telling
 
 R = TypeVar("R")
 Target: TypeAlias = Run | Case | str | os.PathLike[str]
@@ -19,16 +20,17 @@ Target: TypeAlias = Run | Case | str | os.PathLike[str]
 
 @overload
 def attack(
-    target: Target, attacker: None = None, *, original: Any = None, progress: Progress = no_progress
+    target: Target, attacker: None = None, *, original: Any = None, progress: Progress | bool = False
 ) -> LinkageResult: ...
 
 
 @overload
-def attack(target: Target, attacker: Attack[R], *, original: Any = None, progress: Progress = no_progress) -> R: ...
+def attack(target: Target, attacker: Attack[R], *, original: Any = None, progress: Progress | bool = False) -> R: ...
 
 
+@telling
 def attack(
-    target: Target, attacker: Attack[R] | None = None, *, original: Any = None, progress: Progress = no_progress
+    target: Target, attacker: Attack[R] | None = None, *, original: Any = None, progress: Progress | bool = False
 ) -> R | LinkageResult:
     """Attack a release with what the holder knows: the original table.
 
@@ -43,7 +45,7 @@ def attack(
     original
         Where the run does not know it: the original table or its path.
     progress
-        Called with a stage and the share of it that is done, by attacks that take long.
+        ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
     Raises
     ------
@@ -58,12 +60,14 @@ def attack(
     >>> bool(uc.attack(run).after.identity.max() <= 1 / 10)
     True
     """
+    teller(progress)("reading", 0.0)
     case = target if isinstance(target, Case) else case_of(target, original)
     asked: Attack[Any] = Linkage() if attacker is None else attacker
     why_not = asked.applies(case)
     if why_not is not None:
         raise ParameterError(why_not)
-    return cast(R, asked.run(case, progress=progress))
+    teller(progress)("attacking", 0.0)
+    return cast(R, asked.run(case, progress=teller(progress)))
 
 
 def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:

@@ -16,14 +16,15 @@ from undercover.errors import DataError, listed
 from undercover.io.release.contents import PRIVATE, PUBLIC, read_json
 from undercover.model.run import Run
 from undercover.model.verdict import LINKABILITY, Reason
+from undercover.waiting import Progress, no_progress
 
 MOST_FOLDERS = 200
 KIND = "second release"
 
 
-def judged_beside(run: Run, directory: str | os.PathLike[str]) -> Run:
+def judged_beside(run: Run, directory: str | os.PathLike[str], progress: Progress = no_progress) -> Run:
     """The run with a verdict that knows of earlier releases beside the folder it is to be saved to."""
-    known = any(reason.kind == KIND for reason in run.verdict.reasons)
+    known = any(reason.kind == KIND for reason in run.judge(progress).reasons)
     reason = None if known or not run.policy.judges else earlier_beside(directory, run)
     return run if reason is None else run.judged_as(run.verdict.with_reasons(reason))
 

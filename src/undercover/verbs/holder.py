@@ -25,16 +25,20 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.verbs.joint import table_name
 from undercover.verbs.store import load, original_of
+from undercover.waiting import Progress, teller, telling
+from undercover.wording import option
 
 Source: TypeAlias = Run | Release | str | os.PathLike[str]
 
 
+@telling
 def joint_attack(
     releases: Sequence[Source],
     original: Any = None,
     *,
     sensitive: str | None = None,
     known: Sequence[str] | None = None,
+    progress: Progress | bool = False,
 ) -> OverlapResult:
     """Attack everybody through several releases of the same people, cells that cross included.
 
@@ -48,6 +52,8 @@ def joint_attack(
         The column that is attacked; needed only where there are several.
     known
         The columns that are known of people; by default every quasi-identifier and insensitive column.
+    progress
+        ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
     Examples
     --------
@@ -59,6 +65,8 @@ def joint_attack(
     >>> [part.known for part in found.parts]
     [('age',), ('sex', 'race')]
     """
+    tell = teller(progress)
+    tell("reading", 0.0)
     read_in = [_read(source) for source in releases]
     runs = [source for source in read_in if isinstance(source, Run)]
     if not runs and not isinstance(original, Table):
@@ -66,7 +74,7 @@ def joint_attack(
     table = people_of(runs, original) if runs else original
     names = [_name(source, place) for place, source in enumerate(releases, 1)]
     made = [source.release if isinstance(source, Run) else source for source in read_in]
-    return overlap(made, table, sensitive=sensitive, known=known, names=names)
+    return overlap(made, table, sensitive=sensitive, known=known, names=names, progress=tell)
 
 
 def centralized_risk(
@@ -133,7 +141,7 @@ def people_of(runs: Sequence[Run], original: Any = None) -> Table:
         if table.n_input != first.n_input or not common or not all(_same(columns[n], table[n]) for n in common):
             raise DataError(
                 "The releases were not made of the same people in the same order. Give the table all of them were made "
-                "of: original=… or --original DATA."
+                f"of: {option(original=...)}"
             )
         columns |= {name: column for name, column in table.columns.items() if name not in columns}
     schemas = [table.schema for table in tables]

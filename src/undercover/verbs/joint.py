@@ -21,6 +21,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.parameters import make
+from undercover.wording import option
 
 
 def published(
@@ -88,7 +89,7 @@ def read_published(
     if not place.exists():
         raise DataError(f"There is no file or folder `{place}`.")
     if sensitive is None:
-        raise ParameterError(f"Say which column of `{place}` is sensitive: --sensitive COLUMN.")
+        raise ParameterError(f"Say which column of `{place}` is sensitive: {option(sensitive=...)}")
     options = options or ReadOptions()
     names = read(place, options=options).data.column_names
     # Cells are read as they are written; the sensitive values as what they are, so that 1 and 1.0 are one value.

@@ -33,11 +33,15 @@ from undercover.model.protocols import Composing, Method
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.verbs.same_people import old_table
+from undercover.wording import option
 
 ENTRY = "ledger-entry.npz"
 """Of a release that is withheld: how it is entered when it is accepted."""
 
-DESPITE = "To publish all the same, say despite_earlier=True (--despite-earlier): it is then recorded in the run."
+
+def all_the_same() -> str:
+    """How to publish all the same."""
+    return f"To publish all the same, say {option(despite_earlier=True)}: it is then recorded in the run."
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def composed(method: Method, before: Before, schema: Schema, despite: bool) -> t
         return method.composed(before.earlier, schema), ()
     except UnreachableError as error:
         if not despite:
-            raise UnreachableError(f"{error} {DESPITE}", best=error.best) from error
+            raise UnreachableError(f"{error} {all_the_same()}", best=error.best) from error
         return method, (f"Published despite earlier releases of the same people: {error}",)
 
 
@@ -183,7 +187,7 @@ def enter_folder(
     if data is None:
         raise DataError(
             f"The table `{directory}` was made of is no longer where it was read, or has changed; it says who is in "
-            "the release. Give it: --original DATA."
+            f"the release. Give it: {option(original=...)}"
         )
     facts = {**facts_of(run), "state": "published", "folder": place, "release": digest}
     return book.enter(facts, book.people(data, run.schema, run.rows))

@@ -14,8 +14,10 @@ from undercover.utility.measures import measure as measure_case
 from undercover.utility.queries.counts import QueryError
 from undercover.utility.queries.sums import SumError
 from undercover.verbs.store import original_of, table_of
+from undercover.waiting import Progress, teller, telling
 
 
+@telling
 def measure(
     original: Any,
     release: Release | Run,
@@ -23,6 +25,7 @@ def measure(
     schema: Schema | None = None,
     query_error: QueryError | Sequence[QueryError] = (),
     sum_error: SumError | Sequence[SumError] = (),
+    progress: Progress | bool = False,
 ) -> Measures:
     """What the release costs: discernibility, class sizes, loss per column, distributions before and after.
 
@@ -38,6 +41,8 @@ def measure(
         Also ask random COUNT queries, one workload or several, and measure how far off the answers are.
     sum_error
         The same of random sums of a sensitive column of numbers.
+    progress
+        ``True`` shows how far it is; or a function, called with a stage and the share of it that is done.
 
     Examples
     --------
@@ -51,4 +56,4 @@ def measure(
         case = Case(table_of(original, schema, release), release)
     else:
         case = Case(original_of(release, original, schema), release.release, release)
-    return measure_case(case, query_error=query_error, sum_error=sum_error)
+    return measure_case(case, query_error=query_error, sum_error=sum_error, progress=teller(progress))

@@ -49,6 +49,8 @@ from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
 from undercover.verbs.together import counted
 from undercover.version import VERSION
+from undercover.waiting import teller, telling
+from undercover.wording import option
 
 T = TypeVar("T")
 
@@ -78,6 +80,7 @@ class Stages:
         return done
 
 
+@telling
 def publish(
     data: Any,
     schema: Schema,
@@ -90,7 +93,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | bool = False,
 ) -> Run:
     """Anonymise a table and verify the result.
 
@@ -119,7 +122,7 @@ def publish(
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
     progress
-        Called with a stage and the share of it that is done.
+        ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
     Returns
     -------
@@ -143,7 +146,8 @@ def publish(
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
-    at = Stages(progress)
+    tell = teller(progress)
+    at = Stages(tell)
     method = with_published(method, schema)
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
@@ -152,7 +156,7 @@ def publish(
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
-    before = Before() if book is None else at("ledger", book.before, given.data, told="looking into the ledger")
+    before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     run = publish_table(table, method, require=requirements, engine=engine_of(engine), randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
@@ -169,7 +173,7 @@ def publish(
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
         return run
-    run = counted(run, before, despite=despite_earlier, progress=progress)
+    run = counted(run, before, despite=despite_earlier, progress=tell)
     return pending(run, given.data, book, schema, before)
 
 
@@ -191,7 +195,7 @@ def publish_table(
     )
     run = _run(table, method, draft, randomness, require)
     claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
-    found = at("verify", _verified, run, [*claims, *require], told="verifying")
+    found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
     warnings = (*run.warnings, *_of_use(run.release))
     release = run.release.with_guarantees(found.manifest_entries())
@@ -204,8 +208,8 @@ def _must_know_people(table: Table, method: Method) -> None:
         return
     unit, people = table.schema.unit, int(table.units.max()) + 1
     raise ParameterError(
-        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit = `{unit}`). Keep one "
-        'row of each: one_row_per = "first", "last" or "random" (--one-row-per), or take another method, such as '
+        f"{method.name} protects rows, and {people:,} people have {table.n_rows:,} of them (unit: `{unit}`). Keep one "
+        f"row of each: {option(one_row_per='first')} (or `last`, or `random`), or take another method, such as "
         f"{plugins.names('methods')[0]}."
     )
 
@@ -248,8 +252,8 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
     )
 
 
-def _verified(run: Run, claims: Sequence[Checkable]) -> Verification:
-    return verify_private(verify_release(run.release, also=claims), run)
+def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Verification:
+    return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
 
 def engine_of(engine: str | Engine) -> Engine:
@@ -257,7 +261,7 @@ def engine_of(engine: str | Engine) -> Engine:
     if not isinstance(engine, str):
         return engine
     if engine == "spark":
-        raise ParameterError("The spark engine is not part of this version. Use --engine local.")
+        raise ParameterError(f"The spark engine is not part of this version. Use {option(engine='local')}.")
     made: Engine = plugins.load("engines", engine)()
     return made
 

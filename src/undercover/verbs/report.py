@@ -21,8 +21,10 @@ from undercover.model.view import Viewable
 from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
 from undercover.utility.queries.sums import sums_of_each
+from undercover.waiting import teller, telling, through
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
+DRAWING = "drawing the report"
 QUERIES = 1000  # of each set of columns, and sums of each column; a quarter of them where there are more rows than that
 
 
@@ -36,26 +38,28 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
     verification = run.verification
     if verification is None:
         progress("verifying", 0.0)
-        verification = verify_private(verify_release(run.release), run)
+        verification = verify_private(verify_release(run.release, progress=progress), run)
     measures = None
     if run.original is not None:
-        progress("attacking and measuring", 0.0)
         queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
         case = Case.of(run)
         with ThreadPoolExecutor(1) as beside:
             counts, sums = about_each(run.release, queries), sums_of_each(case.original, run.release, queries)
-            measured = beside.submit(measure, case, query_error=counts, sum_error=sums)
-            run.verdict  # noqa: B018  (attacks, and judges what they found)
+            told = progress if run.attacked else no_progress  # one of two that run side by side
+            measured = beside.submit(measure, case, query_error=counts, sum_error=sums, progress=told)
+            run.judge(progress)
+            progress("measuring", 0.0)
             measures = measured.result()
+    progress("summing up", 0.0)
     return summarize_run(run, verification=verification, attacks=run.attacks, measures=measures)
 
 
-def attacks_on(run: Run) -> tuple[Viewable, ...]:
+def attacks_on(run: Run, progress: Progress = no_progress) -> tuple[Viewable, ...]:
     """What every attack of a report finds in a run; none where its original is not at hand."""
-    return () if run.original is None else tuple(attacked(Case.of(run)))
+    return () if run.original is None else tuple(attacked(Case.of(run), progress))
 
 
-def attacked(case: Case) -> list[Viewable]:
+def attacked(case: Case, progress: Progress = no_progress) -> list[Viewable]:
     """What every attack of a report found, in the order of the plug-ins.
 
     Where cells do not cover the truth, matching on everything is not the best choice, so the attacker who matches on a
@@ -67,9 +71,8 @@ def attacked(case: Case) -> list[Viewable]:
     few = case.original.n_rows <= MOST_ROWS_ATTACKED_TWICE
     matching = few and not case.reading.covers and len(case.original.schema.quasi_identifiers) <= MOST_COLUMNS
     found: list[Viewable] = []
-    for attacker in attacks_of(case):
-        if attacker.slow and not few:
-            continue
+    made = [attacker for attacker in attacks_of(case) if few or not attacker.slow]
+    for attacker in through(progress, "attacking", made, lambda each: str(each.name)):
         if isinstance(attacker, PartialKnowledge) and matching:
             found.append(replace(Linkage(p_match=0.7).run(case), attack="p-match"))
         else:
@@ -80,10 +83,16 @@ def attacked(case: Case) -> list[Viewable]:
     return found
 
 
-def report(run: Run, path: str | os.PathLike[str]) -> Path:
-    """Write the holder's report of a run: one self-contained HTML page, private."""
+@telling
+def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool = False) -> Path:
+    """Write the holder's report of a run: one self-contained HTML page, private.
+
+    ``progress=True`` shows how far it is on stderr.
+    """
     from undercover.pages.render import report_html
 
     place = Path(path)
-    place.write_text(report_html(summarize(run)), encoding="utf-8")
+    facts = summarize(run, progress=teller(progress))
+    teller(progress)(DRAWING, 0.0)
+    place.write_text(report_html(facts), encoding="utf-8")
     return place

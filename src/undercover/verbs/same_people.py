@@ -20,6 +20,7 @@ from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
 from undercover.randomness import Randomness
 from undercover.verbs.same_table import check_same_table
+from undercover.wording import option
 
 
 def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeople:
@@ -48,8 +49,8 @@ def same_people(before: Run, given: Input, *, original: Any = None) -> SamePeopl
     if old is None:
         return SamePeople(
             rows=rows,
-            unchecked="The recipe's first table is no longer where it was read from (say where: --original DATA), so "
-            "nothing tells who of it is in this one, too",
+            unchecked="The recipe's first table is no longer where it was read from (say where: "
+            f"{option(original=...)}), so nothing tells who of it is in this one, too",
         )
     shared = {name: _shared(old.column(name), given.data.column(name)) for name in identifiers}
     return SamePeople(shared=shared, rows=rows)

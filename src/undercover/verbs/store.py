@@ -14,7 +14,6 @@ from undercover.io.place import is_there
 from undercover.io.release import folder
 from undercover.io.source import ReadOptions, read
 from undercover.model.formats import Format
-from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -24,8 +23,11 @@ from undercover.verbs.beside import judged_beside
 from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
+from undercover.waiting import Progress, teller, telling
+from undercover.wording import either, option
 
 
+@telling
 def save(
     run: Run,
     directory: str | os.PathLike[str],
@@ -36,14 +38,15 @@ def save(
     sign: str | os.PathLike[str] | None = None,
     accept: str | None = None,
     by: str | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | bool = False,
 ) -> Path:
     """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
 
     Where the verdict says not to publish, the tables are withheld: they are written to ``directory/withheld`` until
     somebody accepts them (:func:`undercover.accept`). ``accept`` does so at once: it says why, and ``by`` who.
     ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key with
-    which the manifest is signed (:func:`undercover.new_key` makes one).
+    which the manifest is signed (:func:`undercover.new_key` makes one). ``progress=True`` shows on stderr how far it
+    is.
 
     Examples
     --------
@@ -58,24 +61,28 @@ def save(
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
     from undercover.verbs.accept import decided, decider
-    from undercover.verbs.report import summarize
+    from undercover.verbs.report import DRAWING, summarize
 
     by = by if accept is None else decider(accept, by)
-    run = judged_beside(run, directory)
-    facts = summarize(run, progress=progress) if summary is None else summary
+    tell = teller(progress)
+    run = judged_beside(run, directory, tell)
+    facts = summarize(run, progress=tell) if summary is None else summary
     verdict, withheld = run.verdict, run.verdict.withheld
     facts = {**facts, **verdict.to_dict(), "meaning": verdict.meaning}
     facts["again"] = again(run, folder=directory, file_format=format)
-    progress("writing", 0.0)
+    tell(DRAWING, 0.0)
+    page = report_html(facts)
+    sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=format))
+    tell("writing", 0.0)
     with nullcontext() if withheld else entered(run, directory):
         place = folder.save(
             run,
             directory,
             format=format,
             force=force,
-            report=report_html(facts),
+            report=page,
             summary=facts,
-            datasheet=datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=format)),
+            datasheet=sheet,
             sign=sign,
             verdict=run.verdict,
             kept=kept_entry(run) if withheld else None,
@@ -107,12 +114,12 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
         return run.original
     path = run.source.get("path")
     if path is None:
-        raise DataError("The run does not know where its original table is. Give it: original=… or --original DATA.")
+        raise DataError(f"The run does not know where its original table is. Give it: {option(original=...)}")
     if "://" not in path and not is_there(path):
-        raise DataError(f"The original table is no longer at `{path}`. Say where it is: original=… or --original DATA.")
+        raise DataError(f"The original table is no longer at `{path}`. Say where it is: {option(original=...)}")
     given = read(path, options=options)
     if run.source.get("sha256") != given.source.get("sha256"):
-        raise DataError(f"`{path}` has changed since the release was made. Give the original: --original DATA.")
+        raise DataError(f"`{path}` has changed since the release was made. Give the original: {option(original=...)}")
     check_same_table(run, given)
     return encoded(given.data, run.schema, drawn)
 
@@ -132,7 +139,10 @@ def schema_of(release: Release) -> Schema:
         if column.role in roles and column.name not in roles[column.role]:
             roles[column.role].append(column.name)
     if any(column.form == "node" for column in columns):
-        raise SchemaError("This release publishes hierarchy nodes; their meaning is in the schema. Give schema=….")
+        raise SchemaError(
+            "This release publishes hierarchy nodes; their meaning is in the schema. Give it: "
+            + either(python="schema=…", command="--spec …")
+        )
     return Schema(
         quasi_identifiers=roles["quasi-identifier"],
         sensitive=roles["sensitive"],

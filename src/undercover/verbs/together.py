@@ -32,7 +32,7 @@ from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Earlier, Run
-from undercover.verbs.ledger import DESPITE
+from undercover.verbs.ledger import all_the_same
 
 NOT_COUNTED = "It is not counted: give both tables the same identifier, or keep a ledger for each population."
 
@@ -57,10 +57,10 @@ def counted(run: Run, before: Before, *, despite: bool, progress: Progress = no_
         judged = Judged()
     else:
         progress("attacking with earlier releases", 0.0)
-        judged = judge(run, before)
+        judged = judge(run, before, progress)
     if judged.problems and not despite:
         raise UnreachableError(
-            " ".join([*(f"{entry.sentence()}." for entry in before.earlier), *judged.problems, DESPITE]),
+            " ".join([*(f"{entry.sentence()}." for entry in before.earlier), *judged.problems, all_the_same()]),
             best={"certain": max((entry["together"]["certain"] for entry in judged.found), default=None)},
         )
     warnings += [f"{entry.sentence()}." for entry in before.earlier]
@@ -76,7 +76,7 @@ def counted(run: Run, before: Before, *, despite: bool, progress: Progress = no_
     )
 
 
-def judge(run: Run, before: Before) -> Judged:
+def judge(run: Run, before: Before, progress: Progress = no_progress) -> Judged:
     """Attack a run together with what was published of its people, as they are in it."""
     problems: list[str] = []
     limited = [entry for entry in before.earlier if entry.ratio is not None]
@@ -106,7 +106,7 @@ def judge(run: Run, before: Before) -> Judged:
         for sensitive in run.original.schema.sensitive:
             names = [*(entry.called for entry in seen), "this release"]
             releases = [*(about(there[entry.number], people) for entry in seen), run.release]
-            result = overlap(releases, people, sensitive=sensitive, names=names)
+            result = overlap(releases, people, sensitive=sensitive, names=names, progress=progress)
             problems += wrong(result, releases, run.release.guarantees)
             kept = {name: value for name, value in result.to_dict().items() if name not in _LEFT_OUT}
             found.append({"in": [entry.number for entry in members], **kept})

@@ -13,6 +13,7 @@ from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Reason
+from undercover.wording import either, option
 
 _WORDS, _TEXTS, _SHARE = 5, 20, 0.1  # free text: so many words in so many different values and this share of the rows
 
@@ -42,7 +43,7 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "unit",
             f"What a person is, nobody said: {number(rows)} of {number(original.n_input)} rows share their `{name}` "
             "with another row, and everything was counted per row.",
-            f'Say `unit = "{name}"` (--unit {name}), or keep one row of each: one_row_per.',
+            f"Say {option(unit=name)}, and where one row of each is enough, {option(one_row_per='first')} as well.",
             LINKABILITY,
         )
     asked = run.source.get("asked", {}).get("quasi_identifiers", ())  # some of which the method left out
@@ -52,7 +53,7 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
         yield _asking(
             "undecided",
             f"Nobody decided on {listed(undecided)}: what has no role is not published.",
-            "Give each a role, or list it under `drop` (--drop; `*` for all others).",
+            f"Give each a role, or drop it; {option(drop='*')} drops all others.",
         )
     texts = [name for name in schema.published if name in original.columns and _free_text(original[name])]
     if texts:
@@ -62,11 +63,12 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "Drop such a column, or replace it by what is needed of it.",
             SINGLING_OUT,
         )
+    way = either(python="uc.AlgorithmAware", command="undercover attack DIR --knows-algorithm")
     for called, origin in _foreign(run):
         yield _asking(
             "plug-in",
             f"The {called} is of {origin}: what it says of its safety nobody checked here.",
-            "Attack it on a small table (undercover attack DIR --knows-algorithm), and hold it to undercover.testing.",
+            f"Attack it on a small table ({way}), and hold it to undercover.testing.",
         )
     if run.randomness.get("source") == "seed":
         yield _asking(

@@ -36,6 +36,7 @@ from undercover.guarantees.joint.shared import SharedCells, shared_cells
 from undercover.guarantees.joint.tables import Together, set_bits, together
 from undercover.model.published import Doubt, Matching, Published, match_columns
 from undercover.parameters import AtLeast, check
+from undercover.wording import option
 
 _SHOWN = 5  # of columns that may be one
 _MOST_WORK = 2_000_000_000  # combinations times values that are gone through one by one
@@ -150,7 +151,8 @@ class JointRelease:
 def _taken(tables: Sequence[Published], matching: Matching) -> list[str]:
     """What was taken for one column under different names."""
     return [
-        f"`{name}` of `{table.name}` was taken for `{common}`; if it is not, say --distinct {common},{name}."
+        f"`{name}` of `{table.name}` was taken for `{common}`; if it is not, say "
+        f"{option(distinct=[f'{common},{name}'])}."
         for table, names in zip(tables, matching.names, strict=True)
         for name, common in names.items()
         if common != name and not common.startswith(f"{name} of {table.name}")
@@ -163,7 +165,7 @@ def _doubts(joined: Together, tables: Sequence[Published], matching: Matching) -
     doubts, problems = [], []
     for doubt in matching.doubts:
         one, other = doubt.columns
-        said = f"Say --shared {one}={other} or --distinct {one},{other}."
+        said = f"Say {option(same=[f'{one}={other}'])} or {option(distinct=[f'{one},{other}'])}."
         try:
             _require_nested(joined, matching, doubt)
         except DataError as error:

@@ -37,6 +37,7 @@ from undercover.forms.disclosure import distinct_rows
 from undercover.model.release import Release
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.view import Part, View, Viewable, certainty, listed, say, table
+from undercover.waiting import Progress, no_progress, through
 
 STORY = (
     "The attacker has every one of these releases, knows the quasi-identifiers of everybody, and knows that a person "
@@ -205,6 +206,7 @@ def overlap(
     known: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     threads: int = 1,
+    progress: Progress = no_progress,
 ) -> OverlapResult:
     """What releases of the same people say together of each of them.
 
@@ -220,8 +222,8 @@ def overlap(
         The columns that are known; by default every quasi-identifier and insensitive column.
     names
         What the releases are called; by default by number.
-    threads
-        That may be used.
+    threads, progress
+        That may be used, and whom to tell.
 
     Examples
     --------
@@ -246,13 +248,14 @@ def overlap(
         raise ParameterError(problems or "Every release needs a name, and at least one column must be known.")
     target_of, targets = distinct_rows(np.stack([original[name].codes for name in asked], axis=1).astype(np.int64))
     people = np.bincount(target_of, minlength=len(targets))
-    said = [evidence_of(release, original, column, asked, targets, threads) for release in releases]
+    told = through(progress, "reading what releases say", tuple(zip(releases, called, strict=True)), lambda one: one[1])
+    said = [evidence_of(release, original, column, asked, targets, threads) for release, _ in told]
     accounts = [None if evidence is None else evidence.accounts(people) for evidence, _, _ in said]
     usable = [account for account in accounts if account is not None]
     sure = possible_values(usable, people)
     beliefs = _Beliefs(column, target_of, len(targets))
     evidence = [entry for entry, _, _ in said if entry is not None]
-    *alone, joined, together = beliefs.work_out(evidence, sure)
+    *alone, joined, together = beliefs.work_out(evidence, sure, progress)
     each = iter(alone)
 
     def alike(*entries: Evidence) -> Whole | None:
@@ -293,13 +296,16 @@ class _Beliefs:
         self.order = np.argsort(target_of, kind="stable")
         self.ends = np.concatenate([[0], np.cumsum(np.bincount(target_of, minlength=n_targets))])
 
-    def work_out(self, evidence: Sequence[Evidence], sure: tuple[Whole, NDArray[np.bool_]] | None) -> list[Exposure]:
+    def work_out(
+        self, evidence: Sequence[Evidence], sure: tuple[Whole, NDArray[np.bool_]] | None, progress: Progress
+    ) -> list[Exposure]:
         """By each release alone, by all, and by all less what is ruled out by subtracting classes."""
         n = len(self.codes)
         found = [Exposure(np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64)) for _ in range(len(evidence) + 2)]
         work = max([len(self.prior) * self.n_targets, *(entry.work for entry in evidence)])
         step = max(1, _BLOCK * self.n_targets // work)
         for first in range(0, self.n_targets, step):
+            progress("attacking everybody", first / self.n_targets)
             last = min(first + step, self.n_targets)
             weight = np.broadcast_to(self.prior, (last - first, len(self.prior))).copy()
             for entry, alone in zip(evidence, found, strict=False):

@@ -23,7 +23,7 @@ _SHOWN = 5  # of the worst combinations
 ONE_LEFT = (
     "1 is what nearly all real tables leave him: among all ways in which people may be spread over the classes there "
     "is one in which he is certain of somebody. It does not say that he is certain of anybody here. Whoever holds the "
-    "people sees that with their original: `joint-risk --overlap`, `uc.joint_attack`."
+    "people sees that with their original: `joint-risk --overlap`, in Python `joint_attack`."
 )
 
 

@@ -33,6 +33,7 @@ from undercover.forms.dealt.rows import Dealt, row_codes
 from undercover.forms.reading import Reading
 from undercover.forms.written import Written, combine
 from undercover.model.table import Table
+from undercover.wording import option
 
 PAPERS = (0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 """The values of P in the paper's figures."""
@@ -99,7 +100,7 @@ def profile(
     if len(known) > MOST_COLUMNS:
         raise ParameterError(
             f"The P_match attack goes through 2^{len(known)} subsets; it takes at most {MOST_COLUMNS} known columns. "
-            "Name those he knows: known=…."
+            f"Name those he knows: {option(known=...)}"
         )
     sensitive = original.schema.sensitive
     boxes = boxes_of(reading, original, known, sensitive)

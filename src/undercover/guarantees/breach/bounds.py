@@ -33,11 +33,12 @@ BOUNDS: tuple[Bound, ...] = get_args(Bound)
 NOBODY_BELOW = (
     "With rho1 = 0 the 'rho' of {owner} promises nothing: whoever holds something to be impossible learns nothing by "
     "Bayes' rule, whatever is published, so that p = 1 (true values) would keep it. Say how sure somebody may be "
-    "beforehand who is to be kept from more, such as rho = (0.1, 0.3), or limit the rise for everybody: growth = 0.25."
+    "beforehand who is to be kept from more, such as a rho of 0.1 and 0.3, or limit the rise for "
+    "everybody, by a growth of 0.25."
 )
 LIMITS_NOTHING = (
     "A confidence of 1 afterwards, or a rise by 1, is no limit for {owner}: p = 1, which publishes true values, would "
-    "keep it. Ask for less, such as rho = (0.2, 0.45) or growth = 0.25; to publish true values, say p = 1."
+    "keep it. Ask for less, such as a rho of 0.2 and 0.45 or a growth of 0.25; to publish true values, ask for p = 1."
 )
 
 _OWNER = "the guarantee"
@@ -96,7 +97,7 @@ def largest_p(
     ``growth``, by which nobody's confidence rises more; the others are those of :func:`rho2_bound`.
     """
     if (rho is None) == (growth is None):
-        raise ParameterError("Give either rho=(rho1, rho2) or growth, and not both.")
+        raise ParameterError("Give either rho, of rho1 and rho2, or growth, and not both.")
     if rho is not None:
         first, second = checked_rho(_OWNER, rho)
         _checked(rho1=first, p=0, k=k, domain=domain, skew=skew, bound=bound)

@@ -74,7 +74,7 @@ def largest_ratio(*, rho: tuple[Number, Number] | None = None, growth: Number | 
         share = (second - first) / (1 - first)
         return 1 + share / (min(largest, first) * (1 - share))
     if growth is None:
-        raise ParameterError("Give either rho=(rho1, rho2) or growth.")
+        raise ParameterError("Give either rho, of rho1 and rho2, or growth.")
     wanted = float(checked_growth(_OWNER, growth))
     if largest >= (1 - wanted) / 2:
         return 1 + 4 * wanted / (1 - wanted) ** 2

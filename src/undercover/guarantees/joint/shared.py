@@ -25,6 +25,7 @@ from undercover.errors import DataError, listed
 from undercover.guarantees.joint.sets import is_acyclic
 from undercover.guarantees.joint.tables import Together
 from undercover.model.cells import EVERYTHING, read_interval, read_set
+from undercover.wording import option
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def shared_cells(joined: Together, *, nested: bool, known: tuple[str, ...] | Non
                 "subtracted from each other, and intersections say nothing."
                 for name in names
             ]
-            + ["If the cells of one table lie in those of the other, say so: --shared nested."]
+            + [f"If the cells of one table lie in those of the other, say so: {option(shared='nested')}."]
         )
     cells, overlaps = [], []
     known_cells: list[set[str]] = [set() for _ in tables]

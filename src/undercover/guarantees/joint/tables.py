@@ -24,6 +24,7 @@ from undercover.forms.classes import Classes, classes_of_table, whole_numbers
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.published import ClassCells, Published
 from undercover.model.release import Release
+from undercover.wording import option
 
 
 def released_table(
@@ -46,7 +47,7 @@ def released_table(
     known = tuple(classes.sensitive)
     if sensitive is None and len(known) != 1:
         raise SchemaError(
-            f"`{name}` has {len(known)} sensitive columns ({listed(known)}). Name one: --sensitive COLUMN."
+            f"`{name}` has {len(known)} sensitive columns ({listed(known)}). Name one: {option(sensitive=...)}"
             if known
             else f"`{name}` has no sensitive column, so there is nothing to join it by."
         )
@@ -99,7 +100,7 @@ def _published(
     if classes.suppressed and not with_suppressed:
         raise DataError(
             f"`{name}` has {classes.suppressed:,} suppressed rows, whose people are in no class. Say that they "
-            "count as a class of their own with --suppressed (suppressed=True)."
+            f"count as a class of their own: {option(suppressed=True)}."
         )
     spread = classes.sensitive[column]
     counts = np.zeros((classes.count, spread.n_values), dtype=np.int64)

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
 from undercover.model.table import write_values
+from undercover.wording import in_data
 
 WHOLE, NUMBER, DATE, TIME, TEXT = "whole numbers", "numbers", "dates", "times", "text"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -104,7 +105,7 @@ def _numbers(name: str, column: Any, problems: list[str]) -> Any | None:
     row = pc.index(strange, True).as_py() + 1
     problems.append(
         f"Column `{name}` holds numbers and {listed(texts)}, first in data row {row:,}; only finite numbers can be "
-        f"used. Leave such cells empty, or say that they mean missing: nulls = {texts!r}."
+        f"used. Leave such cells empty, or say that they mean missing: {in_data(nulls=texts)}."
     )
     return None
 

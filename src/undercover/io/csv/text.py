@@ -27,6 +27,7 @@ from undercover.errors import DataError, OutputError, listed
 from undercover.io.cells import texts
 from undercover.io.csv.kinds import infer
 from undercover.model.formats.writing import digits_after_point
+from undercover.wording import in_data
 
 _CODED = pa.dictionary(pa.int32(), pa.string())
 _BLOCK = 1 << 22
@@ -79,7 +80,8 @@ def read_csv(
         raise DataError(f"`{place}` is empty: it has neither a header nor rows.")
     if encoding is not None and start.startswith(codecs.BOM_UTF8) and _canonical(encoding) != "utf-8":
         raise DataError(
-            f'`{place}` is declared {encoding} but begins with the mark of UTF-8. Try encoding = "utf-8", or none.'
+            f"`{place}` is declared {encoding} but begins with the mark of UTF-8. "
+            f"Try {in_data(encoding='utf-8')}, or none."
         )
     missing = ("", *(nulls or ()))
     for candidate in (encoding,) if encoding else encodings_to_try(start):
@@ -245,10 +247,10 @@ def _first_wrong_byte(path: Path) -> UnicodeDecodeError:
 def _wrong_encoding(path: Path, encoding: str, error: UnicodeDecodeError) -> DataError:
     decoder_input = bytes(error.object[error.start : error.start + 1])
     line = next((number for number, _ in _undecodable(path, encoding)), 1)
-    others = ", ".join(f'"{other}"' for other in ("utf-8", "latin-1", "cp1252") if other != _canonical(encoding))
+    others = [other for other in ("utf-8", "latin-1", "cp1252") if other != _canonical(encoding)]
     return DataError(
         f"`{path}`, line {line}: the byte 0x{decoder_input.hex()} is not possible in the encoding {encoding}. "
-        f"Try encoding = {others}."
+        f"Try {in_data(encoding=others[0])}, or {listed(others[1:])}."
     )
 
 

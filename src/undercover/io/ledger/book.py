@@ -34,6 +34,7 @@ from undercover.io.release.contents import MANIFEST
 from undercover.io.source import sha256
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
+from undercover.waiting import Progress, no_progress, through
 
 State = Literal["entered", "published", "withdrawn"]
 _VERSION = 1
@@ -116,15 +117,14 @@ class Ledger:
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"`{place}` is not a ledger, or was changed by hand: {error!r}.") from error
 
-    def before(self, data: pa.Table) -> Before:
+    def before(self, data: pa.Table, progress: Progress = no_progress) -> Before:
         """In which releases the people of a table are already: any overlap counts."""
         found: list[tuple[Earlier, NDArray[np.bool_]]] = []
         unknown_: list[str] = []
         own: dict[Key, tuple[Digests, NDArray[np.bool_]]] = {}
         entries = self.entries()
-        for entry in entries:
-            if not entry.counts:
-                continue
+        counted = [entry for entry in entries if entry.counts]
+        for entry in through(progress, "looking into the ledger", counted, lambda each: f"release {each.number}"):
             here = self._in(entry, data, own)
             if here is None:
                 columns = " or ".join(", ".join(f"`{name}`" for name in key) for key in entry.known_by)

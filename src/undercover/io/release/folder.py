@@ -44,6 +44,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.verdict import Verdict
 from undercover.version import VERSION
+from undercover.wording import option
 
 _FRAME = re.compile(r"[A-Za-z0-9_-]+")
 _RESERVED = ("groups",)
@@ -310,7 +311,7 @@ def _check_place(target: Path, place: Path) -> None:
 
 def _check_replaceable(target: Path, place: Path, force: bool) -> None:
     if not force:
-        raise OutputError(f"`{target}` already exists. Choose another folder, or replace it with force (--force).")
+        raise OutputError(f"`{target}` already exists. Choose another folder, or replace it: {option(force=True)}.")
     known = {PUBLIC, WITHHELD, PRIVATE}
     if not place.is_dir() or place.is_symlink() or {entry.name for entry in place.iterdir()} - known:
         raise OutputError(f"`{target}` is not a release folder and is not replaced. Remove it yourself.")

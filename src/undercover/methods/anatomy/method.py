@@ -91,11 +91,11 @@ class Anatomy:
         sensitive = sensitive_column(table, "Anatomy")
         require_free_names(table, "Anatomy")
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
+        progress("dealing", 0.0)
         groups = in_rounds(
             table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words)
         )
         groups = groups if table.units is None else _shuffled(groups, randomness)  # numbers tell no round
-        progress("dealing", 1.0)
         tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
         return Draft(
             tables=tables, groups=groups, form=Buckets(), buckets=groups.labels, diagnostics={"buckets": groups.count}

@@ -34,6 +34,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.dealing.groups import require_eligible, sensitive_column
 from undercover.steps.recoding import box_cells, generalized_buckets, joined_view, require_free_names, sensitive_table
+from undercover.wording import parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +89,7 @@ class CrossBucket:
         if self.variant == "paper":
             for name, given in (("boxes", self.boxes is not None), ("robust", self.robust is True)):
                 if given:
-                    yield f"The '{name}' parameter of CrossBucket belongs to variant='safe'. Leave it out."
+                    yield f"The '{name}' parameter of CrossBucket belongs to {parameter(variant='safe')}. Leave it out."
 
     @property
     def algorithm_safe(self) -> bool:
@@ -112,7 +113,7 @@ class CrossBucket:
         require_free_names(table, "CrossBucket")
         divided = self._safe if self.variant == "safe" else self._paper
         groups, buckets, more = divided(table, sensitive, engine, randomness, progress)
-        progress("generalising", 0.95)
+        progress("generalising", 0.0)
         cells = box_cells(table, groups)
         tables = [
             generalized_buckets(table, groups, buckets.labels, cells, randomness),

@@ -45,6 +45,7 @@ from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.recoding import ordered_table
+from undercover.wording import parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,7 @@ class Incognito:
     def __post_init__(self) -> None:
         problems = self._asked.problems()
         if self.weights is not None and self.choose != "weights":
-            problems.append("The 'weights' of Incognito belong to choose = \"weights\".")
+            problems.append(f"The 'weights' of Incognito belong to {parameter(choose='weights')}.")
         check(self, problems)
 
     @property

@@ -34,6 +34,7 @@ from undercover.steps.cutting.columns import Recoding
 from undercover.steps.cutting.partition import Cut, Partition, partition
 from undercover.steps.cutting.regrouping import has_hierarchies, regrouped
 from undercover.steps.recoding import box_cells, ordered_table, region_cells
+from undercover.wording import parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ class Mondrian:
         if self.refine is True and self.recoding == "regions":
             problems.append(
                 "The 'refine' parameter of Mondrian moves rows to other boxes; a region is where its rows were cut to. "
-                "Give recoding='boxes', or leave refine out."
+                f"Give {parameter(recoding='boxes')}, or leave refine out."
             )
         check(self, problems)
 
@@ -134,7 +135,7 @@ class Mondrian:
         if self._refines(table):
             raise ParameterError(
                 "The cuts of this release cannot be followed: after cutting, rows were moved between groups (refine). "
-                "Publish with refine=False to have its cuts attacked."
+                f"Publish with {parameter(refine=False)} to have its cuts attacked."
             )
         return follow(
             table, k=self.k, checks=self.checks(table), cut=self.cut, recoding=self.recoding, progress=progress

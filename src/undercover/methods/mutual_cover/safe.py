@@ -69,7 +69,7 @@ def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, 
     groups = blocks if groups is None else groups
     assert blocks is not None
     assert groups is not None
-    progress("permuting", 0.9)
+    progress("permuting", 0.0)
     n = table.n_rows
     others = (*table.schema.quasi_identifiers, *table.schema.insensitive)
     source = {name: _permuted(blocks, randomness, f"values of {name}") for name in others}

@@ -48,6 +48,7 @@ from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, le
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.recoding import ordered_table
+from undercover.wording import either
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +210,7 @@ class NonCentralized:
         if unread:
             raise ParameterError(
                 f"The tables of others are read by undercover.publish. Read {listed(unread)} with "
-                "undercover.published(...) first."
+                "undercover.published first."
             )
         return list(self.others)
 
@@ -248,7 +249,8 @@ class NonCentralized:
         raise UnreachableError(
             f"l={self.l} cannot be reached strictly: even a table that says nothing leaves {top} to somebody who knows "
             "the quasi-identifiers of everybody, as nearly all real tables do. Leave strict out, and attack your own "
-            "releases with their original instead: uc.joint_attack (joint-risk --overlap).",
+            "releases with their original instead: "
+            + either(python="uc.joint_attack.", command="undercover joint-risk --overlap."),
             best={"l": top},
         )
 

@@ -28,6 +28,7 @@ from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
 from undercover.steps.lattice.cubes import CellCube, FullDomain
 from undercover.steps.lattice.lattice import Levels
+from undercover.wording import parameter
 
 Shared = Literal["discard", "nested"]
 _MOST_WORK = 500_000_000  # combinations times values that are gone through
@@ -65,8 +66,8 @@ def with_our_names(
     if shared == "nested" and any(0 in doubt.tables for doubt in unclear):
         raise SchemaError(
             [
-                f'{doubt.sentence(called)}. Say same = ["{"=".join(doubt.columns)}"] or '
-                f'distinct = ["{",".join(doubt.columns)}"].'
+                f"{doubt.sentence(called)}. Say {parameter(same=['='.join(doubt.columns)])} or "
+                f"{parameter(distinct=[','.join(doubt.columns)])}."
                 for doubt in unclear
                 if 0 in doubt.tables
             ]
@@ -74,7 +75,8 @@ def with_our_names(
     names = match_columns(every, [*same, *("=".join(doubt.columns) for doubt in unclear)], distinct).names
     notes = [f"{doubt.sentence(called)}, and were taken for one column." for doubt in unclear]
     notes += [
-        f'{doubt.sentence(called)}. They count as different; if they are one, say same = ["{"=".join(doubt.columns)}"].'
+        f"{doubt.sentence(called)}. They count as different; if they are one, say "
+        f"{parameter(same=['='.join(doubt.columns)])}."
         for doubt in doubts
         if not doubt.by_spelling
     ]
@@ -155,7 +157,7 @@ def kept_columns(table: Table, beside: Neighbours, shared: Shared) -> tuple[tupl
     if not kept:
         raise SchemaError(
             f"Every quasi-identifier ({listed(names)}) is published by others already, so that nothing is left to "
-            'publish. If theirs and ours follow one hierarchy, say shared = "nested".'
+            f"publish. If theirs and ours follow one hierarchy, say {parameter(shared='nested')}."
         )
     return kept, common
 
@@ -193,7 +195,7 @@ def _require_nested(table: Table, beside: Neighbours, common: tuple[str, ...]) -
                 "too, more may follow from all of them than intersections show."
             )
     if problems:
-        raise DataError([*problems, 'Drop the shared columns instead: shared = "discard".'])
+        raise DataError([*problems, f"Drop the shared columns instead: {parameter(shared='discard')}."])
 
 
 @dataclass(frozen=True, eq=False)

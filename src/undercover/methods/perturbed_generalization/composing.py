@@ -14,9 +14,11 @@ from typing import Any
 from undercover.errors import UnreachableError
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.composition import composed_growth, composed_rho2, largest_ratio, likelihood_ratio
+from undercover.methods.perturbed_generalization.domain import declared_domain
 from undercover.model.finding import shown
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
+from undercover.wording import parameter
 
 LEAVE_OUT = "Or leave these people out."
 
@@ -34,7 +36,7 @@ def spent(
 ) -> tuple[float, Any]:
     """The ratio of all earlier releases together and of those ``beside`` them, and the λ that may be assumed then."""
     ratio = math.prod(math.inf if before.ratio is None else before.ratio for before in earlier) * float(exact(beside))
-    domain = schema.column(schema.sensitive[0]).domain or ()
+    domain = declared_domain(schema.column(schema.sensitive[0])) or ()
     if any((before.sensitive, before.domain) != (schema.sensitive[:1], domain) for before in earlier):
         skew = 1  # λ is about the values of one column
     told = f"{'; '.join(before.sentence() for before in earlier)}. What is published of them already"
@@ -57,11 +59,11 @@ def spent(
         )
     if largest_ratio(rho=rho, growth=growth, skew=skew) <= ratio:
         reached: dict[str, Any] = {"growth": already}
-        asked = f"growth = {growth}"
+        asked = parameter(growth=growth)
         if rho is not None:
             reached["rho2"] = composed_rho2(ratio, rho1=rho[0], skew=skew)
             told += f", and from {rho[0]} sure to {_up(reached['rho2'])} sure"
-            asked = f"rho = ({rho[0]}, {rho[1]})"
+            asked = parameter(rho=tuple(rho))
         raise UnreachableError(f"{told}: {asked} leaves nothing for another release. {LEAVE_OUT}", best=reached)
     return ratio, skew
 

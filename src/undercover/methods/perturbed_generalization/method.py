@@ -46,6 +46,7 @@ from undercover.methods.perturbed_generalization.cells import (
     typed_domain,
 )
 from undercover.methods.perturbed_generalization.composing import spent
+from undercover.methods.perturbed_generalization.domain import declared_domain, from_leaves, undeclared
 from undercover.model.channel import Channel
 from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
@@ -58,6 +59,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.recoding import box_cells, region_cells
+from undercover.wording import option, parameter
 
 Way = Literal["mondrian", "specialize", "incognito"]
 Labels = Literal["free", "driven"]
@@ -150,15 +152,15 @@ class PerturbedGeneralization:
         if self.growth == 1:
             yield LIMITS_NOTHING.format(owner="PerturbedGeneralization")
         if self.labels == "driven" and self.recoding != "specialize":
-            yield 'Cells driven by labels are made by recoding="specialize" only.'
+            yield f"Cells driven by labels are made by {parameter(recoding='specialize')} only."
         if self.labels == "driven" and self.allow_unsafe is not True:
             yield (
-                'labels="driven" of PerturbedGeneralization is not safe: where cells are cut tells something about '
-                'sensitive values. Use labels="free", or say allow_unsafe=True (--allow-unsafe) to publish it all the '
-                "same, with the promise for k = 1."
+                "The driven labels of PerturbedGeneralization are not safe: where cells are cut tells something about "
+                f"sensitive values. Use {parameter(labels='free')}, or say {parameter(allow_unsafe=True)} to publish "
+                "it all the same, with the promise for k = 1."
             )
         if self.cells == "boxes" and self.recoding != "mondrian":
-            yield f'recoding="{self.recoding}" publishes nodes and regions; cells="boxes" belongs to mondrian.'
+            yield f"Recoding by {self.recoding} publishes nodes and regions; what is a box belongs to mondrian."
 
     @property
     def least(self) -> int:
@@ -192,7 +194,7 @@ class PerturbedGeneralization:
 
     def composed(self, earlier: Sequence[Earlier], schema: Schema) -> PerturbedGeneralization:
         """The same, promising for all releases of these people together; refused where that cannot be kept."""
-        if len(schema.sensitive) != 1 or schema.column(schema.sensitive[0]).domain is None:
+        if len(schema.sensitive) != 1 or declared_domain(schema.column(schema.sensitive[0])) is None:
             return self  # refused, with the reason, when it is to anonymise
         k = 1 if self.labels == "driven" else self.least
         asked: dict[str, Any] = {name: getattr(self, name) for name in ("p", "rho", "growth", "skew")}
@@ -238,7 +240,11 @@ class PerturbedGeneralization:
             },
             claims=self._promises(table, parts.groups, noise),
             used={"p": plain(self._stated(keep)), "domain": list(noise.domain)},
-            warnings=(ONE_RELEASE if self.earlier is None else COUNTED, *([TRUE_VALUES] if keep == 1 else [])),
+            warnings=(
+                ONE_RELEASE if self.earlier is None else COUNTED,
+                *([TRUE_VALUES] if keep == 1 else []),
+                *([] if table.schema.column(sensitive).domain else [from_leaves(sensitive, noise.size)]),
+            ),
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
@@ -316,22 +322,11 @@ class PerturbedGeneralization:
                 f"PerturbedGeneralization protects exactly one sensitive column. Got {len(schema.sensitive)} instead."
             )
         (sensitive,) = schema.sensitive
-        settings = schema.column(sensitive)
+        domain = declared_domain(schema.column(sensitive))
         problems = []
-        if settings.domain is None:
-            kind = table[sensitive].domain.kind
-            bins = (
-                " Numbers are drawn from the declared ones only. Amounts are put into declared bins instead: "
-                f"bins = [0, 10000, 20000] under [columns.{sensitive}], or Column(bins=...), from public knowledge and "
-                "not from the data."
-                if kind == "numeric"
-                else ""
-            )
-            problems.append(
-                f"PerturbedGeneralization draws values from a declared public domain. Say which values `{sensitive}` "
-                f"can have: domain = [...] under [columns.{sensitive}], or Column(domain=...).{bins}"
-            )
-        elif typed_domain(table, sensitive, settings.domain) is None:
+        if domain is None:
+            problems.append(undeclared(table, sensitive))
+        elif typed_domain(table, sensitive, domain) is None:
             problems.append(
                 f"Column `{sensitive}` holds {table[sensitive].domain.kind} values, but its declared domain is not "
                 "written like them: 1.5 and 2, not 1.50 or 2.0; dates as 2020-01-31."
@@ -339,7 +334,7 @@ class PerturbedGeneralization:
         if table[sensitive].domain.has_missing:
             problems.append(
                 f"Column `{sensitive}` has missing values, which are no part of its domain. "
-                'Leave those rows out: missing = "drop".'
+                f"Leave those rows out: {option(missing='drop')}."
             )
         if schema.insensitive:
             problems.append(
@@ -352,13 +347,13 @@ class PerturbedGeneralization:
                 [
                     *problems,
                     f"Identifier {listed(repeated)} repeats: the promise is for one row per person. Join the rows of a "
-                    "person, or say several_rows=True to be promised something per row only.",
+                    f"person, or say {parameter(several_rows=True)} to be promised something per row only.",
                 ]
             )
         if problems:
             raise SchemaError(problems)
-        assert settings.domain is not None
-        return sensitive, Channel(Fraction(0), settings.domain)
+        assert domain is not None
+        return sensitive, Channel(Fraction(0), domain)
 
 
 def _meanings(table: Table) -> dict[str, Any]:

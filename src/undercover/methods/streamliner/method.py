@@ -40,6 +40,7 @@ from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
 from undercover.steps.dealing.rounds import in_rounds
 from undercover.steps.recoding import box_cells, ordered_table
+from undercover.wording import parameter
 
 Algorithm = Literal["wrap", "guided", "classes", "rda", "gda", "ria"]
 
@@ -97,7 +98,7 @@ class Streamliner:
             yield (
                 "The algorithm `gda` of Streamliner is not safe: somebody who knows it can infer sensitive values. "
                 "Use `classes`, which is safe unless values of others are known, or `wrap`, which is safe then, too; "
-                "or say allow_unsafe=True (--allow-unsafe) to publish it all the same."
+                f"or say {parameter(allow_unsafe=True)} to publish it all the same."
             )
 
     @property

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError
 from undercover.model.distance.declared import Distances
 from undercover.model.table import Domain, EncodedColumn, as_numbers, write_values
+from undercover.wording import parameter
 
 Columns = Literal["observed", "integer_range"]
 
@@ -138,8 +139,8 @@ def _every_integer(column: EncodedColumn) -> Domain:
     low, high = values[0].as_py(), values[-1].as_py()
     if high - low >= _MOST_INTEGERS:
         raise ParameterError(
-            f"Column `{column.name}` spans {high - low + 1:,} whole numbers; columns='integer_range' allows at most "
-            f"{_MOST_INTEGERS:,}. Use columns='observed': by the absolute difference nothing is lost."
+            f"Column `{column.name}` spans {high - low + 1:,} whole numbers; an integer range allows at most "
+            f"{_MOST_INTEGERS:,}. Use {parameter(columns='observed')}: by the absolute difference nothing is lost."
         )
     return Domain("numeric", pa.array(np.arange(low, high + 1, dtype=np.int64)), column.domain.has_missing)
 

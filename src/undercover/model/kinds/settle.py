@@ -18,6 +18,7 @@ from undercover.errors import DataError
 from undercover.model.kinds.dates import find_dates, is_day_number
 from undercover.model.kinds.orders import in_order
 from undercover.model.schema import Column, Kind, Schema
+from undercover.wording import in_column
 
 _LOOKED_AT = 64  # values by which a column is left alone that holds nothing of the kind
 _MOST_IN_ORDER = 100_000  # distinct texts that may have an order; more is no column of bands or postcodes
@@ -56,7 +57,7 @@ def settled(data: pa.Table, schema: Schema) -> Schema:
         if found.problem:
             problems.append(
                 f"Column `{name}` {found.problem} To publish its values as they are, in lists, say "
-                f'kind = "categorical" under [columns.{name}] of the spec.'
+                f"{in_column(name, kind='categorical')}."
             )
         elif found.kind is not None:
             columns[name] = replace(settings, kind=found.kind, format=found.format, domain=found.domain, found=True)

@@ -21,6 +21,7 @@ from undercover.guarantees.t_closeness import TCloseness
 from undercover.model.protocols import Guarantee
 from undercover.model.table import EncodedColumn, Table, write_values
 from undercover.steps.cutting.arrays import Checks
+from undercover.wording import option
 
 CheckKind = Literal["distinct", "frequency", "entropy", "recursive", "equal", "ordered", "hierarchical"]
 
@@ -90,7 +91,7 @@ def require_rows(table: Table, k: int, **share: object) -> None:
             best = table.n_rows // most
             raise UnreachableError(
                 f"k={k} cannot be reached: one `{table.schema.unit}` has {most:,} of the {table.n_rows:,} rows; the "
-                f'largest feasible k is {best}. Ask for less, or keep one row of each: one_row_per = "first".',
+                f"largest feasible k is {best}. Ask for less, or keep one row of each: {option(one_row_per='first')}.",
                 best={"k": best},
             )
 
@@ -184,7 +185,9 @@ class Asked:
     def require_sensitive(self, table: Table) -> None:
         """Raise where l or t is asked for and nothing is sensitive."""
         if (self.l is not None or self.t is not None) and not table.schema.sensitive:
-            raise ParameterError(f"{self.method} with l or t needs a sensitive column. Name one: sensitive = ...")
+            raise ParameterError(
+                f"{self.method} with l or t needs a sensitive column. Name one: {option(sensitive=...)}"
+            )
 
     def claims(self, table: Table) -> list[Guarantee]:
         """The guarantees beyond k."""

@@ -18,7 +18,7 @@ one. `wrap` (:mod:`undercover.steps.dealing.groups`) is safe from him and has no
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, permutations, product
@@ -123,10 +123,13 @@ def class_groups(
     near = _Near(scales_of(table), places_of(table), threads)
     made = []
     for number, (first, last, classes) in enumerate(layout.zones):
-        progress("dealing classes", first / layout.slots)
+
+        def within(share: float, first: int = first, last: int = last) -> None:
+            progress("dealing classes", (first + share * (last - first)) / layout.slots)
+
         turns = np.arange(classes, dtype=np.int64)
         shuffle_within(turns, np.array([0, classes]), randomness, f"order of classes in zone {number}")
-        made.append(near.groups(_zone(dealt, layout, first, last, classes, rank), turns))
+        made.append(near.groups(_zone(dealt, layout, first, last, classes, rank), turns, within))
     sizes = np.concatenate([np.full(rows.shape[1], len(rows), dtype=np.int64) for rows in made])
     order = np.concatenate([rows.T.ravel() for rows in made])
     return Groups.from_order(order, np.concatenate([[0], np.cumsum(sizes)]))
@@ -177,8 +180,13 @@ class _Near:
     places: Places
     threads: int
 
-    def groups(self, rows: NDArray[np.int64], turns: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(classes, slots) rows of which those at one slot are a group; classes take turns in the order ``turns``."""
+    def groups(
+        self, rows: NDArray[np.int64], turns: NDArray[np.int64], told: Callable[[float], None] | None = None
+    ) -> NDArray[np.int64]:
+        """(classes, slots) rows of which those at one slot are a group; classes take turns in the order ``turns``.
+
+        ``told`` is called with the share of the passes that are done; there may be fewer of them.
+        """
         from undercover.steps.dealing.class_kernels import typical_rows
 
         rows = rows.copy()
@@ -188,7 +196,10 @@ class _Near:
         most = max(2, _CELL // classes)
         each = np.arange(slots + 1, dtype=np.int64)
         self._join(rows, halved(rows, each, most, self.scales, self.threads), turns, anew=True)
-        for again in range(min(_MOST_PASSES, _WORK // len(self.places.at))):
+        passes = min(_MOST_PASSES, _WORK // len(self.places.at))
+        for again in range(passes):
+            if told is not None:
+                told((again + 1) / (passes + 1))
             middles = self.scales._replace(bins=typical_rows(rows, self.scales))
             # Equal ones in another order and cells of another size every time, so that borders lie elsewhere.
             order = np.concatenate([each[first:slots:_RIFFLE] for first in range(_RIFFLE)])[None, :]

@@ -22,6 +22,7 @@ from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.dealing.groups import lay_out
+from undercover.wording import option
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,6 @@ def _require_eligible(table: Table, sensitive: str, l: int, rounds: NDArray[np.i
         raise UnreachableError(
             f"l={l} cannot be reached with rows of different people: one `{table.schema.unit}` has {n_rounds:,} rows, "
             f"so the {table.n_rows:,} rows are dealt in as many rounds, and a value is too frequent in one of them; "
-            f'the largest feasible l is {best}. Ask for less, or keep one row of each: one_row_per = "first".',
+            f"the largest feasible l is {best}. Ask for less, or keep one row of each: {option(one_row_per='first')}.",
             best={"l": best},
         )

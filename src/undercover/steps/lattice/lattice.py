@@ -113,10 +113,13 @@ def passing_nodes(
     """
     found = lattice.none()
     axes = [axis for axis, height in enumerate(lattice.heights) if height]
+    done, nodes = 0, prod(height + 1 for height in lattice.heights)
     for size in range(len(axes) + 1):
         for kept in combinations(axes, size):
+            progress("searching the lattice", done / nodes)
             _Family(lattice, kept, found, cube_at, passes).search()
-            progress("searching the lattice", 0.0)
+            done += prod(lattice.heights[axis] for axis in kept)
+    progress("searching the lattice", 1.0)
     return found
 
 

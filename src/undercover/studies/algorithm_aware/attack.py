@@ -244,7 +244,7 @@ class _Drawn:
         order = randomness.words("order of values", trials * n_rows).reshape(trials, n_rows)
         seeds = randomness.words("seeds", 2 * trials).reshape(trials, 2)
         for trial in range(trials):
-            if trial % 256 == 0:
+            if trial % 16 == 0:
                 progress("running the method", trial / trials)
             colours = codes[np.argsort(order[trial], kind="stable")]
             seed = int(seeds[trial, 0]) << 32 | int(seeds[trial, 1])

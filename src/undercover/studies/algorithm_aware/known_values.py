@@ -117,7 +117,7 @@ class KnownValues:
         seen: dict[Note, _Tally] = defaultdict(_Tally)
         published = 0
         for trial, seed in enumerate(seeds[: self.trials]):
-            progress("running the method", trial / len(seeds))
+            progress("attacking: running the method", trial / len(seeds))
             dealt = with_values(table, rng.permutation(table[sensitive].codes))
             released = _released(dealt, method, seed, orders)
             if released is not None:
@@ -133,7 +133,7 @@ class KnownValues:
         rules = {note: sure for note, tally in seen.items() if (sure := tally.surely(doubt)) is not None}
         tried: list[Followed] = []
         for done, seed in enumerate(seeds[self.trials :], self.trials):
-            progress("following what is known", done / len(seeds))
+            progress("attacking: following what is known", done / len(seeds))
             released = _released(table, method, seed, orders)
             if released is not None:
                 whom = rng.choice(table.n_rows, min(self.known, table.n_rows), replace=False)

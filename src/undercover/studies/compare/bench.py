@@ -47,6 +47,7 @@ from undercover.utility.queries.counts import QueryError
 from undercover.utility.queries.sums import SumError
 from undercover.verbs.joint import with_published
 from undercover.verbs.publish import publish
+from undercover.waiting import through
 
 Figures = dict[str, Any]
 WHY = "why."
@@ -76,10 +77,8 @@ class Bench:
         """Try every method on a few rows, so that what is compiled once is not timed."""
         words = Randomness(self.seed).words("rows to try", self.table.n_rows)
         few = self.table.take(np.sort(np.argsort(words, kind="stable")[:SMALL]))
-        for label, method, parameters in {
-            one.label: (one.label, one.method, one.parameters) for one in planned
-        }.values():
-            progress(f"compiling: {label}", 0.0)
+        kinds = list({one.label: (one.label, one.method, one.parameters) for one in planned}.values())
+        for _, method, parameters in through(progress, "compiling", kinds, lambda kind: kind[0]):
             try:
                 made = with_published(make("methods", method, parameters), self.schema)
                 made.anonymize(few, engine=LocalEngine(), randomness=Randomness(self.seed))

@@ -20,7 +20,6 @@ from undercover.errors import ParameterError
 from undercover.io.plain import as_json, plain
 from undercover.io.source import read
 from undercover.model.policy import Policy, policy_of
-from undercover.model.protocols import Progress, no_progress
 from undercover.model.schema import Schema, check_schema
 from undercover.model.table import Table
 from undercover.pages.compare import compare_html
@@ -33,6 +32,7 @@ from undercover.studies.experiments.folder import Finished, write_whole
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
 from undercover.verbs.judge import check_policy
+from undercover.waiting import Progress, teller, telling
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
@@ -57,6 +57,7 @@ _AXES = {
 }
 
 
+@telling
 def compare(
     data: Any,
     schema: Schema,
@@ -68,14 +69,14 @@ def compare(
     seed: int = 0,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
     fresh: bool = False,
-    progress: Progress = no_progress,
+    progress: Progress | bool = False,
 ) -> dict[str, Any]:
     """Publish a table by every method, attack and measure each release, and write the comparison to a folder.
 
     ``data`` is a frame, a path or a database URL. Nothing that is made is kept: the releases are drawn with a seed and
     are not for publication. An interrupted comparison in ``out`` is continued. ``own`` is a further method with its
     parameters, such as that of a spec, and ``policy`` what may happen to people, which marks the releases that satisfy
-    it. Returns the content of ``compare.json``.
+    it. ``progress=True`` shows how far it is on stderr. Returns the content of ``compare.json``.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -83,16 +84,18 @@ def compare(
                 f"The '{name}' parameter of compare must be an int in [{least}, inf). Got {value!r} instead."
             )
     check_schema(schema)
+    tell = teller(progress)
+    tell("reading", 0.0)
     given, out = read(data), Path(out)
-    progress("encoding", 0.0)
+    tell("encoding", 0.0)
     bench = Bench(given, schema, Table.from_arrow(given.data, schema), queries, seed, policy_of(policy))
     check_policy(bench.policy, bench.table, asked=policy is not None)
     wanted = plugins.chosen("methods", methods)
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
-    finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=progress)
+    finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=tell)
     results = _results(experiment, bench, planned, finished, reused, without_sweep(wanted))
-    progress("writing the results", 1.0)
+    tell(f"{NAME}: writing the results", 1.0)
     for name, content in zip(FILES, (compare_html(results), compare_csv(results), as_json(results)), strict=True):
         write_whole(out / name, content)
     return results

@@ -15,6 +15,7 @@ from undercover.io.plain import plain
 from undercover.io.source import Input
 from undercover.io.spec.load import schema_to_mapping
 from undercover.model.schema import Schema
+from undercover.wording import option
 
 Maker = Callable[[int, int], pa.Table]  # from a number of rows and a seed
 
@@ -81,7 +82,9 @@ class Request:
         data, source = self.given.data, self.given.source
         if self.rows is not None:
             if self.rows > data.num_rows:
-                raise DataError(f"--rows asks for {self.rows:,} rows. The table has {data.num_rows:,}.")
+                raise DataError(
+                    f"{option(rows=self.rows)} asks for {self.rows:,} rows. The table has {data.num_rows:,}."
+                )
             data = data.slice(0, self.rows)
         self.schema.check_against(data.column_names)
         roles = schema_to_mapping(self.schema)

@@ -74,7 +74,7 @@ def run_experiment(
     """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned."""
     finished, reused = run_cells(experiment, out, RESULTS, fresh=fresh, progress=progress)
     results = _results(experiment, finished, reused)
-    progress("writing the results", 1.0)
+    progress(f"{experiment.name}: writing the results", 1.0)
     write_results(results, out)
     return results
 
@@ -98,22 +98,16 @@ def _run_cells(experiment: Experiment, keys: Sequence[str], journal: Journal, pr
     todo = [(key, cell) for key, cell in zip(keys, experiment.cells, strict=True) if key not in journal.finished]
     if not todo:
         return
-    known = [
-        (cell.cost, journal.finished[key].seconds)
-        for key, cell in zip(keys, experiment.cells, strict=True)
-        if key in journal.finished
-    ]
     whole = sum(cell.cost for cell in experiment.cells)
-    progress(f"{experiment.name}: preparing", 0.0)
+    done, place = whole - sum(cell.cost for _, cell in todo), len(keys) - len(todo)
+    progress("preparing", 0.0)
     experiment.prepare(progress)
     reported = -_BETWEEN_REPORTS
     for key, cell in todo:
         now = time.perf_counter()
         if now - reported >= _BETWEEN_REPORTS:
-            done = sum(cost for cost, _ in known)
-            left = time_left(known, whole - done)
             x = cell.x if isinstance(cell.x, str) else f"{cell.x:,}"
-            count = f"{len(known) + 1} of {len(keys)}" + (f"; {left}" if left else "")
+            count = f"{place + 1} of {len(keys)}"
             progress(f"{experiment.name}: {cell.figure}, {cell.series}, {x} ({count})", done / whole)
             reported = now
         finished, keep = _measure(cell)
@@ -121,7 +115,7 @@ def _run_cells(experiment: Experiment, keys: Sequence[str], journal: Journal, pr
             journal.add(key, finished, _described(cell))
         else:
             journal.finished[key] = finished
-        known.append((cell.cost, finished.seconds))
+        done, place = done + cell.cost, place + 1
 
 
 def _measure(cell: Cell) -> tuple[Finished, bool]:
@@ -136,15 +130,6 @@ def _measure(cell: Cell) -> tuple[Finished, bool]:
     if any(value is None for value in values.values()):
         raise InternalError(f"A cell of {cell.figure}, {cell.series} measured something that is no number: {values}.")
     return Finished(values, None, time.perf_counter() - started), True
-
-
-def time_left(known: Sequence[tuple[float, float]], cost: float) -> str:
-    """What is left, by the seconds that finished cells took for their cost."""
-    spent, worked = sum(seconds for _, seconds in known), sum(part for part, _ in known)
-    if not worked:
-        return ""
-    seconds = spent / worked * cost
-    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
 
 
 def made_with() -> dict[str, str]:
@@ -238,7 +223,7 @@ def run_everything(
     for position, name in enumerate(names):
 
         def within(stage: str, share: float, done: int = position) -> None:
-            progress(stage, (done + share) / len(names))
+            progress(f"all: {stage}", (done + share) / len(names))
 
         overview["experiments"][position] = _run(name, request, out / name, fresh, within)
         _write(overview, out)

@@ -30,6 +30,8 @@ from undercover.studies.inspect.questions import QUESTION, Question, Repeated, e
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
+from undercover.waiting import Progress, teller, telling, through
+from undercover.wording import in_column, in_data, option
 
 BEST_OF_EACH_SIZE = 10
 
@@ -193,28 +195,39 @@ class Inspection(Viewable):
         )
 
 
+@telling
 def inspect(
-    data: Any, schema: Schema | None = None, *, population_fraction: float = 1.0, options: ReadOptions | None = None
+    data: Any,
+    schema: Schema | None = None,
+    *,
+    population_fraction: float = 1.0,
+    options: ReadOptions | None = None,
+    progress: Progress | bool = False,
 ) -> Inspection:
     """Look at a table before it is published; roles and kinds that no schema has decided are suggested.
 
     ``data`` is a frame, a path or a database URL. ``population_fraction`` is the share of the population that is in the
-    table, for the journalist's risk; 1 if it is everybody, or if the attacker knows who is in it.
+    table, for the journalist's risk; 1 if it is everybody, or if the attacker knows who is in it. ``progress=True``
+    shows how far it is on stderr.
 
     >>> inspect(pa.table({"age": [31, 34, 34], "disease": ["flu", "flu", "gout"]})).named("quasi-identifier")
     ('age',)
     """
+    tell = teller(progress)
+    tell("reading", 0.0)
     if not isinstance(data, pa.Table) or options is not None:
         data = read(data, options=options).data
     _check(data, schema, population_fraction)
-    coded = {name: code(data.column(name)) for name in data.column_names}
+    coded = {name: code(data.column(name)) for name in through(tell, "looking at columns", data.column_names)}
+    tell("suggesting roles", 0.0)
     kinds = {name: schema.column(name).kind if schema else None for name in coded}
     guesses = suggest_roles(coded, data.num_rows, kinds)
     if schema is not None:
         guesses = {name: _declared(name, guess, schema) for name, guess in guesses.items()}
     columns = tuple(report_column(name, coded[name], guesses[name], data.num_rows, kinds[name]) for name in coded)
     known = {one.name: coded[one.name].coded for one in columns if one.role in ("quasi-identifier", "insensitive")}
-    combinations = singling_out(known) if known else []
+    combinations = singling_out(known, progress=tell) if known else []
+    tell("weighing risks", 0.0)
     sizes = class_sizes(list(known.values())) if known else np.empty(0, dtype=np.int64)
     repeated = tuple(
         _repeated(name, coded[name])
@@ -247,7 +260,7 @@ def _unclear_dates(columns: Sequence[ColumnReport], coded: Mapping[str, Values],
     told = {name for name, one in said.items() if one.format or one.hierarchy or one.kind not in (None, "date")}
     return [
         f"`{column.name}` holds dates, and their format is not certain: publishing will ask. Write them alike, with "
-        f'years of four digits, or say format = "DD/MM/YYYY" under [columns.{column.name}] of the spec.'
+        f"years of four digits, or say {in_column(column.name, format='DD/MM/YYYY')}."
         for column in columns
         if column.role == "quasi-identifier" and column.name not in told and find(coded[column.name].values).problem
     ]
@@ -302,7 +315,7 @@ def _warnings(
         f"SEVERAL ROWS PER PERSON OR HOUSEHOLD: `{one.column}` has {one.values:,} values in {rows:,} rows; "
         f"{one.rows_sharing:,} rows share theirs with another row, one value has {one.most_rows:,}. "
         + (
-            f'Counted per row, such a person is protected less than it says: unit = "{unit}" (--unit) counts people.'
+            f"Counted per row, such a person is protected less than it says: {option(unit=unit)} counts people."
             if one.column == unit
             else "Counted per row, such a person is protected less than it says: say what a person is (unit)."
         )
@@ -317,6 +330,6 @@ def _warnings(
         if marked:
             warnings.append(
                 f"The value {marker!r} stands in {listed(marked, limit=6)}. If it means missing, say so: "
-                f"nulls = [{marker!r}] in the spec."
+                f"{in_data(nulls=[marker])}."
             )
     return tuple(warnings)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from undercover.model.schema import Kind
+from undercover.model.schema import INSENSITIVE, Kind
 from undercover.studies.inspect.looks import is_moment, is_rank, is_whole_name, key_of, look_of
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, Rule, SuggestedRole, meanings_of, words_of
 
@@ -24,7 +24,7 @@ TAILS: dict[SuggestedRole, str] = {
     "identifier": "it points at the person",
     "quasi-identifier": "others may know it",
     "sensitive": "nobody should learn it from the release",
-    "insensitive": "it is harmless",
+    "insensitive": INSENSITIVE,
     "none": "it is no property of a person; a rare value can still point at one",
 }
 

@@ -14,6 +14,7 @@ from undercover.io.plain import plain
 from undercover.io.source import read
 from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.io.spec.write import quoted, written
+from undercover.model.schema import INSENSITIVE
 from undercover.studies.inspect.columns import ColumnReport
 from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.questions import QUESTION
@@ -99,7 +100,7 @@ def _roles(inspection: Inspection) -> list[str]:
     if declared:
         lines.append(f"insensitive = [{', '.join(declared)}]")
     else:
-        lines.append("# Harmless and published unchanged; an attacker is assumed to know it:")
+        lines.append(f"# {INSENSITIVE.capitalize()}:")
         lines.append("# insensitive = []")
     return lines + _asked(inspection)
 
@@ -109,7 +110,7 @@ def _asked(inspection: Inspection) -> list[str]:
     lines: list[str] = []
     if inspection.questions:
         lines += [
-            "# Nobody has decided on these, so they are not published. Publish (insensitive), drop (drop), or may",
+            "# Nobody has decided on these, so they are not published. Publish unchanged (insensitive), drop, or may",
             "# somebody know it (quasi_identifiers)? A sampling weight is named by weight.",
         ]
     for question in inspection.questions:

@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.waiting import Progress, no_progress, through
+
 THRESHOLD = 0.2  # rows above this risk are counted: classes of fewer than five
 BINS = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 
@@ -98,7 +100,12 @@ def class_sizes(columns: Sequence[CodedColumn]) -> NDArray[np.int64]:
 
 
 def singling_out(
-    columns: Mapping[str, CodedColumn], *, most: int = 3, all_up_to: int = 8, beam: int = 10
+    columns: Mapping[str, CodedColumn],
+    *,
+    most: int = 3,
+    all_up_to: int = 8,
+    beam: int = 10,
+    progress: Progress = no_progress,
 ) -> list[Combination]:
     """What sets of one to ``most`` columns single out, most unique rows first.
 
@@ -114,7 +121,8 @@ def singling_out(
         else:
             grown = {tuple(sorted({*chosen, new})) for chosen in best for new in range(len(names)) if new not in chosen}
             candidates = sorted(grown)
-        level = [(_judge(columns, [names[i] for i in chosen]), chosen) for chosen in candidates]
+        told = through(progress, f"counting combinations of {size}", candidates, lambda chosen: names[chosen[0]])
+        level = [(_judge(columns, [names[i] for i in chosen]), chosen) for chosen in told]
         level.sort(key=lambda pair: (-pair[0].unique_rows, -pair[0].classes, pair[1]))
         found += [combination for combination, _ in level]
         best = [chosen for _, chosen in level[:beam]]

@@ -12,7 +12,7 @@ from undercover.io.source import ReadOptions, read
 from undercover.model.about import Wanted
 from undercover.model.figures import baseline, cost, counted, number
 from undercover.model.policy import Policy, policy_of
-from undercover.model.protocols import Method, Progress, no_progress
+from undercover.model.protocols import Method
 from undercover.model.queries import CountQuery
 from undercover.model.run import Run
 from undercover.model.schema import Schema, check_schema
@@ -24,6 +24,8 @@ from undercover.parameters import Above, check
 from undercover.studies.recommend.purpose import LITTLE, Purpose, purpose_of
 from undercover.studies.recommend.search import Candidate, Search, Trial, alike, candidates_of
 from undercover.verbs.judge import check_policy
+from undercover.waiting import Progress, teller, telling
+from undercover.wording import option
 
 FRESH = (
     "Which method and parameters these are depends on the sensitive values, as that of any release chosen by looking "
@@ -167,6 +169,7 @@ class _Asked:
         check(self)
 
 
+@telling
 def recommend(
     data: Any,
     schema: Schema,
@@ -178,7 +181,7 @@ def recommend(
     patient: bool = True,
     methods: Sequence[str] | str | None = None,
     options: ReadOptions | None = None,
-    progress: Progress = no_progress,
+    progress: Progress | bool = False,
 ) -> Recommendation:
     """Find the release that loses least of those that satisfy a policy.
 
@@ -202,7 +205,7 @@ def recommend(
     options
         How to read a file.
     progress
-        Called with what is being tried and the share that is done.
+        ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
     Raises
     ------
@@ -222,12 +225,15 @@ def recommend(
     limits = policy_of(policy)
     if not limits.judges:
         raise ParameterError("The policy `none` judges nothing, so every release satisfies it. Name another policy.")
+    tell = teller(progress)
+    tell("reading", 0.0)
     given = read(data, options=options)
+    tell("encoding", 0.0)
     whole = Table.from_arrow(given.data, schema)
     check_policy(limits, whole, asked=True)
     wanted = Wanted.of(whole, limits)
     asked = purpose_of(purpose, schema, workload)
-    search = Search(given, schema, whole, limits, asked, options, time, progress, patient)
+    search = Search(given, schema, whole, limits, asked, options, time, tell, patient)
     candidates = candidates_of(wanted, methods)
     tried = list(search.on_sample(candidates))
     if not any(trial.whole for trial in tried):
@@ -281,7 +287,7 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy, left_ou
         f"No release of {len({id(trial.candidate) for trial in judged})} that were tried satisfies `{policy.name}`.",
         f"Nearest: {nearest.candidate.title}{where}. {' '.join(map(_said, stops))}",
         *cannot(wanted),
-        *([f"Time was up: {left_out:,} more were not tried. Give it longer (--time)."] if left_out else []),
+        *([f"Time was up: {left_out:,} more were not tried. Give it longer: {option(time=...)}"] if left_out else []),
         "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own.",
     ]
     best = {"method": nearest.candidate.method, **nearest.candidate.parameters}

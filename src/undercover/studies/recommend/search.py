@@ -184,7 +184,7 @@ class Search:
         for place, candidate in enumerate(candidates):
             if enough and self.spent > limit:
                 return
-            self.progress(f"trying {candidate.title}", place / len(candidates))
+            self.progress(f"trying: {candidate.title}, {place + 1} of {len(candidates)}", place / len(candidates))
             published = self._published if whole else self._of(small)
             found = self._tried(candidate, published, measured, whole, small.n_rows)
             enough = enough or (found.satisfies if self.patient else found.run is not None)
@@ -213,7 +213,7 @@ class Search:
             if (good or not self.patient) and not any(trial.satisfies for trial in quick):
                 return
             trial = (quick or left)[0]
-            self.progress(f"confirming {trial.candidate.title}", min(1.0, self.spent / self.seconds))
+            self.progress(f"confirming: {trial.candidate.title}", min(1.0, self.spent / self.seconds))
             found = self._tried(trial.candidate, self._published, measured, True, self.table.n_rows)
             left.remove(trial)
             left = [other for other in left if not (found.satisfies and _dominated(other, trial))]

@@ -37,6 +37,7 @@ from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.wording import either
 
 _HIGH_LOW = np.array([1 << 32, 1], dtype=np.uint64)
 _HOW = {"exact": EXACT, "drawn": DRAWN, "given up": GIVEN_UP}
@@ -154,7 +155,8 @@ class Minimality:
         if not method.algorithm_safe and not isinstance(method, Followable):
             return (
                 f"The minimality attack follows the cuts of Mondrian; {method.name} groups rows in another way. "
-                "On at most 8 people the algorithm-aware attack goes through everything: AlgorithmAware()."
+                "On at most 8 people the algorithm-aware attack goes through everything: "
+                + either(python="AlgorithmAware().", command="--knows-algorithm.")
             )
         return None
 
