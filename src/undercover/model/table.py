@@ -385,17 +385,13 @@ def _in_bins(name: str, numbers: pa.DictionaryArray, bins: Bins) -> pa.Dictionar
 
 
 def _check_hierarchy(name: str, domain: Domain, settings: Column) -> None:
-    if settings.hierarchy is None:
-        return
-    gaps = settings.hierarchy.uncovered(write_values(domain.values))
+    gaps = None if settings.hierarchy is None else settings.hierarchy.uncovered(write_values(domain.values))
     if gaps:
         raise HierarchyError(f"The hierarchy of `{name}` does not cover {listed(gaps)}. Add a row for each.")
 
 
 def _check_distance(name: str, domain: Domain, settings: Column) -> None:
-    if settings.distance is None:
-        return
-    gaps = settings.distance.uncovered(write_values(domain.values))
+    gaps = None if settings.distance is None else settings.distance.uncovered(write_values(domain.values))
     if gaps:
         raise DataError(
             f"The distances of `{name}` do not speak of {listed(gaps)}. Add a row and a column for each, written as in "
