@@ -24,14 +24,19 @@ def settled() -> None:
     gc.freeze()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest is begun first, by either worker: each starts with half of the tests, in this order."""
+    """What takes longest is begun first, by either worker: each starts with half of the tests, in this order.
+
+    Last of all, when what is not asked for is gone: otherwise halves are not where they are thought to be, and what the
+    tests of a file share is made by both workers.
+    """
     long = [item for item in items if item.get_closest_marker("long")]
     files = sorted({item.path for item in long})
     first = [item for item in long if item.path in files[::2]]
     second = [item for item in long if item.path in files[1::2]]
     rest = [item for item in items if not item.get_closest_marker("long")]
-    half = max((len(items) + 1) // 2 - len(first), 0)
+    half = max(len(items) // 2 - len(first), 0)
     ordered = [*first, *rest[:half], *second, *rest[half:]]
     assert len(ordered) == len(items)
     items[:] = ordered

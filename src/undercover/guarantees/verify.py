@@ -27,6 +27,7 @@ from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.figures import parameters
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.form import PEOPLE
+from undercover.model.protocols import fits
 from undercover.model.release import STATEMENTS, Release
 from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
@@ -216,7 +217,7 @@ def verify(
         if finding.needs == NOT_OFFERED:
             wrong.append(f"{finding.name} was not checked: no installed package offers a guarantee of that name.")
     for guarantee, _ in zip(also, told, strict=True):
-        asked = guarantee.of_release(release) if isinstance(guarantee, Stated) else guarantee
+        asked = guarantee.of_release(release) if fits(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
     return replace(_verification(classes, findings, wrong), notes=tuple(remarks(read(release))), stated=stated)
 
@@ -241,7 +242,7 @@ def verify_private(verification: Verification, run: Run) -> Verification:
     for i, finding in enumerate(findings):
         if finding.holds is None and finding.name in plugins.names("guarantees"):
             guarantee = guarantee_from_mapping({"name": finding.name, **finding.parameters})
-            if isinstance(guarantee, PrivatelyCheckable):
+            if fits(guarantee, PrivatelyCheckable):
                 findings[i] = replace(guarantee.check_run(run), columns=finding.columns)
                 if i < len(run.release.guarantees):
                     problems += _differences(run.release.guarantees[i], findings[i])
@@ -280,7 +281,7 @@ def _recheck(claim: Mapping[str, Any], release: Release, classes: Classes) -> Fi
         return Finding(name, parameters, claim.get("required"), needs=NOT_OFFERED)
     try:
         guarantee = guarantee_from_mapping({"name": name, **parameters})
-        unfit = guarantee.unfit(release) if isinstance(guarantee, Particular) else None
+        unfit = guarantee.unfit(release) if fits(guarantee, Particular) else None
         if unfit is not None:
             return Finding(name, parameters, claim.get("required"), holds=False, note=unfit)
         return _checked(guarantee, classes)

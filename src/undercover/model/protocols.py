@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,20 @@ Cover = Literal["identity", "attribute", "distribution", "algorithm"]
 
 Short = Mapping[str, Mapping[str, Any]]
 """Keys of ``--require`` and what each says beside its number."""
+
+_FITTING: dict[tuple[type, type], bool] = {}
+
+
+def fits(given: object, protocol: type[T]) -> TypeGuard[T]:
+    """Whether something has what a protocol asks for: ``isinstance``, which takes long, asked once of every class.
+
+    >>> fits(7, Enumerable), fits(8, Enumerable)
+    (False, False)
+    """
+    asked = type(given), protocol
+    if asked not in _FITTING:
+        _FITTING[asked] = isinstance(given, protocol)
+    return _FITTING[asked]
 
 
 class Engine(Protocol):
@@ -94,7 +108,7 @@ def lists_outcomes(method: Method, table: Table) -> bool:
     >>> [lists_outcomes(CrossBucket(k=2, l=2, variant=variant), table) for variant in ("safe", "paper")]
     [True, False]
     """
-    return table.units is None and isinstance(method, Enumerable) and method.outcomes(table) is not None
+    return table.units is None and fits(method, Enumerable) and method.outcomes(table) is not None
 
 
 @runtime_checkable
@@ -117,7 +131,7 @@ def corruption_robust(method: Method) -> bool:
     >>> corruption_robust(Streamliner(l=4)), corruption_robust(Streamliner(l=4, algorithm="guided"))
     (True, False)
     """
-    return isinstance(method, Robust) and method.corruption_robust
+    return fits(method, Robust) and method.corruption_robust
 
 
 @runtime_checkable
@@ -137,7 +151,7 @@ def per_unit(method: Method) -> bool:
     >>> per_unit(Mondrian(k=4)), per_unit(CrossBucket(k=2, l=2))
     (True, False)
     """
-    return isinstance(method, PerUnit) and bool(method.per_unit)
+    return fits(method, PerUnit) and bool(method.per_unit)
 
 
 class Attack(Protocol[R_co]):
@@ -182,7 +196,7 @@ def public_parameters(method: Method) -> dict[str, Any]:
     >>> public_parameters(Anatomy(l=4))
     {'l': 4}
     """
-    return dict(method.public()) if isinstance(method, Recorded) else to_mapping(method)
+    return dict(method.public()) if fits(method, Recorded) else to_mapping(method)
 
 
 def private_parameters(method: Method) -> dict[str, Any]:
@@ -192,7 +206,7 @@ def private_parameters(method: Method) -> dict[str, Any]:
     >>> private_parameters(Anatomy(l=4))
     {'l': 4}
     """
-    return dict(method.private()) if isinstance(method, Recorded) else to_mapping(method)
+    return dict(method.private()) if fits(method, Recorded) else to_mapping(method)
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from undercover.guarantees.checking import Checkable, Limited, Topic, of_column,
 from undercover.guarantees.requirements import FOUND, guarantee_from_mapping
 from undercover.model.about import about_of
 from undercover.model.finding import Sense
-from undercover.model.protocols import Cover
+from undercover.model.protocols import Cover, fits
 from undercover.model.release import Release
 from undercover.model.schema import INSENSITIVE
 
@@ -216,5 +216,5 @@ def _per_whom(release: Release) -> str:
 
 
 def _own_limits(promised: Sequence[Checkable | None], about: Topic) -> list[str]:
-    limited = [promise for promise in promised if isinstance(promise, Limited)]
+    limited = [promise for promise in promised if fits(promise, Limited)]
     return list(dict.fromkeys(limit for promise in limited for limit in promise.limits(about)))

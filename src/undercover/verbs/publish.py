@@ -33,6 +33,7 @@ from undercover.model.protocols import (
     Method,
     Progress,
     corruption_robust,
+    fits,
     no_progress,
     per_unit,
     private_parameters,
@@ -194,7 +195,7 @@ def publish_table(
         "anonymize", method.anonymize, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
     )
     run = _run(table, method, draft, randomness, require)
-    claims = [claim for claim in (*method.claims(table), *draft.claims) if isinstance(claim, Checkable)]
+    claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
     found = at("verify", _verified, run, [*claims, *require], at.progress, told="verifying")
     _must_hold(found, len(claims))
     warnings = (*run.warnings, *_of_use(run.release))

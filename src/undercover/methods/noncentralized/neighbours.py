@@ -305,7 +305,7 @@ def joint_figures(domain: FullDomain, sensitive: str, levels: Levels, beside: Ne
         aligned[:, [place[label] for label in other.values]] = other.counts
         tables.append(aligned)
     combinations = prod(map(len, tables))
-    counts = np.concatenate(tables)
+    counts = np.ascontiguousarray(np.concatenate(tables))  # kernels are compiled for rows one after the other
     starts = np.cumsum([0, *map(len, tables)]).astype(np.int64)
     shared, overlap = _shared(domain, levels, cube.coordinates, beside)
     possible, _ = possible_values(counts, starts, totals[present], shared, overlap)

@@ -234,26 +234,27 @@ def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fractio
     """Every partition RIA can end in, with its probability; for tiny tables. Draws that end dead are drawn anew."""
     codes = table[sensitive].codes
     by_colour = [np.flatnonzero(codes == colour).tolist() for colour in range(table[sensitive].domain.size)]
-    states: dict[tuple[int, ...], Fraction] = {tuple(range(table.n_rows)): Fraction(1)}
+    states, whole = {tuple(range(table.n_rows)): 1}, 1  # in how many of all the ways so far, which are equally likely
     for colour, rows in enumerate(by_colour):
         draws: dict[frozenset[tuple[int, int]], Fraction] = {}
         pools = [pool for c, pool in enumerate(by_colour) if c != colour]
         orders = list(permutations(rows))
         for order in orders:  # who draws first is drawn, too
             _partner_draws(order, pools, l, Fraction(1, len(orders)), (), draws)
-        success = sum(draws.values())
-        if not success:
+        if not draws:
             raise UnreachableError(
                 f"RIA finds no {l - 1} partners of different values for every row. Use the algorithm `wrap`."
             )
-        merged: dict[tuple[int, ...], Fraction] = {}
+        unit = lcm(*(share.denominator for share in draws.values()))
+        ways = {edges: share.numerator * (unit // share.denominator) for edges, share in draws.items()}
+        merged: dict[tuple[int, ...], int] = {}
         for labels, reached in states.items():
-            for edges, share in draws.items():
+            for edges, times in ways.items():
                 joined = _join(labels, edges)
-                merged[joined] = merged.get(joined, Fraction(0)) + reached * share / success
-        states = merged
-    for labels, probability in states.items():
-        yield probability, np.array(labels, dtype=np.int32)
+                merged[joined] = merged.get(joined, 0) + reached * times
+        states, whole = merged, whole * sum(ways.values())
+    for labels, reached in states.items():
+        yield Fraction(reached, whole), np.array(labels, dtype=np.int32)
 
 
 def rank_weights(table: Table, given: Mapping[str, int] | None = None) -> list[int]:
@@ -294,7 +295,7 @@ def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
     lowest = int(weighted.min())
     n_bits = (int(weighted.max()) - lowest).bit_length()
     if n_bits > 32:
-        return np.argsort(weighted, kind="stable")
+        return np.argsort(weighted, kind="stable").astype(np.uint32)  # what the kernels are compiled for
     order: NDArray[np.integer] = rank_order((weighted - lowest).astype(np.uint32), n_bits)
     return order
 
