@@ -145,3 +145,18 @@ def test_description_of_the_attack_speaks_of_the_figures(summary):
     described = match_size_chart(attack).sentence
     assert "17 people match exactly one row" in described
     assert "19%" in attribute_chart(attack, "income").sentence  # 0.211 * 0.9 = 0.1899, rounded up
+
+
+def test_bars_of_a_comparison_stand_where_their_names_do(summary):
+    """A panel that lacks a release leaves its place empty: the bar of another one must not move up to it."""
+    headline = summary["headline"]
+    entries = [
+        {"title": "First", "headline": headline, "cost": summary["cost"]},
+        {"title": "Moved", "headline": headline, "cost": {"loss": {"shift": {"arithmetic": 0.3}}}},
+        {"title": "Last", "headline": headline, "cost": summary["cost"]},
+    ]
+    panels = comparison_chart(entries).spec["hconcat"]
+    assert len(panels) == 4
+    for panel in panels:
+        for layer in panel.get("layer", [panel]):
+            assert layer["encoding"]["y"]["scale"]["domain"] == ["First", "Moved", "Last"]
