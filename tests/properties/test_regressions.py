@@ -33,7 +33,7 @@ def test_a_unique_person_of_unknown_age_is_a_class_of_one() -> None:
 
 def test_missing_values_are_refused_unless_their_meaning_is_declared() -> None:
     data = pa.table({"age": AGES, "ill": ILLS})
-    with pytest.raises(DataError, match="Column `age` has 1 missing values"):
+    with pytest.raises(DataError, match="Column `age` has 1 missing value"):
         uc.publish(data, uc.Schema(quasi_identifiers=["age"], sensitive="ill"), uc.Mondrian(k=3))
 
 
