@@ -342,12 +342,10 @@ def check_schema(schema: Any) -> None:
 
     >>> check_schema(["age"])
     Traceback (most recent call last):
-    undercover.errors.ParameterError: A schema says which column plays which part: undercover.Schema(...). Got ...
+    undercover.errors.ParameterError: An undercover.Schema says which column plays which part. Got ...
     """
     if not isinstance(schema, Schema):
-        raise ParameterError(
-            f"A schema says which column plays which part: undercover.Schema(...). Got {schema!r} instead."
-        )
+        raise ParameterError(f"An undercover.Schema says which column plays which part. Got {schema!r} instead.")
 
 
 def _unsaid(words: Mapping[str, Any], place: str) -> list[str]:

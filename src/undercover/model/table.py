@@ -140,11 +140,9 @@ class Table:
             empty = {name: _as_missing(data.column(name)) for name in relevant}
             holes = {name: mask for name, mask in empty.items() if mask.any()}
             if holes and schema.missing == "error":
+                lacking = {name: counted(int(mask.sum()), "missing value") for name, mask in holes.items()}
                 raise DataError(
-                    [
-                        f"Column `{name}` has {counted(int(mask.sum()), 'missing value')}."
-                        for name, mask in holes.items()
-                    ]
+                    [f"Column `{name}` has {values}." for name, values in lacking.items()]
                     + [
                         f"Say what they mean: {option(missing='drop')} leaves the rows out, "
                         f"{option(missing='category')} makes it a value."
