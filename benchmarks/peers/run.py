@@ -32,16 +32,11 @@ Row = dict[str, Any]
 
 def limited(command: list[str], seconds: float, gigabytes: float, log: Path, environment: dict[str, str]) -> Row:
     """Run a command until it ends or its time is over: how it ended, times of the whole process and its peak memory."""
-
-    def limits() -> None:
-        most = int(gigabytes * 2**30)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
-
     started = time.monotonic()
     with log.open("wb") as said:
-        process = subprocess.Popen(
-            command, stdout=said, stderr=said, preexec_fn=limits, start_new_session=True, env=environment
-        )
+        process = subprocess.Popen(command, stdout=said, stderr=said, start_new_session=True, env=environment)
+    most = int(gigabytes * 2**30)
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (most, most))
     over, pid = False, 0
     while not pid:
         time.sleep(0.02)
