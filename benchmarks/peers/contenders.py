@@ -49,6 +49,7 @@ class Contender:
 
 CONTENDERS = (
     Contender("undercover, Mondrian", "own groups, sets and ranges", "undercover", variant="mondrian"),
+    Contender("undercover, medians", "own groups, sets and ranges", "undercover", variant="mondrian-median"),
     Contender("undercover, Mondrian with trees", "own groups, nodes", "undercover", variant="mondrian-nodes"),
     Contender(
         "undercover, Incognito", "one level per column, the best, 5 % left out", "undercover", variant="incognito"

@@ -141,16 +141,16 @@ def main() -> None:
             if not any(who.name.startswith(name) for name in options.only):
                 continue
             for k, l in CLAIMS:  # noqa: E741
-                if l is None and who.task == "verify":
-                    continue
-                if l is not None and not who.diverse:
+                if (l is None and who.task == "verify") or (l is not None and not who.diverse):
                     continue
                 if (who.name, l) in slow:
-                    print(f"| {rows:,} | {k}, {l} | {who.name} | not tried: {slow[who.name, l]} |", flush=True)
-                    continue
-                row = one_run(who, rows, k, l, options)
-                if row.get("process_wall", 0) > options.limit / 4 or row["outcome"] != "finished":
-                    slow[who.name, l] = f"{rows:,} rows: {row.get('process_wall', 0):.0f} s, {row['outcome']}"
+                    row = {"who": who.name, "rows": rows, "k": k, "l": l, "outcome": slow[who.name, l]}
+                else:
+                    row = one_run(who, rows, k, l, options)
+                    if row["outcome"] != "finished" or row["process_wall"] > options.limit / 4:
+                        slow[who.name, l] = f"not tried, since with {rows:,} rows: {row['outcome']}"
+                        if row["outcome"] == "finished":
+                            slow[who.name, l] += f" after {row['process_wall']:.0f} s"
                 print(line(row, who), flush=True)
                 kept.append(row)
                 book.write_text(json.dumps(kept, indent=1) + "\n")

@@ -38,6 +38,7 @@ else:
     diverse = {} if asked["l"] is None else {"l": asked["l"], "diversity": "distinct"}
     method, trees = {
         "mondrian": (uc.Mondrian(k=asked["k"], **diverse), False),
+        "mondrian-median": (uc.Mondrian(k=asked["k"], cut="median", **diverse), False),
         "mondrian-nodes": (uc.Mondrian(k=asked["k"], **diverse), True),
         "incognito": (uc.Incognito(k=asked["k"], suppression=asked["suppression"], **diverse), True),
     }[asked["variant"]]
