@@ -153,8 +153,9 @@ class Watch:
         seconds, measured, done = now - self._began, self._told - self._began, self._share - self._first
         left = None
         if done > 0 and measured >= _LEAST_MEASURED:
-            left = max(0.0, (1.0 - self._share) * measured / done - (now - self._told))
-        return Moment(self._stage, self._part, self._share or None, seconds, left)
+            left = (1.0 - self._share) * measured / done - (now - self._told)
+        # What was reckoned has run out: then nobody knows, and nothing is promised.
+        return Moment(self._stage, self._part, self._share or None, seconds, left if left and left > 0 else None)
 
     def _ended(self, now: float) -> list[Moment]:
         """That a stage is done, where its share was told."""

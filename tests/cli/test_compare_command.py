@@ -1,13 +1,14 @@
 import json
+import re
 
+from undercover import waiting
 from undercover.cli import compare as command
-from undercover.studies.experiments import runner
 
 NARROW = ("--methods", "mondrian,perturbed-generalization", "--queries", "4")
 
 
 def test_a_table_and_its_roles(undercover, people, roles, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "_BETWEEN_REPORTS", 0.0)  # however fast it is, it says how long it will take
+    monkeypatch.setattr(waiting, "BETWEEN_LINES", 0.0)  # however fast it is, it says how far it is
     done = undercover("compare", people, *roles, "--out", tmp_path / "out", *NARROW)
     assert done.code == 0, done.err
     assert "Mondrian, k=5" in done.out
@@ -21,7 +22,7 @@ def test_a_table_and_its_roles(undercover, people, roles, tmp_path, monkeypatch)
         "compare.json",
     }
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
-    assert "left)" in done.err
+    assert re.search(r"compare: .+, \d+ s so far", done.err)
 
 
 def test_a_spec_with_and_without_a_method(undercover, people, tmp_path):

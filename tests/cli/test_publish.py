@@ -129,7 +129,7 @@ def test_what_is_wrong_is_named_and_nothing_is_written(
         ("", "empty"),
         ("name,age,sex,zip,disease\n", "no rows"),
         ("name,age,sex,zip,disease\nAl,1\n", "line 2: 2 fields where the header has 5"),
-        ("name,age,sex,zip,disease\nAl,,F,1,flu\nBo,2,M,2,flu\n", "Column `age` has 1 missing values"),
+        ("name,age,sex,zip,disease\nAl,,F,1,flu\nBo,2,M,2,flu\n", "Column `age` has 1 missing value"),
         ("name,alter,sex,zip,disease\nAl,1,F,1,flu\n", "Column `age` is not known"),
         ("name,age,age,sex,zip,disease\nAl,1,1,F,1,flu\n", "more than one column is named `age`"),
         ("name,age,sex,zip,disease\nAl,inf,F,1,flu\nBo,2,M,2,flu\n", "only finite numbers can be used"),
@@ -206,12 +206,12 @@ def test_missing_values_as_declared(undercover: Command, roles: list[str], peopl
     name, _, *rest = first.split(",")
     people.write_text("\n".join(["name,age,sex,zip,disease", ",".join([name, "", *rest]), *others]) + "\n")
     done = undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "error")
-    assert (done.code, "Column `age` has 1 missing values" in done.err) == (2, True)
+    assert (done.code, "Column `age` has 1 missing value." in done.err) == (2, True)
     for policy, rows in (("drop", 239), ("category", 240)):
         out = tmp_path / policy
         done = undercover("publish", people, *roles, *MONDRIAN, "--missing", policy, "--out", out, "--json")
         assert (done.code, json.loads(done.out)["rows"]) == (0, rows)
-        assert ("1 of 240 rows have a missing value" in done.err) == (policy == "drop")
+        assert ("1 of 240 rows has a missing value" in done.err) == (policy == "drop")
 
 
 def test_a_bug_of_ours_is_called_one(

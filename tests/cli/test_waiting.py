@@ -48,7 +48,7 @@ def test_time_left_is_by_the_rate_that_was_measured(clock: Clock) -> None:
     clock.now = 15.0
     assert watch.now() == Moment("cutting", "", 0.25, 15.0, 25.0)  # it runs on between two calls
     clock.now = 100.0
-    assert watch.now().left == 0.0
+    assert watch.now().left is None  # what was reckoned has run out, and nothing is promised
 
 
 def test_what_was_done_before_is_no_rate(clock: Clock) -> None:

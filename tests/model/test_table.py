@@ -252,7 +252,7 @@ def test_missing_values_of_every_column_are_reported_together() -> None:
         Table.from_arrow(pa.table(PEOPLE), people())
     text = str(caught.value)
     for name in ("age", "zip", "disease"):
-        assert f"Column `{name}` has 1 missing values." in text
+        assert f"Column `{name}` has 1 missing value." in text
     assert "shoe" not in text
     assert 'missing="drop"' in text
 

@@ -33,7 +33,7 @@ def test_a_unique_person_of_unknown_age_is_a_class_of_one() -> None:
 
 def test_missing_values_are_refused_unless_their_meaning_is_declared() -> None:
     data = pa.table({"age": AGES, "ill": ILLS})
-    with pytest.raises(DataError, match="Column `age` has 1 missing values"):
+    with pytest.raises(DataError, match="Column `age` has 1 missing value"):
         uc.publish(data, uc.Schema(quasi_identifiers=["age"], sensitive="ill"), uc.Mondrian(k=3))
 
 
@@ -57,7 +57,7 @@ def test_dropped_rows_are_counted_and_the_others_keep_their_numbers() -> None:
     data = pa.table({"age": AGES, "ill": ILLS})
     run = uc.publish(data, uc.Schema(quasi_identifiers=["age"], sensitive="ill", missing="drop"), uc.Mondrian(k=3))
     assert run.rows.tolist() == [0, 1, 2, 4, 5, 6]
-    assert any("1 of 7 rows have a missing value" in warning for warning in run.warnings)
+    assert any("1 of 7 rows has a missing value" in warning for warning in run.warnings)
     assert run.release.suppressed_rows == 0
 
 

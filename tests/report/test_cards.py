@@ -117,7 +117,7 @@ def result_classes() -> set[type[Any]]:
 
 def _returned(function: Any) -> Any:
     hint = function.__annotations__.get("return")
-    return eval(hint, function.__globals__) if isinstance(hint, str) else hint
+    return eval(hint, inspect.unwrap(function).__globals__) if isinstance(hint, str) else hint
 
 
 def _classes_in(hint: Any) -> Iterator[type[Any]]:

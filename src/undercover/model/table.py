@@ -141,7 +141,10 @@ class Table:
             holes = {name: mask for name, mask in empty.items() if mask.any()}
             if holes and schema.missing == "error":
                 raise DataError(
-                    [f"Column `{name}` has {int(mask.sum()):,} missing values." for name, mask in holes.items()]
+                    [
+                        f"Column `{name}` has {counted(int(mask.sum()), 'missing value')}."
+                        for name, mask in holes.items()
+                    ]
                     + [
                         f"Say what they mean: {option(missing='drop')} leaves the rows out, "
                         f"{option(missing='category')} makes it a value."
@@ -221,7 +224,7 @@ def encode(name: str, data: pa.Array | pa.ChunkedArray, settings: Column, *, mis
     has_missing = indices.null_count > 0
     raw = indices.fill_null(len(order)).to_numpy() if has_missing else indices.to_numpy()
     if has_missing and missing != "category":
-        raise DataError(f"Column `{name}` has {indices.null_count:,} missing values.")
+        raise DataError(f"Column `{name}` has {counted(indices.null_count, 'missing value')}.")
     domain = Domain(kind, values, has_missing)
     codes = place.astype(code_type(domain.size))[raw]
     _check_hierarchy(name, domain, settings)

@@ -127,7 +127,9 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
         extent = 0 if position else room(list(signed.values()))
         labels = alt.Axis(labels=not position, ticks=False, domain=False, title=None, minExtent=extent)
         base = alt.Chart(width=210, height=alt.Step(26), title=measure).transform_filter(alt.datum.measure == measure)
-        y = alt.Y("label:N", sort=list(signed.values()), axis=labels)
+        # Every panel has all rows, also those it says nothing of: a bar must stand where its name does.
+        order = list(signed.values())
+        y = alt.Y("label:N", sort=order, scale=alt.Scale(domain=order), axis=labels)
         lost = measure in LOSSES.values()
         axis = alt.Axis(format="~g" if lost else ".3~%", tickCount=4)
         bars = base.mark_bar().encode(x=alt.X("value:Q", title=None, axis=axis), y=y, color=colors)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -58,13 +59,16 @@ _PHONE_CONFIG: dict[str, Any] = {
     "title": {**_CONFIG["title"], "frame": "bounds"},
 }
 _LEAST_WIDTH = 140
+_BESIDE, _MOST_BESIDE, _MORE = 60, 190, 12
+"""Pixels that labels need beside a panel: where nobody knows, at most on a phone, and there more than when broad."""
 _LINE, _LETTER, _HEIGHT = 32, 7, 15
 """Letters of a title on a phone; pixels of a letter, and between labels that are aslant."""
 
 
 def drawings(picture: Picture, name: str = "") -> str:
     """A picture twice, of which the style sheet shows one: :func:`svg` and :func:`phone_svg`."""
-    return svg(picture, name) + phone_svg(picture, name)
+    broad = svg(picture, name)
+    return broad + phone_svg(picture, name, beside=_beside(picture.spec, broad))
 
 
 def svg(picture: Picture, name: str = "") -> str:
@@ -80,11 +84,14 @@ def svg(picture: Picture, name: str = "") -> str:
     return _element(drawn, picture, name or picture.name, "broad")
 
 
-def phone_svg(picture: Picture, name: str = "") -> str:
-    """The same for the width of a phone, letters unscaled: panels below each other, as wide as labels leave room."""
+def phone_svg(picture: Picture, name: str = "", *, beside: int = _BESIDE) -> str:
+    """The same for the width of a phone, letters unscaled: panels below each other, as wide as labels leave room.
+
+    ``beside`` is what labels are thought to need; where they need more, it is drawn again.
+    """
     import vl_convert
 
-    width = _PHONE - 60
+    width = max(_LEAST_WIDTH, _PHONE - beside)
     while True:
         drawn: str = vl_convert.vegalite_to_svg({**_narrowed(picture.spec, width), "config": _PHONE_CONFIG})
         size = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
@@ -92,6 +99,29 @@ def phone_svg(picture: Picture, name: str = "") -> str:
         if beyond <= 0 or width <= _LEAST_WIDTH:
             return _element(drawn, picture, f"{name or picture.name}-narrow", "narrow")
         width = max(_LEAST_WIDTH, width - beyond)
+
+
+def _beside(spec: Mapping[str, Any], broad: str) -> int:
+    """What the labels of a panel need in a broad drawing; of several panels side by side, what each does on average."""
+    size, widths = re.search(r'viewBox="0 0 ([\d.]+)', broad), list(_widths(spec))
+    across = next((len(spec[key]) for key in ("hconcat", "concat") if key in spec), 1)
+    across = min(across, int(spec.get("columns", across)))
+    if not size or not widths:
+        return _BESIDE
+    gaps = float(spec.get("spacing", 20)) * (across - 1)
+    each = math.ceil((float(size[1]) - gaps) / across - max(widths)) + _MORE
+    return min(max(each, _BESIDE // 2), _MOST_BESIDE)
+
+
+def _widths(part: Any) -> Iterator[float]:
+    """The widths of all views of a specification."""
+    if isinstance(part, list):
+        yield from chain.from_iterable(map(_widths, part))
+    for key, value in part.items() if isinstance(part, Mapping) else ():
+        if key == "width" and isinstance(value, int | float):
+            yield value
+        elif key not in ("data", "datasets", "mark", "encoding"):
+            yield from _widths(value)
 
 
 def _element(drawn: str, picture: Picture, name: str, shown: str) -> str:

@@ -1,7 +1,7 @@
-"""Drawing beside: a second process draws the reports of the tour while this one makes the next release.
+"""Drawing beside: other processes draw the reports of the tour while this one makes the next release.
 
 To draw the pictures of a report takes longer than to make, attack and measure its release, and what draws them lets no
-other thread run meanwhile.
+other thread run meanwhile. There are two of them, so that no core waits when the last release is made.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from undercover.waiting import Progress, no_progress
+
 Draw = Callable[[Mapping[str, Any], Path], None]
 
 
 @contextmanager
-def drawing_beside() -> Iterator[Draw]:
+def drawing_beside(progress: Progress = no_progress) -> Iterator[Draw]:
     """Yields a function that has a report drawn into a file that is there; at the end all of them are drawn.
 
     Where this process stops early, what is not begun is not drawn.
     """
     pages: list[Future[None]] = []
-    beside = ProcessPoolExecutor(1, get_context("spawn"), initializer=_leave_interrupts_to_the_other)
+    beside = ProcessPoolExecutor(2, get_context("spawn"), initializer=_leave_interrupts_to_the_other)
     try:
         yield lambda summary, page: pages.append(beside.submit(draw, dict(summary), page))
-        for page in pages:
+        for place, page in enumerate(pages):
+            progress("drawing the reports", place / len(pages))
             page.result()
     finally:
         beside.shutdown(cancel_futures=True)

@@ -83,7 +83,7 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
     unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
     try:
         unfinished.mkdir(parents=True)
-        with compiling_ahead(compiled_ahead()) as compiled, drawing_beside() as draw:
+        with compiling_ahead(compiled_ahead()) as compiled, drawing_beside(progress) as draw:
             made = _take(unfinished, out, rows, progress, compiled, draw)
         if out.exists():
             shutil.rmtree(out)

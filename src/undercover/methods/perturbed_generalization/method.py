@@ -160,7 +160,7 @@ class PerturbedGeneralization:
                 "it all the same, with the promise for k = 1."
             )
         if self.cells == "boxes" and self.recoding != "mondrian":
-            yield f"Recoding by {self.recoding} publishes nodes and regions; what is a box belongs to mondrian."
+            yield f"Recoding by {self.recoding} publishes nodes and regions; cells that are boxes belong to mondrian."
 
     @property
     def least(self) -> int:

@@ -35,9 +35,11 @@ PYTHON_ONLY = {
     "forms/perturbed/reading.py",
     "io/database.py",  # a command to install an extension of DuckDB, and SQL
     "io/source.py",  # frames
+    "model/frames/rows.py",  # the transformer
     "model/queries.py",
     "pages",
     "studies/experiments",
+    "studies/pipeline",  # the transformer
     "testing",
     "wording.py",
 }
