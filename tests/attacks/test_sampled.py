@@ -73,6 +73,21 @@ def test_nobody_is_beyond_the_bound_and_the_worst_off_are_found(run: Run) -> Non
     assert told["identity"]["at_most"] == bound.found
 
 
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("variant", ["layers", "paper"])
+def test_where_rows_fit_by_chance_nothing_bounds_it(people: object, variant: str) -> None:
+    """Values were moved, so that nobody's own row need fit: there is a sample, and no bound."""
+    run = published(people, uc.MutualCover(delta="1/2", l=2, variant=variant))
+    found = uc.attack(run, uc.Linkage())
+    assert found.sampled is not None
+    assert len(found.sampled.rows) == 0
+    assert found.sampled.at_most.found is None
+    whole = uc.attack(run, uc.Linkage(most=ROWS))
+    low, high = found.to_dict()["after"]["identity"]["interval"]
+    assert low - 2 * (high - low) <= whole.after.identity.mean() <= high + 2 * (high - low)
+    assert run.verdict.reasons
+
+
 def test_samples_differ_from_taking_the_first_rows_and_come_again(run: Run) -> None:
     table = Case.of(run).original
     drawn = sampled.drawn_people(table, SAMPLE)

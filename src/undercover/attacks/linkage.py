@@ -197,7 +197,7 @@ class Linkage:
         He matches on each of them with this probability only, in [0, 1]; by default on all.
     most
         People he looks for; of more than these a random sample, with intervals. By default everybody in tables of up to
-        a million rows, and 50,000 in larger ones. People with several rows are all looked for.
+        half a million rows, and 50,000 in larger ones. People with several rows are all looked for.
 
     Examples
     --------
@@ -239,9 +239,11 @@ class Linkage:
         if chosen is not None:
             rows = original.rows[chosen]
             worst = most_given_away(case)
-            looked_for = Targets.of(original, known, worst, case.threads).disclosure(reading)
-            at_most = reading.at_most(known, original)
-            sampled = Sampled(original.n_rows, original.rows[worst], _with_chance(looked_for, chance, worst), at_most)
+            looked_for = after.of_rows(slice(0, 0))
+            if len(worst):
+                found = Targets.of(original, known, worst, case.threads).disclosure(reading)
+                looked_for = _with_chance(found, chance, worst)
+            sampled = Sampled(original.n_rows, original.rows[worst], looked_for, reading.at_most(known, original))
         elif original.units is not None:
             rows = first_rows(original)
             before, _ = of_people(before, case.raw, asked, None)

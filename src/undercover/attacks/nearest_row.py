@@ -13,7 +13,9 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -33,12 +35,14 @@ from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 
 Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
 
 STORY = (
     "The attacker knows that a person is in the table and knows the person's values in the columns {known}. Knowing "
     "neither groups nor how values were drawn, he takes the published row nearest to these values to be the person's."
 )
 _NEAR = 1e-9
+_MOST_COMBINED = 1 << 15  # combinations of values whose distances are added up before rows are looked at
 _WAYS = ("nearest", "nearest that differs")
 
 
@@ -173,28 +177,34 @@ class NearestRow:
         original, known = case.original, case.known(self.known, "The nearest row")
         assert case.own is not None
         chosen = _sample(original.n_rows, self.most)
-        far = [_distances(case, original[name]) for name in known]
-        codes = [original[name].codes[chosen] for name in known]
+        far = _packed([_distances(case, original[name]) for name in known])
+        codes = np.stack([original[name].codes[chosen] for name in known], axis=1).tolist()
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
         laws = {} if case.reading.among is None else case.reading.boxes(known, original).laws
         mine = _own(case)
         identity = {way: np.zeros(len(chosen)) for way in _WAYS}
         attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
-        for place, row in enumerate(chosen):
-            if place % 256 == 0:
-                progress("looking for the nearest rows", place / len(chosen))
-            distance = np.zeros(case.reading.main.rows)
-            for (between, cells), of in zip(far, codes, strict=True):
-                distance += between(int(of[place]))[cells]
+        n_rows = case.reading.main.rows
+
+        def look(place: int) -> None:
+            row, distance, further = chosen[place], np.zeros(n_rows), np.empty(n_rows)
+            for columns, cells in far:
+                apart = reduce(np.add.outer, [between(codes[place][at]) for at, between in columns]).ravel()
+                distance += np.take(apart, cells, out=further, mode="clip")
             for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
                 possible, among = mine(row)
-                identity[way][place] = possible[nearest].sum() / max(len(nearest), 1) / among
+                identity[way][place] = possible(nearest) / max(len(nearest), 1) / among
                 for name, values in shown.items():
                     truth, seen = original[name].codes[row], values[nearest]
                     share = (seen == truth).mean() if len(nearest) else 0.0
                     if name in laws and len(nearest):
                         share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
                     attribute[name][way][place] = share
+
+        with ThreadPoolExecutor(case.threads) as pool:
+            for place, _ in enumerate(pool.map(look, range(len(chosen)))):
+                if place % 256 == 0:
+                    progress("looking for the nearest rows", place / len(chosen))
         rows, told = original.rows[chosen], case.reading.story if case.reading.permuted else ""
         return NearestRowResult(known, original.n_rows, rows, identity, attribute, case.baseline(), told)
 
@@ -207,16 +217,16 @@ def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
     return np.sort(np.argsort(words, kind="stable")[:most])
 
 
-def _own(case: Case) -> Callable[[int], tuple[NDArray[np.bool_], int]]:
-    """Of a person (n_published,) which row is the own one, or may be where rows were dealt; and how many these are."""
+def _own(case: Case) -> Callable[[int], tuple[Callable[[Rows], int], int]]:
+    """Of a person how many of some published rows are the own one, or may be where rows were dealt, and of how many."""
     own, dealt = case.own, case.dealt
     assert own is not None
-    places = np.arange(len(own))
     if dealt is None:
-        return lambda row: (places == own[row], 1)
+        return lambda row: (lambda rows: int((rows == own[row]).sum()), 1)
     of_row = np.empty(len(own), dtype=np.int64)
     of_row[own] = dealt.groups
-    return lambda row: (of_row == dealt.groups[row], int(dealt.sizes[dealt.groups[row]]))
+    group, sizes = dealt.groups, dealt.sizes
+    return lambda row: (lambda rows: int((of_row[rows] == group[row]).sum()), int(sizes[group[row]]))
 
 
 def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:
@@ -226,6 +236,24 @@ def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:
     if not differs.any():
         return first, np.empty(0, np.int64)
     return first, np.flatnonzero(differs & (distance <= distance[differs].min() + _NEAR))
+
+
+def _packed(far: Sequence[tuple[Any, Rows]]) -> list[tuple[list[tuple[int, Any]], Rows]]:
+    """Columns taken together as long as their values have few combinations: one look-up for all of them in a row."""
+    packed: list[tuple[list[tuple[int, Any]], Rows]] = []
+    sizes: list[int] = []
+    for at in sorted(range(len(far)), key=lambda at: -int(far[at][1].max(initial=0))):
+        between, cells = far[at]
+        size = len(between(0))
+        place = next((i for i, combined in enumerate(sizes) if combined * size <= _MOST_COMBINED), None)
+        if place is None:
+            packed.append(([(at, between)], cells))
+            sizes.append(size)
+        else:
+            columns, together = packed[place]
+            packed[place] = [*columns, (at, between)], together * size + cells
+            sizes[place] *= size
+    return packed
 
 
 def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64]]:

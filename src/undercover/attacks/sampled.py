@@ -20,7 +20,7 @@ from undercover.model.groups import number
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 
-EVERYBODY = 1_000_000  # rows up to which everybody is looked for
+EVERYBODY = 500_000  # rows up to which everybody is looked for
 SAMPLE = 50_000  # people looked for where there are more
 WORST_OFF = 5_000  # people looked for besides, since their own class gives away most
 

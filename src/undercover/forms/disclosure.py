@@ -51,6 +51,12 @@ class Disclosure:
         matches: NDArray[np.float64] = self.matches.astype(np.float64)
         return np.divide(1.0, matches, out=np.zeros(len(matches)), where=matches > 0)
 
+    def of_rows(self, rows: slice) -> Disclosure:
+        """The same of some rows."""
+        found = None if self.found is None else self.found[rows]
+        attribute = {name: each[rows] for name, each in self.attribute.items()}
+        return Disclosure(self.matches[rows], attribute, {name: each[rows] for name, each in self.hits.items()}, found)
+
     def to_dict(self, of: int | None = None) -> dict[str, Any]:
         """Means and worst cases; where these people were drawn from ``of``, with intervals, and counts as estimates."""
         identity, sampled = self.identity, of is not None
@@ -105,11 +111,14 @@ def _success(hits: NDArray[np.float64], *, sampled: bool = False) -> dict[str, A
 
 
 def mean_with_interval(found: NDArray[np.float64], *, sampled: bool) -> dict[str, Any]:
-    """The mean over people; of a sample also of how many, and between which bounds (95%) that of all lies."""
+    """The mean over people; of a sample also of how many, and between which bounds (95%) that of all lies.
+
+    What only one in n / 3 people have, a sample of n misses with 5%: bounds are never nearer than that.
+    """
     mean = float(found.mean())
     if not sampled:
         return {"mean": mean}
-    spread = 1.96 * float(found.std(ddof=1)) / math.sqrt(len(found))
+    spread = max(1.96 * float(found.std(ddof=1)) / math.sqrt(len(found)), 3 / len(found))
     return {"mean": mean, "sample": len(found), "interval": [max(0.0, mean - spread), min(1.0, mean + spread)]}
 
 
@@ -127,13 +136,14 @@ def disclosure_of(
 ) -> Disclosure:
     """What somebody achieves who takes a person to be any of the rows that fit, or the rows by their law."""
     pairs = pairs_expected(boxes, targets)
-    if boxes.laws or pairs <= MOST_PAIRS or not can_be_counted(boxes):
+    most = MOST_PAIRS if len(boxes.weights) < MANY_BOXES else MOST_PAIRS_OF_MANY
+    if boxes.laws or pairs <= most or not can_be_counted(boxes):
         return _listed(boxes, original, target_of, targets, threads)
     names: list[str | None] = [*boxes.sensitive] or [None]
     counted = [counted_matches(boxes, targets, target_of, None if n is None else original[n], threads) for n in names]
     matches = counted[0][0]
     # Who is guessed is looked at for some people only: rows, not targets, so that everybody is as likely to be among.
-    some = max(_LEAST_GUESSED, int(MOST_PAIRS / 10 / pairs * len(targets)))
+    some = max(_LEAST_GUESSED, int(most / 10 / pairs * len(targets)))
     rows = np.sort(np.random.default_rng(0).permutation(original.n_rows)[:some])
     chosen, position = np.unique(target_of[rows], return_inverse=True)
     guessed = _listed(boxes, original, position.reshape(-1), targets[chosen], threads, rows=rows)
@@ -171,6 +181,7 @@ def _listed(
 
 Integers = NDArray[np.int64]
 MOST_PAIRS = 100_000_000  # of a person and a box that fits; beyond, they are counted and not listed
+MANY_BOXES, MOST_PAIRS_OF_MANY = 100_000, 5_000_000  # of so many boxes counting takes less time much sooner
 _PROBED = 256
 _MOST_WORDS = 1 << 25  # of bitmaps, 8 bytes each
 

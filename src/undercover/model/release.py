@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -60,8 +61,13 @@ class PublishedTable:
 
     def has_missing(self, name: str) -> bool:
         """Whether a cell of a column is empty, which is how a missing value is published."""
-        column: Any = self.data.column(name)
-        return bool(column.null_count) or pa.scalar("") in column.unique().cast(pa.string())
+        different = self.different[name]
+        return bool(different.null_count) or pa.scalar("") in different.cast(pa.string())
+
+    @cached_property
+    def different(self) -> Mapping[str, pa.Array]:
+        """The different cells of every column, looked up once: pages ask for them again and again."""
+        return {name: self.data.column(name).unique() for name in self.data.column_names}
 
     def form(self, name: str) -> CellForm:
         """How the cells of a column are written."""

@@ -282,8 +282,7 @@ def scale(table: PublishedTable, name: str) -> Scale | None:
 
 def cells_of(table: PublishedTable, name: str) -> list[str]:
     """The different cells of a column that say something."""
-    column: Any = table.data.column(name)
-    texts = [str(cell) for cell in column.unique().drop_null().to_pylist()]
+    texts = [str(cell) for cell in table.different[name].drop_null().to_pylist()]
     return [cell for cell in texts if cell not in ("", EVERYTHING)]
 
 
