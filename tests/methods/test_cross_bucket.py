@@ -251,7 +251,7 @@ def test_bad_input_is_told() -> None:
         uc.publish(data, uc.Schema(quasi_identifiers=["age"]), uc.CrossBucket(k=1, l=1))
     with pytest.raises(SchemaError, match="CrossBucket adds the columns `bucket` and `count`"):
         uc.publish(data, uc.Schema(quasi_identifiers=["bucket"], sensitive="ill"), uc.CrossBucket(k=1, l=1))
-    with pytest.raises(DataError, match="missing values"):
+    with pytest.raises(DataError, match="missing value"):
         uc.publish(pa.table({"age": [1, 2], "sex": ["F"] * 2, "ill": ["a", None]}), SCHEMA, uc.CrossBucket(k=1, l=1))
 
 

@@ -116,7 +116,7 @@ def test_cells_are_disjoint_for_every_kind_of_column(kind: str, recoding: Any) -
             quasi_identifiers=schema.quasi_identifiers, sensitive="income", columns=schema.columns, missing="category"
         )
     if kind == "boxes" and recoding == "specialize":
-        with pytest.raises(ParameterError, match="belongs to mondrian"):
+        with pytest.raises(ParameterError, match="boxes belong to mondrian"):
             uc.PerturbedGeneralization(k=5, p=0.3, recoding=recoding, cells="boxes")
         return
     method = uc.PerturbedGeneralization(k=5, p=0.3, recoding=recoding, cells="boxes" if kind == "boxes" else "regions")
