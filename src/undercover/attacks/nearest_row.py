@@ -42,6 +42,7 @@ STORY = (
     "neither groups nor how values were drawn, he takes the published row nearest to these values to be the person's."
 )
 _NEAR = 1e-9
+_MOST, _FEWEST, _MOST_PAIRS = 1_500, 300, 500_000_000  # people looked for, and pairs of one and a published row
 _MOST_COMBINED = 1 << 15  # combinations of values whose distances are added up before rows are looked at
 _WAYS = ("nearest", "nearest that differs")
 
@@ -137,7 +138,8 @@ class NearestRow:
     known
         The columns he knows; by default every quasi-identifier and every insensitive column.
     most
-        People he looks for; of more than these a random sample, with intervals.
+        People he looks for; of more than these a random sample, with intervals. By default 1,500, and fewer in tables
+        of more than a third of a million rows, since everybody is compared with every row.
 
     Examples
     --------
@@ -154,7 +156,7 @@ class NearestRow:
     slow: ClassVar[bool] = False
 
     known: tuple[str, ...] | None = None
-    most: Annotated[int, AtLeast(1)] = 1_500
+    most: Annotated[int, AtLeast(1)] | None = None
 
     def __post_init__(self) -> None:
         check(self)
@@ -176,7 +178,7 @@ class NearestRow:
             raise ParameterError(why_not)
         original, known = case.original, case.known(self.known, "The nearest row")
         assert case.own is not None
-        chosen = _sample(original.n_rows, self.most)
+        chosen = _sample(original.n_rows, self.most or _people(case.reading.main.rows))
         far = _packed([_distances(case, original[name]) for name in known])
         codes = np.stack([original[name].codes[chosen] for name in known], axis=1).tolist()
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
@@ -207,6 +209,15 @@ class NearestRow:
                     progress("looking for the nearest rows", place / len(chosen))
         rows, told = original.rows[chosen], case.reading.story if case.reading.permuted else ""
         return NearestRowResult(known, original.n_rows, rows, identity, attribute, case.baseline(), told)
+
+
+def _people(rows: int) -> int:
+    """How many people can be compared with all rows of a release.
+
+    >>> _people(10_000), _people(1_000_000), _people(100_000_000)
+    (1500, 500, 300)
+    """
+    return min(_MOST, max(_FEWEST, _MOST_PAIRS // max(rows, 1)))
 
 
 def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
