@@ -11,6 +11,7 @@ import undercover as uc
 from undercover.attacks import sampled
 from undercover.forms.case import Case
 from undercover.model.run import Run
+from undercover.verbs.report import summarize
 
 ROWS, SAMPLE = 4000, 1000
 KNOWN = ["age", "sex", "education"]
@@ -149,3 +150,47 @@ def test_whoever_stands_alone_is_found_though_chance_misses_him(people: object) 
 def test_the_page_says_what_was_sampled(run: Run) -> None:
     shown = re.sub("<[^>]*>", "", uc.attack(run, uc.Linkage(most=SAMPLE))._repr_html_())
     assert "1,000 of 4,000, drawn at random" in shown
+
+
+@pytest.mark.usefixtures("few")
+def test_a_report_of_a_sample_says_of_whom_it_speaks(people: object) -> None:
+    run = published(people, uc.Mondrian(k=5))
+    facts = summarize(run)
+    told = re.sub("<[^>]*>", "", " ".join(stage["text"] for stage in facts["done"]["stages"]))
+    assert "By linkage 1,000 rows of these, drawn at random." in told
+    assert facts["riskiest"][0]["sampled"] is True
+    # Every class has five rows, as the bound says, so nobody is worse off; nor is anybody surer than certain.
+    assert "of_a_sample" not in facts["headline"]["identity"]
+    assert "of_a_sample" not in facts["headline"]["attribute"]
+    assert "with more than 100%" not in re.sub("<[^>]*>", "", uc.attack(run, uc.Linkage())._repr_html_())
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_bound_the_worst_case_is_that_of_the_people_looked_for(
+    people: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from undercover.forms.disclosure import AtMost
+    from undercover.forms.reading import Reading
+    from undercover.pages.render import report_html
+
+    run = published(people, uc.Mondrian(k=20, l=2))
+    assert "Worst case of the people looked for" not in report_html(summarize(run))
+    monkeypatch.setattr(Reading, "at_most", lambda *_: AtMost())
+    page = report_html(summarize(published(people, uc.Mondrian(k=20, l=2))))
+    assert page.count("Worst case of the people looked for; others may be worse off.") == 2
+    assert "Worst case for anybody" not in page
+
+
+def test_charts_of_a_sample_count_everybody(run: Run) -> None:
+    told = uc.attack(run, uc.Linkage(most=SAMPLE)).to_dict()
+    for side in ("before", "after"):
+        assert sum(entry["rows"] for entry in told["match_sizes"][side]) == ROWS
+        assert sum(told["attribute_histogram"]["relationship"][side]) == ROWS
+
+
+@pytest.mark.usefixtures("few")
+def test_a_rate_of_a_sample_has_an_interval(people: object) -> None:
+    (found,) = uc.attack(published(people, uc.MutualCover(delta="1/2", l=2, variant="paper")), uc.Linkage()).exposures()
+    assert found.rate is not None
+    assert found.interval is not None
+    assert found.interval[0] <= found.rate < found.interval[1]

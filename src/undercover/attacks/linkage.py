@@ -140,8 +140,8 @@ class LinkageResult(Viewable):
             "attribute_histogram": {
                 name: {
                     "edges": _EDGES.round(2).tolist(),
-                    "before": np.histogram(self.before.attribute[name], bins=_EDGES)[0].tolist(),
-                    "after": np.histogram(self.after.attribute[name], bins=_EDGES)[0].tolist(),
+                    "before": self._for_all(np.histogram(self.before.attribute[name], bins=_EDGES)[0]),
+                    "after": self._for_all(np.histogram(self.after.attribute[name], bins=_EDGES)[0]),
                 }
                 for name in self.after.attribute
             },
@@ -159,7 +159,9 @@ class LinkageResult(Viewable):
             return self.sampled.exposures(self.attack, self.rows, self.after)
         if self.p_match is None and self.posterior:
             return (Exposure(self.attack, self.rows, self.after.identity, self.after.attribute),)
-        return (Exposure(self.attack, self.rows, rate=float(self.after.identity.mean())),)
+        found = self._figures["after"]["identity"]
+        ends = tuple(found["interval"]) if "interval" in found else None
+        return (Exposure(self.attack, self.rows, rate=found["mean"], interval=ends),)
 
     def view(self) -> View:
         """What it shows."""
@@ -173,10 +175,27 @@ class LinkageResult(Viewable):
             return {"p_match": self.p_match, **{name: [side.means(p) for p in ps] for name, side in sides.items()}}
         return {
             "match_sizes": {
-                "before": _size_histogram(self.before.matches),
-                "after": _size_histogram(self.after.matches),
+                "before": self._sizes(self.before.matches),
+                "after": self._sizes(self.after.matches),
             }
         }
+
+    def _for_all(self, people: NDArray[np.int64]) -> list[int]:
+        """Numbers of people; of a sample what they come to for everybody."""
+        times = 1.0 if self.sampled is None else self.sampled.of / len(self.rows)
+        return [round(times * count) for count in people.tolist()]
+
+    def _sizes(self, matches: NDArray[np.int64]) -> list[dict[str, int | None]]:
+        """How many people so many rows fit."""
+        ends = [*(low - 1 for low in SIZE_BINS[1:]), None]
+        inside = [
+            ((matches >= low) & (True if high is None else matches <= high)).sum()
+            for low, high in zip(SIZE_BINS, ends, strict=True)
+        ]
+        counts = self._for_all(np.array(inside))
+        return [
+            {"from": low, "to": high, "rows": count} for low, high, count in zip(SIZE_BINS, ends, counts, strict=True)
+        ]
 
     def __repr__(self) -> str:
         return (
@@ -292,12 +311,3 @@ def _surest(found: Disclosure) -> NDArray[np.float64]:
 def _at(found: Profile, p: float) -> Disclosure:
     identity, matches, attribute, hits = found.at(p)
     return Disclosure(matches, attribute, hits, identity)
-
-
-def _size_histogram(matches: NDArray[np.int64]) -> list[dict[str, int | None]]:
-    bins = []
-    for i, low in enumerate(SIZE_BINS):
-        high = SIZE_BINS[i + 1] - 1 if i + 1 < len(SIZE_BINS) else None
-        inside = (matches >= low) if high is None else (matches >= low) & (matches <= high)
-        bins.append({"from": low, "to": high, "rows": int(inside.sum())})
-    return bins

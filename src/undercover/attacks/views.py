@@ -101,7 +101,7 @@ def _sampled(found: Mapping[str, Any]) -> Part:
     values: list[Any] = [found["worst_off"]]
     bounds = [("finds the row", found["after"]["identity"])]
     bounds += [(f"is sure of `{name}`", entry) for name, entry in found["after"]["attribute"].items()]
-    told = [(what, entry["at_most"]) for what, entry in bounds if "at_most" in entry]
+    told = [(what, entry["at_most"]) for what, entry in bounds if entry.get("at_most", 1.0) < 1.0]
     if told:
         bounded = ", and ".join(f"{what} with more than {{risk}}" for what, _ in told)
         text += f" Of nobody, looked for or not, he {bounded}."

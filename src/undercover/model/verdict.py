@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.figures import number as shown
+from undercover.model.figures import counted, number
 from undercover.model.policy import Policy
 from undercover.model.view import Part, Said, View, Viewable
 from undercover.model.view import Verdict as Colour
@@ -67,7 +67,9 @@ class Counted:
     Examples
     --------
     >>> Counted(1_000_000, np.arange(2), np.arange(5), 1000)
-    about 5,000 people (of a sample: 2,138 to 11,651)
+    About 5,000 people (of a sample: 2,138 to 11,651)
+    >>> Counted(1_000_000, np.arange(2), np.arange(0), 1000)
+    At least 2 people
     """
 
     everybody: int
@@ -123,21 +125,13 @@ class Counted:
         return max(least, (middle - half) / (1 + z2 / n)), max(least, (middle + half) / (1 + z2 / n))
 
     def __str__(self) -> str:
-        if not self.estimated:
-            return people(self.people)
-        low, high = (shown(round(end * self.everybody)) for end in self.ends)
-        return f"about {people(self.people)} (of a sample: {low} to {high})"
+        found = counted(self.people, "person", "people")
+        if not self.estimated:  # who was not looked at may be more
+            return f"At least {found}" if self.drawn_from else found
+        low, high = (number(round(end * self.everybody)) for end in self.ends)
+        return f"About {found} (of a sample: {low} to {high})"
 
     __repr__ = __str__
-
-
-def people(count: int) -> str:
-    """So many people.
-
-    >>> people(1), people(2000)
-    ('1 person', '2,000 people')
-    """
-    return f"{shown(count)} {'person' if count == 1 else 'people'}"
 
 
 def one_struck_out(shares: Floats, sizes: NDArray[np.int64]) -> Floats:

@@ -44,7 +44,10 @@ def riskiest(run: Run, attacks: Sequence[Mapping[str, Any]]) -> list[dict[str, A
         rows = [{**_flat(worst), "known": _known(run, int(worst["row"]))} for worst in attack.get("worst_rows", ())]
         if rows:
             tied = int(attack.get("worst_tied", 0))
-            found.append({"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied})
+            sampled = {"sampled": True} if "of" in attack else {}
+            found.append(
+                {"attack": str(attack["attack"]), "columns": _columns(rows), "rows": rows, "tied": tied, **sampled}
+            )
     return found
 
 
@@ -59,6 +62,8 @@ def riskiest_view(found: Sequence[Mapping[str, Any]]) -> View:
         if one.get("tied"):
             text = "{count} more rows are not shown, of which he learns as much as of the last of these."
             parts.append(say(text, one["tied"]))
+        if one.get("sampled"):
+            parts.append("Of the people who were looked for, a sample and those whose own class gives away most.")
     return View("riskiest", title, (*parts, _NUMBERED), private=True)
 
 
@@ -173,10 +178,12 @@ def stages(
         names = dict.fromkeys(str(attack["attack"]) for attack in attacks)
         everybody = rows(max(int(attack.get("targets", 0)) for attack in attacks))
         attackers = ", ".join(names)
+        some = [attack for attack in attacks if "of" in attack]
+        drawn = "".join(f" By {one['attack']} {rows(one['targets'])} of these, drawn at random." for one in some)
         found.append(
             _stage(
                 "Attacked",
-                f"By everybody who has the original's quasi-identifiers ({attackers}): {everybody}, one by one.",
+                f"By everybody who has the original's quasi-identifiers ({attackers}): {everybody}, one by one.{drawn}",
             )
         )
     if measures is not None:

@@ -129,6 +129,7 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     others = [entry for attack in drawn for entry in attack.get("sweep", ()) if "p" in entry]
     others += [attack["strongest"] for attack in attacks if "strongest" in attack]
     after = _strongest([after, *others])
+    sampled = "of" in linkage
     attributes = [
         {
             "column": name,
@@ -138,6 +139,7 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
             "after_mean": figures["mean"],
             "baseline": guessing["attribute"][name]["guess_success"],
             "baseline_mean": guessing["attribute"][name]["mean"],
+            **_looked_for(figures, sampled),
         }
         for name, figures in after["attribute"].items()
     ]
@@ -148,9 +150,15 @@ def headline(attacks: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
             "before_mean": before["identity"]["mean"],
             "after_mean": after["identity"]["mean"],
             "baseline": guessing["identity"],
+            **_looked_for(after["identity"], sampled),
         },
         "attribute": max(attributes, key=lambda entry: float(entry["after"]), default=None),
     }
+
+
+def _looked_for(figures: Mapping[str, Any], sampled: bool) -> dict[str, bool]:
+    """Of a sample, that others may be worse off; not where what bounds everybody says that nobody is."""
+    return {"of_a_sample": True} if sampled and figures["max"] < figures.get("at_most", 1.0) - _ROUNDING else {}
 
 
 def card_colours(verdict: Verdict, found: Mapping[str, Any] | None) -> dict[str, dict[str, Any]]:

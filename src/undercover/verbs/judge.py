@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.forms.case import Case
 from undercover.forms.disclosure import distinct_rows
-from undercover.model.figures import baseline, number, risk
+from undercover.model.figures import baseline, counted, number, risk
 from undercover.model.policy import Policy
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
-from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict, people
+from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Counted, Exposure, Reason, Verdict
 from undercover.verbs.unknowns import algorithm, unknowns
 
 _ROUNDING = 1e-9
@@ -242,7 +242,8 @@ class _Judged:
             yield Reason(
                 kind="singled out",
                 weight="stop",
-                text=f"{people(len(who))}: singled out by {listed(unchanged)}, published unchanged.",
+                text=f"{counted(len(who), 'person', 'people')}: singled out by {listed(unchanged)}, published "
+                "unchanged.",
                 people=len(who),
                 regulator=SINGLING_OUT,
                 change="Make them quasi-identifiers of a method that generalises or moves them, or drop them."
@@ -277,8 +278,8 @@ class _Judged:
                 yield Reason(
                     kind="membership",
                     weight="stop",
-                    text=f"{people(len(who))}: that they are in the table is believed with up to {risk(worst)}; at "
-                    f"most {baseline(float(limit))} is allowed.",
+                    text=f"{counted(len(who), 'person', 'people')}: that they are in the table is believed with up to "
+                    f"{risk(worst)}; at most {baseline(float(limit))} is allowed.",
                     people=len(who),
                     regulator=LINKABILITY,
                     change="Publish a smaller sample of the population, or coarser quasi-identifiers.",
@@ -292,15 +293,15 @@ def _within(bound: float | None, most: float) -> bool:
     return bound is not None and bound <= most
 
 
-def _unlooked(kind: str, what: str, counted: Counted, regulator: str) -> Reason:
+def _unlooked(kind: str, what: str, found: Counted, regulator: str) -> Reason:
     """Of a sample nothing was found that stops, and not everybody was looked at."""
     return Reason(
         kind=kind,
         weight="ask",
-        text=f"Of {number(counted.drawn_from)} people drawn from {number(counted.everybody)} there are "
-        f"{number(len(counted.drawn))} {what}; it may be up to {number(round(counted.ends[1] * counted.everybody))} "
+        text=f"Of {number(found.drawn_from)} people drawn from {number(found.everybody)} there are "
+        f"{number(len(found.drawn))} {what}; it may be up to {number(round(found.ends[1] * found.everybody))} "
         "of all (95%).",
-        people=counted.people,
+        people=found.people,
         regulator=regulator,
         change="Look for more of them (undercover attack DIR --attacker linkage --set most=N), or ask for what bounds "
         "it for everybody.",
