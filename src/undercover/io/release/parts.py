@@ -64,7 +64,8 @@ class Codes:
     def add(self, column: pa.ChunkedArray) -> None:
         """The rows that follow."""
         if self._plain:
-            self._slices.append(self._alike(one_piece(column)))
+            alike = self._alike(one_piece(column))
+            self._slices.append(alike)
             return
         whole = one_piece(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
         occurring = self._alike(whole.dictionary)

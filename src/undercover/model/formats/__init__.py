@@ -72,7 +72,7 @@ class Files(str):
         if rows is not None and rows < 1:
             raise ParameterError(f"A file takes at least one row. Got {option(rows_per_file=rows)} instead.")
         found = super().__new__(cls, name)
-        found.rows = getattr(name, "rows", rows) or (ROWS_PER_FILE if name in IN_PARTS else None)
+        found.rows = rows or getattr(name, "rows", ROWS_PER_FILE if name in IN_PARTS else None)
         return found
 
     def count(self, rows: int) -> int:
