@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.model.frames.types import one_piece
 
 SLICE = 1 << 20
 """Rows of a row group, whatever the table is: their number says nothing."""
@@ -80,9 +81,7 @@ def _anew(column: pa.ChunkedArray) -> Any:
     """A column whose dictionary has the values that occur, each once and in the order in which they do."""
     if not pa.types.is_dictionary(column.type):
         return column
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, pa.ChunkedArray):
-        whole = whole.chunk(0) if whole.num_chunks else pa.array([], column.type)
+    whole = one_piece(column)
     occurring = whole.indices.dictionary_encode()
     values = whole.dictionary.take(occurring.dictionary).dictionary_encode()  # of what is there twice, one
     return pa.DictionaryArray.from_arrays(values.indices.take(occurring.indices), values.dictionary)

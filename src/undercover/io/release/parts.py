@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.io.source import sha256
+from undercover.model.frames.types import one_piece
 
 LARGE = 1 << 20
 """Rows from which on a table that is read back stays coded, whatever the form of its cells."""
@@ -108,15 +109,6 @@ def coded(slices: Iterable[pa.Table]) -> pa.Table:
         for name in table.column_names:
             found.setdefault(name, Codes()).add(table.column(name))
     return pa.table({name: codes.column() for name, codes in found.items() if len(codes) == rows})
-
-
-def one_piece(column: pa.ChunkedArray) -> Any:
-    """A column as one array."""
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def _narrow(count: int) -> pa.DataType:

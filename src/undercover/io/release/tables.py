@@ -18,11 +18,12 @@ from undercover.io.cells import as_texts
 from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import parquet_slices, read_parquet, write_parquet
-from undercover.io.release.parts import one_piece, write_parts
+from undercover.io.release.parts import write_parts
 from undercover.io.source import sha256, tidy
 from undercover.model.cells import CellForm
 from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
 from undercover.model.formats.writing import Writing, with_digits
+from undercover.model.frames.types import one_piece
 from undercover.model.release import PublishedTable, Release
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
