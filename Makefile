@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SPARK := $(VENV)/.spark
 APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 WANTED := --editable ".[all]" --editable packages/example_plugin --group dev
 
@@ -34,6 +35,12 @@ $(READY): pyproject.toml packages/example_plugin/pyproject.toml
 	-$(BIN)/python -m compileall -q -j 0 -x '/(tests|pip|mypyc?|debugpy|jedi|setuptools|lexers)/' $(VENV)/lib
 	@touch $(READY)
 
+# Half a gigabyte that only the tests of the Spark engine need: Spark, and a Java for machines that have none.
+$(SPARK): $(READY)
+	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[spark]" || \
+	  $(BIN)/python -m pip install --quiet --no-compile --editable ".[spark]"; }
+	@touch $(SPARK)
+
 demo: $(READY)
 	$(BIN)/undercover demo --force
 
@@ -52,7 +59,7 @@ imports: $(READY)
 	nice $(BIN)/lint-imports
 
 unit: $(READY)
-	$(MAKE) --jobs 2 compiled browser
+	$(MAKE) --jobs 3 compiled browser $(SPARK)
 	$(MAKE) suite
 
 # Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
