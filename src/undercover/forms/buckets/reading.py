@@ -199,7 +199,7 @@ def _concatenated(first: pa.ChunkedArray, second: pa.ChunkedArray) -> pa.Chunked
 def _nothing(name: str, column: pa.ChunkedArray) -> Distribution:
     none = np.empty(0, dtype=np.int64)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    return Distribution(name, pa.array([], kind), none, none, none, none, 0)
+    return Distribution.of_keys(name, pa.array([], kind), none, none, none, 0)
 
 
 def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> list[Snippet]:
