@@ -97,7 +97,7 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
         bucket_of = np.arange(count)
         distributions = {name: distribution_of(name, reading.column(name), labels, count) for name in sensitive}
     else:
-        bucket_of = buckets.rows.codes[representatives]
+        bucket_of = buckets.rows.codes[representatives].astype(np.int64)
         distributions = {name: buckets.distribution(name) for name in sensitive}
     return Boxes(
         weights=np.bincount(labels, minlength=count),

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.arrays import count, crossed, first_rows, look_up, narrowest, stretches
+from undercover.arrays import count, crossed, first_rows, look_up, narrowest, stretches, tally
 from undercover.forms.alike import as_read
 from undercover.forms.written import Written, labels_of, positions_among, written
 from undercover.model.release import PublishedTable
 
-_BLOCK = 1 << 18  # entries that are looked at together
+BLOCK = 1 << 18
+"""Entries that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -140,11 +141,11 @@ class Distribution:
             found[filled] = np.add.reduceat(entries, self.starts[filled], dtype=np.int64)
         return found
 
-    def blocks(self) -> Iterator[Distribution]:
-        """The same, some classes after the others, so that figures of entries need no more than a block has."""
+    def blocks(self, entries: int = BLOCK) -> Iterator[Distribution]:
+        """The same, some classes after the others, so that figures of entries need no more room than a block does."""
         begin = 0
         while begin < self.n_classes:
-            last = int(np.searchsorted(self.starts, self.starts[begin] + _BLOCK, side="right")) - 1
+            last = int(np.searchsorted(self.starts, self.starts[begin] + entries, side="right")) - 1
             end = min(max(last, begin + 1), self.n_classes)
             if begin == 0 and end == self.n_classes:
                 yield self
@@ -191,28 +192,8 @@ def distribution_of(
         labels, codes, counts = labels[inside], codes[inside], None if counts is None else counts[inside]
     n_values = max(len(order), 1)
     keys = crossed(labels, n_classes, look_up(place, codes), n_values)
-    keys, totals = _count(keys, counts, n_classes * n_values)
+    keys, totals = tally(keys, n_classes * n_values, counts)
     return Distribution.of_keys(name, column.values.take(pa.array(order)), keys, totals, overall, n_classes)
-
-
-def _count(
-    keys: NDArray[np.integer], weights: NDArray[np.int64] | None, span: int
-) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
-    """The distinct keys in order and how often (or with what weight) each occurs; the keys are sorted where they lie."""
-    if span <= max(len(keys) // 4, 1 << 16):
-        totals = count(keys, span, weights)
-        distinct = np.flatnonzero(totals)
-        return distinct, totals[distinct]
-    if weights is None:
-        keys.sort()
-    else:
-        order = np.argsort(keys)
-        keys, weights = keys[order], weights[order]
-    begins = np.append(True, keys[1:] != keys[:-1])
-    first = np.flatnonzero(begins).astype(np.int32 if len(keys) < 1 << 31 else np.int64)
-    if weights is None:
-        return keys[begins], np.diff(first, append=first.dtype.type(len(keys)))
-    return keys[begins], np.add.reduceat(weights, first)
 
 
 @dataclass(frozen=True, eq=False)
