@@ -97,7 +97,7 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
         bucket_of = np.arange(count)
         distributions = {name: distribution_of(name, reading.column(name), labels, count) for name in sensitive}
     else:
-        bucket_of = buckets.rows.codes[representatives]
+        bucket_of = buckets.rows.codes[representatives].astype(np.int64)
         distributions = {name: buckets.distribution(name) for name in sensitive}
     return Boxes(
         weights=np.bincount(labels, minlength=count),
@@ -245,10 +245,5 @@ def _merged(
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    return replace(
-        column,
-        class_index=keys[first] // column.n_values,
-        value_index=keys[first] % column.n_values,
-        counts=np.add.reduceat(parts[order], first),
-        n_classes=n_boxes,
-    )
+    counts = np.add.reduceat(parts[order], first)
+    return Distribution.of_keys(column.name, column.values, keys[first], counts, column.overall, n_boxes)

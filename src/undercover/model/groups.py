@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
+
+from undercover.arrays import numbered
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,10 @@ class Groups:
         return self.order[self.offsets[group] : self.offsets[group + 1]]
 
 
-def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number distinct keys in order of appearance."""
-    encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+def number(keys: NDArray[np.integer]) -> tuple[NDArray[np.int64], int]:
+    """Number distinct keys in order of appearance, in numbers that may be multiplied."""
+    labels, first = numbered(keys)
+    return labels.astype(np.int64), len(first)
 
 
 Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]

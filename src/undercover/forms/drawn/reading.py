@@ -81,7 +81,7 @@ class DrawnReading(Reading):
         """Every row as it stands."""
         n_rows, shown = self.main.rows, {}
         coverage = {name: self.coverage(name, every) for name, every in values.items()}
-        cells = {name: self.column(name).codes for name in values}
+        cells = {name: self.column(name).codes.astype(np.int64) for name in values}
         for name in sensitive:
             labels = original[name].domain.labels
             place = {label: code for code, label in enumerate(labels)}

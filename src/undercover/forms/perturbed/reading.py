@@ -280,7 +280,7 @@ def corrected_spreads(
         raise NotTold("p = 0: no value was kept, so nothing can be estimated of them.")
     columns = {name: reading.column(name) for name in values}
     coverage = {name: reading.coverage(name, values[name]) for name in values}
-    cells = {name: column.codes for name, column in columns.items()}
+    cells = {name: column.codes.astype(np.int64) for name, column in columns.items()}
     people = reading.people.astype(np.float64)
     shown = reading.column(sensitive)
     place = {label: code for code, label in enumerate(labels)}
