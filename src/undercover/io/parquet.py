@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.model.frames.cells import as_values
 
 
 def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
@@ -44,6 +45,7 @@ def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 def _anew(column: pa.ChunkedArray) -> Any:
+    column = as_values(column)
     if not pa.types.is_dictionary(column.type):
         return column
     values = column.cast(column.type.value_type)

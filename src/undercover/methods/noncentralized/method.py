@@ -163,7 +163,7 @@ class NonCentralized:
         found = self._search(table, progress)
         progress("generalising", 0.0)
         recoded = recode(found.domain, found.chosen.levels)
-        published, order = ordered_table(table, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(table, recoded.groups, recoded.cells, randomness, threads=engine.threads)
         figures = found.figures
         warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others)), *found.notes]
         if found.dropped:
