@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from undercover.io.spec.write import SPEC, spec_files
+from undercover.model.formats import ROWS_PER_FILE, Files
 from undercover.model.run import Run
 
 _AGAIN = "again"
@@ -23,7 +24,9 @@ def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format
     spec = SPEC if folder is None else (PurePath(folder) / "private" / SPEC).as_posix()
     words = ["undercover", "publish", str(path or _IN_MEMORY), "--spec", spec, "--out", _AGAIN]
     words += [] if seed is None else ["--seed", str(seed)]
-    words += [] if file_format == "csv" else ["--format", file_format]
+    words += [] if file_format == "csv" else ["--format", str(file_format)]
+    rows = Files(file_format).rows
+    words += [] if rows in (None, ROWS_PER_FILE) else ["--rows-per-file", str(rows)]
     files = spec_files(run)
     return {
         "command": shlex.join(words),
