@@ -133,6 +133,12 @@ class PerturbedReading(Reading):
         found = perturbed_posteriors(self, original[sensitive], known, offsets, members, target_of)
         return Disclosure(found[0], {sensitive: found[1]}, {sensitive: found[2]})
 
+    def look_for(
+        self, known: Sequence[str], original: Table, people: Table, target_of: Rows, targets: Rows, threads: int
+    ) -> Disclosure:
+        """The same: cells are far fewer than people."""
+        return self.disclosure(known, people, target_of, targets, threads)
+
     @property
     def told(self) -> bool:
         """Where no value was kept, none can be counted."""
