@@ -267,7 +267,7 @@ def _packed(far: Sequence[tuple[Any, Rows]]) -> list[tuple[list[tuple[int, Any]]
     return packed
 
 
-def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64]]:
+def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int32]]:
     """How far each published value of a column is from an original one, and the published values as codes."""
     covered = case.reading.coverage(column.name, domain_values(column))
     places = covered.low[covered.starts[:-1]]
@@ -280,7 +280,7 @@ def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64
             return found
         return np.array([apart.between(code, int(place)) / width for place in places])
 
-    return _remembered(between), case.reading.column(column.name).codes
+    return _remembered(between), case.reading.column(column.name).codes.astype(np.int32)
 
 
 def _remembered(between: Any) -> Any:

@@ -7,7 +7,7 @@ them; and a bound that holds for everybody without looking (:class:`undercover.f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,38 +16,85 @@ from numpy.typing import NDArray
 
 from undercover.forms.case import Case
 from undercover.forms.disclosure import AtMost, Disclosure
-from undercover.model.groups import number
+from undercover.forms.reading import Reading
+from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 
 EVERYBODY = 500_000  # rows up to which everybody is looked for
 SAMPLE = 50_000  # people looked for where there are more
 WORST_OFF = 5_000  # people looked for besides, since their own class gives away most
+MOST_PAIRS = 100_000_000_000  # of somebody looked for and a row, where cells cover several values
 
 Rows = NDArray[np.int64]
 
 
-def drawn_people(original: Table, most: int | None) -> Rows | None:
-    """Rows of a random sample, the same ones every time so that a figure can be had again; ``None``: everybody."""
+def part_of_sample(reading: Reading, known: Sequence[str]) -> float:
+    """Of how many people as usual a sample may be: rows that are one value each are looked up, others compared."""
+    if all(reading.main.form(name) == "value" for name in known):
+        return 1.0
+    return min(1.0, MOST_PAIRS / (SAMPLE * max(reading.main.rows, 1)))
+
+
+def drawn_people(original: Table, most: int | None, part: float = 1.0) -> Rows | None:
+    """Rows of a random sample, the same ones every time so that a figure can be had again; ``None``: everybody.
+
+    ``part`` is that of the usual sample that is enough where nobody says how many.
+    """
     if original.units is not None or original.n_rows <= (EVERYBODY if most is None else most):
         return None
-    drawn = np.random.default_rng(0).choice(original.n_rows, most or SAMPLE, replace=False, shuffle=False)
+    drawn = np.random.default_rng(0).choice(original.n_rows, most or int(part * SAMPLE), replace=False, shuffle=False)
     return np.sort(drawn).astype(np.int64)
 
 
-def most_given_away(case: Case) -> Rows:
+def most_given_away(case: Case, part: float = 1.0) -> Rows:
     """The rows in whose own class the true value has the largest share, then those in the smallest classes."""
     original, run = case.original, case.run
     if run is None or not case.reading.covers:
         return np.empty(0, np.int64)
-    label = np.asarray(run.groups.labels if run.buckets is None else run.buckets, dtype=np.int64)
-    inside, sizes = np.searchsorted(original.rows, run.rows), np.bincount(label)
-    sure = 1 / sizes[label] * 1e-6  # decides among those of whose value he is as sure
+    classes = OwnClasses.of(run)
+    few = (1e-6 / classes.sizes).astype(np.float32)[classes.labels]  # decides among those he is as sure of
+    sure = few.copy()
     for name in original.schema.sensitive:
-        key, count = number(label * original[name].domain.size + original[name].codes[inside])
-        sure = np.maximum(sure, np.bincount(key, minlength=count)[key] / sizes[label] + 1e-6 / sizes[label])
-    most = min(WORST_OFF, len(sure))
-    return np.sort(inside[np.argpartition(-sure, most - 1)[:most]])
+        codes = original[name].codes
+        shares = classes.shares(codes if classes.inside is None else codes[classes.inside], original[name].domain.size)
+        np.maximum(sure, np.add(shares, few, out=shares), out=sure)
+    most = min(int(part * WORST_OFF), len(sure))
+    least = np.partition(sure, len(sure) - most)[len(sure) - most]
+    found = np.flatnonzero(sure >= least)
+    found = np.sort(found[np.argsort(-sure[found], kind="stable")[:most]])
+    return found if classes.inside is None else classes.inside[found]
+
+
+@dataclass(frozen=True, eq=False)
+class OwnClasses:
+    """The class of everybody who was published (of a release in two tables: the bucket), as the private run has it."""
+
+    labels: NDArray[np.int32]  # (n_published,)
+    starts: Rows  # (n_classes + 1,) where each begins, one behind the other
+    inside: Rows | None  # (n_published,) the row of the table; None where that is every row in order
+
+    @classmethod
+    def of(cls, run: Run) -> OwnClasses:
+        """Those of a run that knows its original."""
+        assert run.original is not None
+        labels = np.asarray(run.groups.labels if run.buckets is None else run.buckets)
+        whole = len(labels) == run.original.n_rows
+        inside = None if whole else np.searchsorted(run.original.rows, run.rows)  # who is not among them was suppressed
+        return cls(labels, np.concatenate([[0], np.cumsum(np.bincount(labels))]).astype(np.int64), inside)
+
+    @property
+    def sizes(self) -> Rows:
+        """(n_classes,) rows of each."""
+        return np.maximum(np.diff(self.starts), 1)
+
+    def shares(self, codes: NDArray[Any], n_values: int) -> NDArray[np.float32]:
+        """(n_published,) the share of the own class that has the own value."""
+        from undercover.attacks.kernels import laid_out, shares_of_own, taken_back
+
+        shares = shares_of_own(self.starts, laid_out(self.labels, self.starts, codes), n_values)
+        found: NDArray[np.float32] = taken_back(self.labels, self.starts, shares)
+        return found
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.model.frames.cells import as_values
 from undercover.model.frames.types import one_piece
 
 SLICE = 1 << 20
@@ -79,6 +80,7 @@ def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str]) -> No
 
 def _anew(column: pa.ChunkedArray) -> Any:
     """A column whose dictionary has the values that occur, each once and in the order in which they do."""
+    column = as_values(column)
     if not pa.types.is_dictionary(column.type):
         return column
     whole = one_piece(column)

@@ -23,7 +23,6 @@ from undercover.attacks.views import partial_view
 from undercover.errors import ParameterError
 from undercover.forms.boxes import Boxes, value_codes
 from undercover.forms.case import Case
-from undercover.forms.dealt.rows import row_codes
 from undercover.forms.reading import Reading
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
@@ -201,12 +200,11 @@ class Own(NamedTuple):
 def _own(case: Case, known: Sequence[str], people: NDArray[np.int64]) -> Own | None:
     """The row the run says, or where rows were dealt those it was dealt among; ``None`` where it always fits."""
     if case.dealt is not None:
-        codes = np.stack([case.original[name].codes for name in known], axis=1).astype(np.int64)
-        return Own(*case.dealt.columns_that_fit(row_codes(case.reading, known, case.original), codes, people))
-    fits = case.reading.own_fits(known, case.original, case.own)
+        return Own(*case.dealt.columns_that_fit(case.reading, known, case.original, people))
+    fits = case.reading.own_fits(known, case.original, case.own, people)
     if fits is None:
         return None
-    return Own(fits[people].astype(np.int64) @ (1 << np.arange(len(known))), np.arange(len(people) + 1))
+    return Own(fits.astype(np.int64) @ (1 << np.arange(len(known))), np.arange(len(people) + 1))
 
 
 class Entries(NamedTuple):
@@ -221,7 +219,7 @@ class Entries(NamedTuple):
 def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
     """By sensitive value, the buckets that hold it and its share of each."""
     found = boxes.sensitive[name]
-    codes, n_values = value_codes(found, original[name])
+    codes, n_values = value_codes(found.labels, original[name])
     value = codes[found.value_index]
     order = np.argsort(value, kind="stable")
     starts = np.searchsorted(value[order], np.arange(n_values + 1))
@@ -232,7 +230,7 @@ def _entries(boxes: Boxes, original: Table, name: str) -> Entries:
 def _spread(boxes: Boxes, original: Table, name: str) -> tuple[Entries, float]:
     """What a law asks of all rows of a bucket, as the share of one value in it; scaled so that it is a share."""
     found, law = boxes.sensitive[name], boxes.laws[name]
-    codes, _ = value_codes(found, original[name])
+    codes, _ = value_codes(found.labels, original[name])
     scale = 1 / max(1.0, float(law.spread.max()))
     parts = found.counts * law.spread[codes[found.value_index]] * scale
     every = np.arange(len(found.sizes))
