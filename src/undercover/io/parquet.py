@@ -80,9 +80,8 @@ def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str]) -> No
 
 def _anew(column: pa.ChunkedArray) -> Any:
     """A column whose dictionary has the values that occur, each once and in the order in which they do."""
-    column = as_values(column)
-    if not pa.types.is_dictionary(column.type):
-        return column
+    if not pa.types.is_dictionary(column.type) or column.type.ordered:
+        return as_values(column)
     whole = one_piece(column)
     occurring = whole.indices.dictionary_encode()
     values = whole.dictionary.take(occurring.dictionary).dictionary_encode()  # of what is there twice, one

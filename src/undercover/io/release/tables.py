@@ -238,7 +238,7 @@ def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:
         whole = one_piece(column)
         values = as_published(pa.chunked_array([whole.dictionary]), form)
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else one_piece(values)
-        return pa.DictionaryArray.from_arrays(whole.indices, values)
+        return pa.DictionaryArray.from_arrays(whole.indices, values, ordered=form == "value")  # see `as_values`
     if form != "value" and coded and pa.types.is_string(column.type.value_type):
         return column.cast(_TEXTS).unify_dictionaries().combine_chunks()
     if coded:

@@ -94,9 +94,15 @@ class Anatomy:
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("dealing", 0.0)
         groups = in_rounds(
-            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, engine.threads)
+            table,
+            sensitive,
+            self.l,
+            randomness,
+            lambda part, words: deal(part, sensitive, self.l, words, engine.threads),
         )
-        groups = groups if table.units is None else _shuffled(groups, randomness, engine.threads)  # numbers tell no round
+        groups = (
+            groups if table.units is None else _shuffled(groups, randomness, engine.threads)
+        )  # numbers tell no round
         threads = engine.threads
         tables = (_qit(table, groups, randomness, threads), sensitive_table(table, sensitive, groups, threads))
         return Draft(
