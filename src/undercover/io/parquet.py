@@ -63,15 +63,21 @@ def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
     write_slices((table.slice(start, SLICE) for start in range(0, max(table.num_rows, 1), SLICE)), path)
 
 
-def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str]) -> None:
-    """The same of a table that comes in slices, each of which is written, and forgotten, before the next is made."""
+def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str], *, numbers: bool = False) -> None:
+    """The same of a table that comes in slices, each of which is written, and forgotten, before the next is made.
+
+    Of whole ``numbers`` that hardly occur twice differences are written, in half the time and the room.
+    """
     try:
         with ExitStack() as stack:
             writer = None
             for table in tables:
                 clean = pa.table([_anew(column) for column in table.columns], names=table.column_names)
                 if writer is None:
-                    opened = arrow_parquet.ParquetWriter(path, clean.schema, compression="zstd")
+                    coding = dict.fromkeys(clean.column_names, "DELTA_BINARY_PACKED") if numbers else None
+                    opened = arrow_parquet.ParquetWriter(
+                        path, clean.schema, compression="zstd", use_dictionary=not numbers, column_encoding=coding
+                    )
                     writer = stack.enter_context(opened)
                 writer.write_table(clean, row_group_size=SLICE)
     except OSError as error:

@@ -225,7 +225,7 @@ def _write_private(
         **({} if verdict is None else {"judged": verdict.to_dict()}),
     }
     (folder / "run.json").write_text(as_json(content), encoding="utf-8")
-    write_slices(_group_table(run), folder / "groups.parquet")
+    write_slices(_group_table(run), folder / "groups.parquet", numbers=True)
     for name, frame in run.frames.items():
         write_parquet(frame, folder / f"{name}.parquet")
     for name, text in spec_files(run).items():
