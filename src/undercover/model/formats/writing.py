@@ -79,6 +79,8 @@ def with_digits(numbers: pa.ChunkedArray, digits: int) -> pa.ChunkedArray | None
     >>> with_digits(pa.chunked_array([[1.5, None]]), 2).to_pylist(), with_digits(pa.chunked_array([[0.125]]), 2)
     (['1.50', None], None)
     """
+    if pa.types.is_dictionary(numbers.type):
+        numbers = numbers.cast(numbers.type.value_type)
     if not (pa.types.is_floating(numbers.type) or pa.types.is_integer(numbers.type)):
         return None
     coded = numbers.combine_chunks().dictionary_encode()
