@@ -75,7 +75,7 @@ def test_they_count_as_pandas_does(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_tables(generalized, tmp_path, format=file_format)
-    assert len(list(tmp_path.glob("table*"))) == Files(file_format).count(300)
+    assert len(list(tmp_path.glob("table*"))) == Files(file_format).parts(300)
     snippets = read(generalized).snippets(file_format)[:-1]
     bounds = python("\n".join(one["code"] for one in snippets))
     assert 0 < bounds[0] < bounds[1] < 300

@@ -120,7 +120,7 @@ def _table(reading: Reading, table: PublishedTable, file_format: str, said: Mapp
     return {
         "name": table.name,
         "file": Files(file_format).pattern(table.name, table.rows),
-        "files": Files(file_format).count(table.rows),
+        "files": Files(file_format).parts(table.rows),
         "rows": table.rows,
         "columns": [
             {

@@ -135,7 +135,7 @@ def reads(table: PublishedTable, file_format: str, call: str) -> str:
 
 def imports(tables: Sequence[PublishedTable], file_format: str) -> list[str]:
     """What code that reads these tables begins with."""
-    parts = any(Files(file_format).count(table.rows) > 1 for table in tables)
+    parts = any(Files(file_format).parts(table.rows) > 1 for table in tables)
     return [*(["from glob import glob", ""] if parts else []), "import pandas as pd", ""]
 
 

@@ -75,18 +75,18 @@ class Files(str):
         found.rows = rows or getattr(name, "rows", ROWS_PER_FILE if name in IN_PARTS else None)
         return found
 
-    def count(self, rows: int) -> int:
+    def parts(self, rows: int) -> int:
         """In how many files a table of so many rows lies."""
         return 1 if self.rows is None else max(1, -(-rows // self.rows))
 
     def names(self, table: str, rows: int) -> list[str]:
         """The files of a table, in their order."""
-        count = self.count(rows)
+        count = self.parts(rows)
         return [f"{table}.{self}"] if count == 1 else [f"{table}-{part:05d}.{self}" for part in range(count)]
 
     def pattern(self, table: str, rows: int) -> str:
         """What fits the names of all of them."""
-        return f"{table}.{self}" if self.count(rows) == 1 else f"{table}-*.{self}"
+        return f"{table}.{self}" if self.parts(rows) == 1 else f"{table}-*.{self}"
 
 
 def variables(names: Sequence[str], file_format: str) -> list[str]:
