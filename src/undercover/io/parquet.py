@@ -10,10 +10,20 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.io.coded.columns import Tell, coded_table
+from undercover.memory import Store
 
 
-def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
-    """Read a Parquet file; text comes as dictionaries, which is how it is stored."""
+def parquet_rows(path: str | os.PathLike[str]) -> int:
+    """How many rows a file says it has; 0 where it says nothing, which reading it will tell."""
+    try:
+        return int(arrow_parquet.read_metadata(path).num_rows)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        return 0
+
+
+def read_parquet(path: str | os.PathLike[str], store: Store | None = None, tell: Tell | None = None) -> pa.Table:
+    """Read a Parquet file; text comes as dictionaries, which is how it is stored. With a ``store`` all columns do."""
     place = Path(path)
     try:
         if place.is_dir():
@@ -24,7 +34,7 @@ def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
             field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
         ]
         with arrow_parquet.ParquetFile(place, read_dictionary=texts) as file:
-            return file.read()
+            return file.read() if store is None else coded_table(file.iter_batches(store.batch), store, tell)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
     except OSError as error:
