@@ -41,6 +41,13 @@ def look_up(table: NDArray[Any], codes: Whole) -> NDArray[Any]:
     return found
 
 
+def rows_where(mask: NDArray[np.bool_]) -> Whole:
+    """The rows of which something is true, in four bytes each."""
+    kind = _row_type(len(mask))
+    found = [(np.flatnonzero(mask[part]) + part.start).astype(kind) for part in stretches(len(mask))]
+    return np.concatenate(found) if found else np.empty(0, dtype=kind)
+
+
 def count(codes: Whole, size: int, weights: Whole | None = None) -> NDArray[np.int64]:
     """(size,) how often each code occurs, or with what weight; no code is negative.
 
@@ -65,8 +72,10 @@ def crossed(keys: Whole, span: int, codes: Whole, size: int) -> Whole:
     return np.add(found, codes, out=found, dtype=kind, casting="unsafe")
 
 
-def numbered(keys: Whole) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.signedinteger[Any]]]:
+def numbered(keys: Whole, *, spare: bool = False) -> tuple[Whole, Whole]:
     """Number distinct keys in order of appearance: (n_rows,) labels, and the first row of each label.
+
+    ``spare`` keys may be overwritten: nobody else holds them.
 
     >>> [found.tolist() for found in numbered(np.array([7, -3, 7, 9]))]
     [[0, 1, 0, 2], [0, 1, 3]]
@@ -79,7 +88,7 @@ def numbered(keys: Whole) -> tuple[NDArray[np.signedinteger[Any]], NDArray[np.si
     if span <= 1024 + 2 * rows:
         return _in_place(keys, low, span)
     if high < 1 << _WIDEST and span.bit_length() + rows.bit_length() <= _WIDEST:
-        return _by_sorting(keys, low)
+        return _by_sorting(keys, low, keys if spare and keys.dtype == np.int64 else np.empty(rows, dtype=np.int64))
     return _by_hash(keys)
 
 
@@ -101,13 +110,13 @@ def tally(keys: Whole, span: int, weights: Whole | None = None) -> tuple[Whole, 
         order = np.argsort(keys)
         keys, weights = keys[order], weights[order]
     begins = np.append(True, keys[1:] != keys[:-1])
-    first = np.flatnonzero(begins).astype(_row_type(len(keys)))
+    first = rows_where(begins)
     if weights is not None:
         return keys[begins], np.add.reduceat(weights, first)
     return keys[begins], np.diff(first, append=first.dtype.type(len(keys)))
 
 
-def first_rows(labels: Whole, count: int) -> NDArray[np.signedinteger[Any]]:
+def first_rows(labels: Whole, count: int) -> Whole:
     """(count,) the first row of each label."""
     first = np.empty(count, dtype=_row_type(len(labels)))
     _note_first(first, labels, 0)
@@ -130,7 +139,7 @@ def _ranks(first: Whole, rows: int) -> tuple[Whole, Whole]:
     seen = np.zeros(rows, dtype=bool)
     seen[first] = True
     ranks = np.cumsum(seen, dtype=_row_type(rows))[first] - _row_type(rows)(1)
-    return ranks, np.flatnonzero(seen).astype(_row_type(rows))
+    return ranks, rows_where(seen)
 
 
 def _in_place(keys: Whole, low: int, span: int) -> tuple[Whole, Whole]:
@@ -146,11 +155,10 @@ def _in_place(keys: Whole, low: int, span: int) -> tuple[Whole, Whole]:
     return labels, first
 
 
-def _by_sorting(keys: Whole, low: int) -> tuple[Whole, Whole]:
+def _by_sorting(keys: Whole, low: int, words: Whole) -> tuple[Whole, Whole]:
     """Keys that have room for the number of the row in one word: equal ones come to stand together, by row."""
     rows, bits = len(keys), len(keys).bit_length()
     row_of = (1 << bits) - 1
-    words = np.empty(rows, dtype=np.int64)
     for part in stretches(rows):
         words[part] = (keys[part].astype(np.int64) - low) << bits | np.arange(part.start, part.stop)
     words.sort()
@@ -160,7 +168,8 @@ def _by_sorting(keys: Whole, low: int) -> tuple[Whole, Whole]:
         key = words[part] >> bits
         begins[part] = np.diff(key, prepend=before) != 0
         before = key[-1]
-    ranks, first = _ranks(words[begins] & row_of, rows)
+    first = np.concatenate([words[part][begins[part]] & row_of for part in stretches(rows)], dtype=_row_type(rows))
+    ranks, first = _ranks(first, rows)
     labels = np.empty(rows, dtype=ranks.dtype)
     done = -1
     for part in stretches(rows):

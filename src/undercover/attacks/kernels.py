@@ -36,16 +36,16 @@ def taken_back(labels: Any, starts: Any, given: Any) -> Any:
 
 
 @kernel
-def shares_of_own(starts: Any, values: Any, n_values: Any) -> Any:
-    """(n_rows,) the share of its class that has the value of each row, both as they are :func:`laid_out`."""
-    found = np.empty(len(values), np.float32)
+def times_of_own(starts: Any, values: Any, n_values: Any) -> Any:
+    """(n_rows,) how many of its class have the value of each row, both as they are :func:`laid_out`."""
+    found = np.empty(len(values), np.int32)
     times = np.zeros(n_values, np.int64)
     for group in range(len(starts) - 1):
         begin, end = starts[group], starts[group + 1]
         for place in range(begin, end):
             times[values[place]] += 1
         for place in range(begin, end):
-            found[place] = times[values[place]] / (end - begin)
+            found[place] = times[values[place]]
         for place in range(begin, end):
             times[values[place]] = 0
     return found

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from undercover.compiled.jit import kernel
+from undercover.compiled.parallel import parallel, stretches
 
 
 @kernel
@@ -19,10 +23,32 @@ def label_rows(order: Any, offsets: Any, labels: Any, first: int, last: int) -> 
 
 
 @kernel
-def gather(values: Any, rows: Any, place: Any, found: Any, first: int, last: int) -> None:
-    """Write ``place[values[row]]`` of the rows from ``first`` to ``last`` to ``found``, as narrow as that is."""
+def gather(values: Any, rows: Any, found: Any, first: int, last: int) -> None:
+    """Write the values of the rows from ``first`` to ``last`` to ``found``, as narrow as that is."""
     for i in range(first, last):
-        found[i] = place[values[rows[i]]]
+        found[i] = values[rows[i]]
+
+
+def taken(values: NDArray[Any], rows: NDArray[Any], threads: int = 1, kind: Any = None) -> NDArray[Any]:
+    """``values[rows]``, of another kind where one is given.
+
+    >>> taken(np.array([5, 6, 7], np.uint8), np.array([2, 0], np.uint32))
+    array([7, 5], dtype=uint8)
+    """
+    found = np.empty(len(rows), dtype=kind or values.dtype)
+    parallel(lambda part: gather(values, rows, found, *part), stretches(len(rows), threads), threads)
+    return found
+
+
+def recoded(codes: NDArray[Any], place: NDArray[Any], threads: int = 1) -> NDArray[Any]:
+    """``place[codes]``.
+
+    >>> recoded(np.array([1, 0, 1], np.uint8), np.array([5, 6], np.int16))
+    array([6, 5, 6], dtype=int16)
+    """
+    found = np.empty(len(codes), dtype=place.dtype)
+    parallel(lambda part: recode(codes, place, found, *part), stretches(len(codes), threads), threads)
+    return found
 
 
 @kernel
@@ -33,7 +59,7 @@ def recode(codes: Any, place: Any, found: Any, first: int, last: int) -> None:
 
 
 @kernel
-def scatter(values: Any, rows: Any, places: Any, found: Any) -> None:
-    """Write the value of each of the ``rows`` to the place that stands beside it."""
-    for i in range(len(rows)):
-        found[places[i]] = values[rows[i]]
+def scatter(values: Any, places: Any, found: Any) -> None:
+    """Write each value to the place in ``found`` that stands beside it."""
+    for i in range(len(values)):
+        found[places[i]] = values[i]

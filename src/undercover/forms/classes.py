@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.arrays import count, first_rows, look_up
+from undercover.arrays import count, look_up
 from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms.distribution import Distribution, distribution_of
-from undercover.forms.written import Written, combine, labels_of, written
+from undercover.forms.written import Written, combined, labels_of, written
 from undercover.model.cells import EVERYTHING
 
 
@@ -125,9 +125,8 @@ def row_classes(
     if not quasi:
         raise SchemaError("At least one quasi-identifier is needed: the columns an attacker may know.")
     columns = [encoded(name) for name in quasi]
-    labels, n_classes = combine(columns)
-    sizes = count(labels, n_classes)
-    first = first_rows(labels, n_classes)
+    labels, first = combined(columns)
+    sizes, n_classes = count(labels, len(first)), len(first)
     suppressed = 0
     if star:
         hidden = _all_star(columns, first)
@@ -173,8 +172,10 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def whole_numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def whole_numbers(column: pa.ChunkedArray) -> NDArray[np.integer]:
     """A column of counts; what is no whole number counts as 0."""
+    if pa.types.is_signed_integer(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy())
     try:
         whole = pc.fill_null(column.cast(pa.int64()), 0)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -165,7 +165,7 @@ def distribution_of(
     column: Written,
     labels: NDArray[np.integer],
     n_classes: int,
-    counts: NDArray[np.int64] | None = None,
+    counts: NDArray[np.integer] | None = None,
     *,
     left_out: NDArray[np.bool_] | None = None,
 ) -> Distribution:
@@ -183,6 +183,8 @@ def distribution_of(
     order, overall = order[used], overall[used]
     place = np.zeros(len(column.values), dtype=narrowest(len(order)))
     place[order] = np.arange(len(order))
+    if counts is not None and len(counts) and counts.min() == counts.max() == 1:
+        counts = None
     codes, inside = column.codes, np.ones(0, dtype=bool)
     if len(labels) and labels.min() < 0:
         inside = labels >= 0

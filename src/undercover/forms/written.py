@@ -71,18 +71,23 @@ def written(column: pa.Array | pa.ChunkedArray, *, nan_is_missing: bool = False)
 
 def combine(columns: Sequence[Written]) -> tuple[NDArray[np.integer], int]:
     """Number the distinct rows of several columns in order of appearance."""
+    labels, first = combined(columns)
+    return labels, len(first)
+
+
+def combined(columns: Sequence[Written]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """The same numbers, and the first row of each."""
     key = columns[0].codes
     span = max(len(columns[0].values), 1)
     most = _LARGEST_KEY // max(len(key), 1)  # so that the number of a row has room beside the key
     for column in columns[1:]:
         size = max(len(column.values), 1)
         if span * size > most:
-            key, first = numbered(key)
+            key, first = numbered(key, spare=key is not columns[0].codes)
             span = max(len(first), 1)
         key = crossed(key, span, column.codes, size)
         span *= size
-    labels, first = numbered(key)
-    return labels, len(first)
+    return numbered(key, spare=key is not columns[0].codes)
 
 
 def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
@@ -105,7 +110,7 @@ def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
 
 
 def together(first: Written, second: Written) -> Written:
-    """The cells of two columns as those of one, the second below the first; its distinct cells are not repeated.
+    """The cells of two columns as those of one, the second below the first; what is written there is not kept.
 
     >>> together(written(pa.array([7, 3])), written(pa.array([3, 9]))).codes.tolist()
     [0, 1, 1, 2]

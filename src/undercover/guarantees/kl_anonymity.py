@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from undercover.arrays import crossed, tally
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
-from undercover.forms.distribution import Distribution
+from undercover.forms.distribution import BLOCK, Distribution
 from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
 from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
@@ -123,7 +123,7 @@ class KLAnonymity(Promise):
     def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:
         whole, most = math.lcm(*np.unique(column.sizes).tolist()), int(boxes.sizes.max())
         highest, kept, done = np.zeros(boxes.count), boxes.sizes >= self.k, 0
-        for part in _spread(classes, boxes).blocks():
+        for part in _spread(classes, boxes).blocks(BLOCK // 4):
             some = slice(done, done + part.n_classes)
             box, share, above = _entries(part, column).judged(boxes.sizes[some], exact(self.l), whole, most)
             np.maximum.at(highest[some], box, share)

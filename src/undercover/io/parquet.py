@@ -12,6 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.io.coded.columns import Tell, coded_table
+from undercover.memory import Store
 from undercover.model.frames.cells import as_values
 from undercover.model.frames.types import one_piece
 
@@ -19,11 +21,19 @@ SLICE = 1 << 20
 """Rows of a row group, whatever the table is: their number says nothing."""
 
 
-def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
-    """Read a Parquet file; text comes as dictionaries, which is how it is stored."""
+def parquet_rows(path: str | os.PathLike[str]) -> int:
+    """How many rows a file says it has; 0 where it says nothing, which reading it will tell."""
+    try:
+        return int(arrow_parquet.read_metadata(path).num_rows)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        return 0
+
+
+def read_parquet(path: str | os.PathLike[str], store: Store | None = None, tell: Tell | None = None) -> pa.Table:
+    """Read a Parquet file; text comes as dictionaries, which is how it is stored. With a ``store`` all columns do."""
     place = Path(path)
     with _reading(place), arrow_parquet.ParquetFile(place, read_dictionary=_texts(place)) as file:
-        return file.read()
+        return file.read() if store is None else coded_table(file.iter_batches(store.batch), store, tell)
 
 
 @contextmanager

@@ -18,18 +18,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel, segments, stretches
+from undercover.compiled.parallel import parallel, segments
 from undercover.errors import SchemaError, listed
 from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
-from undercover.model.schema import Column, Role, Schema
-from undercover.model.table import CellKind, Domain, EncodedColumn, Table, cell_kind
+from undercover.model.schema import Role, Schema
+from undercover.model.table import CellKind, EncodedColumn, Table, cell_kind
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.shuffling import shuffle_within
 
+MANY = 1 << 20
+"""Rows from which on numbers and days are held as codes of their values, as texts always are."""
+
+_FEW = 1 << 15  # different values that make codes narrower than they are
 _LARGEST_INDEX = 1 << 22  # entries of a table that numbers pairs
 _FORM: dict[CellKind, CellForm] = {"range": "interval", "set": "set", "tree": "node"}
 
@@ -90,21 +94,18 @@ def ordered_table(
     table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table", threads: int = 1
 ) -> tuple[PublishedTable, NDArray[np.uint32]]:
     """The same, and the row of the table that stands in each published row, which is nobody's but the holder's."""
-    from undercover.steps.recoding_kernels import lay_rows, repeat_cells
+    from undercover.steps.recoding_kernels import lay_rows
 
     group_order, new_class = _by_cells(cells)
     starts = np.concatenate([[0], np.cumsum(groups.sizes[group_order])])
-    runs = segments(starts, threads)
     # Rows group by group in that order, then shuffled inside every class.
-    rows = np.empty(table.n_rows, dtype=np.uint32)
-    parallel(lambda run: lay_rows(groups.order, groups.offsets, group_order, starts, rows, *run), runs, threads)
+    rows, (order, offsets) = np.empty(table.n_rows, dtype=np.uint32), (groups.order, groups.offsets)
+    parallel(lambda run: lay_rows(order, offsets, group_order, starts, rows, *run), segments(starts, threads), threads)
     shuffle_within(rows, np.append(starts[:-1][new_class], table.n_rows), randomness, "order of rows", threads)
     columns, data = [], []
     for column in cells:
-        codes, per_row = column.codes, np.empty(table.n_rows, dtype=index_type(len(column.labels)))
-        parallel(lambda run, c=codes, r=per_row: repeat_cells(c, group_order, starts, r, *run), runs, threads)
         columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
-        data.append(pa.DictionaryArray.from_arrays(pa.array(per_row), pa.array(column.labels, pa.string())))
+        data.append(_repeated(column, group_order, starts, threads))
     roles: list[tuple[Role, tuple[str, ...]]] = [
         ("sensitive", table.schema.sensitive),
         ("insensitive", table.schema.insensitive),
@@ -132,19 +133,27 @@ def _by_cells(cells: Sequence[Cells]) -> tuple[NDArray[np.uint32], NDArray[np.bo
     return order, new
 
 
+def _repeated(cells: Cells, groups: NDArray[np.uint32], starts: NDArray[np.int64], threads: int) -> pa.DictionaryArray:
+    """The cells of the groups, in this order, once for each of their rows."""
+    from undercover.steps.recoding_kernels import repeat_cells
+
+    codes = np.empty(starts[-1], dtype=index_type(len(cells.labels)))
+    runs = segments(starts, threads)
+    parallel(lambda run: repeat_cells(cells.codes, groups, starts, codes, *run), runs, threads)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(cells.labels, pa.string()))
+
+
 def values_of(column: EncodedColumn, rows: NDArray[np.integer], threads: int = 1) -> pa.Array:
     """The values of ``rows`` as they are: texts as a dictionary of those that occur, in the order in which they do.
 
     Arrow calls such a dictionary ordered, by which :mod:`undercover.model.frames.cells` tells values from cells. Plain
-    texts would take many times the room, and more than there may be of them in a large table.
+    texts would take many times the room, and more than there may be of them. Of many rows numbers and days are, too.
     """
-    from undercover.compiled.rows import gather
+    from undercover.compiled.rows import taken
 
-    domain, stretched = column.domain, stretches(len(rows), threads)
-    found = np.empty(len(rows), dtype=index_type(domain.size))
-    every = np.arange(domain.size, dtype=found.dtype)
-    parallel(lambda part: gather(column.codes, rows, every, found, *part), stretched, threads)
-    if not pa.types.is_string(domain.values.type):
+    domain = column.domain
+    found = taken(column.codes, rows, threads, index_type(domain.size))
+    if not pa.types.is_string(domain.values.type) and (len(rows) < MANY or domain.size > _FEW):
         return domain.take(found)
     indices = pa.array(found, mask=found == len(domain.values)) if domain.has_missing else pa.array(found)
     occurring = indices.dictionary_encode()
@@ -295,12 +304,12 @@ def generalized_buckets(
     table: Table, groups: Groups, buckets: Groups, cells: Sequence[Cells], randomness: Randomness, threads: int = 1
 ) -> PublishedTable:
     """Every row with the cells of its group and the number of its bucket; rows written alike in a secret order."""
-    numbers = pa.array(np.arange(buckets.count, dtype=np.int32))
-    labels = buckets.labels.view(np.uint32)
-    numbered = _with(table, {BUCKET: EncodedColumn(BUCKET, labels, Domain("numeric", numbers), Column())})
-    published = generalized_table(numbered, groups, cells, randomness, "qit", threads)
-    columns = (*published.columns[:-1], PublishedColumn(BUCKET, "structure", "value"))
-    return PublishedTable("qit", columns, published.data)
+    from undercover.compiled.rows import taken
+
+    published, rows = ordered_table(_with(table, {}), groups, cells, randomness, "qit", threads)
+    columns = (*published.columns, PublishedColumn(BUCKET, "structure", "value"))
+    numbers = pa.array(taken(buckets.labels, rows, threads))
+    return PublishedTable("qit", columns, published.data.append_column(BUCKET, numbers))
 
 
 def joined_view(
@@ -313,14 +322,14 @@ def joined_view(
     threads: int = 1,
 ) -> PublishedTable:
     """One table in which every row has some sensitive value of its bucket, drawn without regard to whose it is."""
-    from undercover.compiled.rows import scatter
+    from undercover.compiled.rows import scatter, taken
     from undercover.compiled.shuffle import counting_order
 
     own, (order, offsets) = table[sensitive], counting_order(buckets.labels, buckets.count)
     drawn = order.copy()
     shuffle_within(drawn, offsets, randomness, "values of the joined view", threads)
     codes = np.empty_like(own.codes)
-    scatter(own.codes, drawn, order, codes)
+    scatter(taken(own.codes, drawn, threads), order, codes)
     exchanged = _with(table, {sensitive: replace(own, codes=codes)})
     published = generalized_table(exchanged, groups, cells, randomness, "joined", threads)
     columns = (*published.columns[:-1], PublishedColumn(sensitive, "sensitive", own.settings.form))

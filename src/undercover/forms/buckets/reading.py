@@ -138,8 +138,10 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
     """The buckets of a release as classes, beside the rows that are written alike."""
     release, qit, sat = reading.release, reading.main, reading.release.published(form.values)
     quasi, sensitive = qit.names("quasi-identifier"), sat.names("sensitive")
-    labels, n_buckets = combine([together(reading.column(form.bucket), reading.cells(sat, form.bucket))])
-    in_qit, in_sat = labels[: qit.rows].copy(), labels[qit.rows :].copy()
+    rows = reading.column(form.bucket).codes
+    labels, n_buckets = combine([together(reading.column(form.bucket), written(sat.data.column(form.bucket)))])
+    same = np.array_equal(labels[: qit.rows], rows)  # as they are where buckets were numbered as they occur
+    in_qit, in_sat = rows if same else labels[: qit.rows].copy(), labels[qit.rows :].copy()
     del labels
     sizes = count(in_qit, n_buckets)
     people = whole_numbers(sat.data.column(form.count))
@@ -154,7 +156,6 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
             f"`{sat.name}` add up to."
         )
     found += _joined_problems(release, form)
-    boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     if found:  # sensitive values cannot be told, and buckets without rows are none
         known = sizes > 0
         in_qit, sizes = look_up((np.cumsum(known) - 1).astype(in_qit.dtype), in_qit), sizes[known]
@@ -162,6 +163,8 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
     else:
         columns = {name: written(sat.data.column(name), nan_is_missing=True) for name in sensitive}
         spread = {name: distribution_of(name, column, in_sat, n_buckets, people) for name, column in columns.items()}
+    del in_sat, people
+    boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     first = first_rows(in_qit, len(sizes))
     return Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, spread, qit.data, (form.bucket,), boxes, tuple(found)

@@ -96,7 +96,7 @@ class ShownRows:
         found = np.empty((rows.stop - rows.start, len(self.cells)), np.int32)
         first = 0
         for place, j in enumerate(self.narrowest):
-            np.add(self.cells[j][rows], first, out=found[:, place], casting="unsafe")
+            np.add(self.cells[j][rows], first, out=found[:, place], dtype=np.int32, casting="unsafe")
             first += self.covers[j].n_cells
         return found
 

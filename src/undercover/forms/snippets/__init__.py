@@ -154,12 +154,13 @@ def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[st
     lines = [first, f"codes = {plain}  # numbers, even where some have labels"] if numbers else [first]
     for one, own in zip(names, file_names(names, file_format), strict=True):
         column: Any = table.data.column(one)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if one in numbers:
-            whole = ".astype(int)" if pa.types.is_integer(column.type) and not column.null_count else ""
+            whole = ".astype(int)" if pa.types.is_integer(kind) and not column.null_count else ""
             lines.append(f"{name}[{one!r}] = pd.to_numeric(codes[{own!r}]){whole}")
         else:
             cell = f"{name}.pop({own!r})" if own != one else f"{name}[{one!r}]"
-            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(column.type) else cell
+            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(kind) else cell
             lines.append(f"{name}[{one!r}] = {cell}.astype(object).fillna('')")
     return [*lines, f"{name} = {name}[{names}]"] if file_names(names, file_format) != names else lines
 

@@ -25,7 +25,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel, stretches
 from undercover.errors import InternalError
 from undercover.model.form import BUCKET, Buckets
 from undercover.model.groups import Groups, Seen, seen_groups
@@ -93,17 +92,11 @@ class Anatomy:
         require_free_names(table, "Anatomy")
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("dealing", 0.0)
-        groups = in_rounds(
-            table,
-            sensitive,
-            self.l,
-            randomness,
-            lambda part, words: deal(part, sensitive, self.l, words, engine.threads),
-        )
-        groups = (
-            groups if table.units is None else _shuffled(groups, randomness, engine.threads)
-        )  # numbers tell no round
         threads = engine.threads
+        groups = in_rounds(
+            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, threads)
+        )
+        groups = groups if table.units is None else _shuffled(groups, randomness, threads)  # numbers tell no round
         tables = (_qit(table, groups, randomness, threads), sensitive_table(table, sensitive, groups, threads))
         return Draft(
             tables=tables, groups=groups, form=Buckets(), buckets=groups.labels, diagnostics={"buckets": groups.count}
@@ -145,14 +138,11 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: 
 
 def _shuffled(groups: Groups, randomness: Randomness, threads: int) -> Groups:
     """The same buckets, their numbers in a secret order."""
-    from undercover.compiled.rows import recode
+    from undercover.compiled.rows import recoded
 
     numbers = np.arange(groups.count, dtype=np.int32)
     shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets", threads)
-    labels = np.empty_like(groups.labels)
-    parts = stretches(len(labels), threads)
-    parallel(lambda part: recode(groups.labels, numbers, labels, *part), parts, threads)
-    return Groups(labels, groups.count)
+    return Groups(recoded(groups.labels, numbers, threads), groups.count)
 
 
 def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spare: NDArray[np.uint32]) -> Deal | None:
