@@ -56,15 +56,6 @@ def _texts(place: Path) -> list[str]:
     return [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
 
 
-def parquet_slices(path: str | os.PathLike[str]) -> Iterator[pa.Table]:
-    """Read a Parquet file a million rows at a time; text comes as dictionaries. There is at least one slice."""
-    place = Path(path)
-    with _reading(place), arrow_parquet.ParquetFile(place, read_dictionary=_texts(place)) as file:
-        yield file.schema_arrow.empty_table()
-        for batch in file.iter_batches(SLICE):
-            yield pa.Table.from_batches([batch])
-
-
 def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a Parquet file that holds the cells of ``table`` and nothing else.
 
