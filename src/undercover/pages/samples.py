@@ -91,7 +91,7 @@ def _short(cell: str) -> str:
     return cell.replace(" ", "\N{NO-BREAK SPACE}") if cell.startswith("[") else cell
 
 
-def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.int64]) -> list[int | None]:
+def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.integer]) -> list[int | None]:
     """For each of some grouped rows, of the published rows ``boxes`` the one whose cells cover it and its group."""
     original, reading = case.original, case.reading
     names = reading.main.names("quasi-identifier")
