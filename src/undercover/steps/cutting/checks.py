@@ -18,6 +18,7 @@ from undercover.errors import ParameterError, UnreachableError
 from undercover.exact import exact
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.t_closeness import TCloseness
+from undercover.model.groups import code_counts
 from undercover.model.protocols import Guarantee
 from undercover.model.table import EncodedColumn, Table, write_values
 from undercover.steps.cutting.arrays import Checks
@@ -51,7 +52,7 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     reference = np.zeros(starts[-1])
     for c, name in enumerate(names):
         sensitive[:, c] = table[name].codes
-        reference[starts[c] : starts[c + 1]] = np.bincount(table[name].codes, minlength=sizes[c]) / table.n_rows
+        reference[starts[c] : starts[c + 1]] = code_counts(table[name].codes, sizes[c]) / table.n_rows
     levels = [_parents(table[check.column]) if check.kind == "hierarchical" else _NO_LEVELS for check in checks]
     width = max([1, *(level.shape[1] for level in levels)])
     level_codes = np.zeros((sum(len(level) for level in levels), width), dtype=np.int64)
@@ -100,7 +101,7 @@ def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
     """Raise where the table as one group already fails: then no partition can help, since unions only gain."""
     for check in checks:
         column = table[check.column]
-        counts = np.bincount(column.codes, minlength=column.domain.size)
+        counts = code_counts(column.codes, column.domain.size)
         best = largest_feasible(counts, check)
         if best < check.limit and check.kind in ("distinct", "frequency", "entropy", "recursive"):
             top = int(counts.argmax())
