@@ -48,7 +48,7 @@ PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
 MANIFEST = set(KEYS["the manifest"])
 TABLE = set(KEYS["a table"])
 COLUMN = set(KEYS["a column"])
-USED = {"levels", "dropped", "p", "domain"}
+USED = {"levels", "dropped", "p", "domain", "parts"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
 SIZES = ("k-anonymity",)
 
