@@ -47,6 +47,7 @@ TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parqu
 RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
 Engine = Annotated[str, typer.Option(help="Where the work runs: local.")]
 Memory = Annotated[str | None, typer.Option(help="How much may be used, such as 8GB; by default most of what is free.")]
+Parts = Annotated[int | None, typer.Option(help="Cut the table into so many parts, to need less memory.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]
 By = Annotated[str | None, typer.Option(help="Who decides; by default whoever is logged in.")]

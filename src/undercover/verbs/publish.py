@@ -114,7 +114,7 @@ def publish(
     seed
         For experiments: makes the run reproducible, and therefore unfit for publication.
     engine
-        Where the work runs.
+        Where the work runs: ``"local"``, or for example :class:`undercover.LocalEngine` with ``parts=16``.
     options
         How to read a file.
     ledger
@@ -272,13 +272,17 @@ def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Veri
     return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
 
-def engine_of(engine: str | Engine) -> Engine:
-    """An engine by its name."""
+def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
+    """An engine by its name, which cuts tables into so many parts.
+
+    >>> engine_of("local", 16).parts
+    16
+    """
     if not isinstance(engine, str):
         return engine
     if engine == "spark":
         raise ParameterError(f"The spark engine is not part of this version. Use {option(engine='local')}.")
-    made: Engine = plugins.load("engines", engine)()
+    made: Engine = plugins.load("engines", engine)(**({} if parts is None else {"parts": parts}))
     return made
 
 
