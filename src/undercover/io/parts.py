@@ -28,7 +28,8 @@ def read_csv_parts(
     files: Sequence[Path], options: ReadOptions, store: Store | None = None, tell: Tell | None = None
 ) -> tuple[pa.Table, CsvDecisions]:
     """Read CSV files that have the same columns as one."""
-    tables, found = [], None
+    tables: list[pa.Table] = []
+    found = None
     for file in files:
         table, decided = read_csv(
             file,
