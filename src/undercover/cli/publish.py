@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,9 +22,11 @@ from undercover.cli.options import (
     Insensitive,
     Json,
     LedgerFile,
+    Memory,
     Missing,
     NewRelease,
     OneRowPer,
+    Parts,
     PolicyName,
     Population,
     Qi,
@@ -58,7 +60,7 @@ from undercover.model.run import Run
 from undercover.parameters import describe, make
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
-from undercover.verbs.publish import publish
+from undercover.verbs.publish import engine_of, publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.wording import from_spec
@@ -87,6 +89,8 @@ def command(
     rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
+    memory: Memory = None,
+    parts: Parts = None,
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
@@ -107,7 +111,8 @@ def command(
         private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
+        held: dict[str, Any] = {"memory": memory, "progress": progress}
+        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people, **held)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         check_size(given.data.num_rows, len(schema.published), format)
@@ -117,17 +122,19 @@ def command(
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
             *guarantees_from_requirements(require or [], columns=columns),
         ]
+        given = replace(given, once=True)
         made = publish(
             given,
             schema,
             chosen,
             require=requirements,
             seed=seed,
-            engine=engine,
+            engine=engine_of(engine, parts),
             options=options,
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
             policy=policy or (loaded.policy if loaded else None),
+            memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
         made = judged_beside(made, out, progress)
