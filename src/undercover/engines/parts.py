@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import rows_where
 from undercover.engines.cube import Cube, rows_of
 from undercover.model.table import EncodedColumn, Table, cell_kind
 
@@ -104,11 +105,11 @@ class Division:
         """Number of parts."""
         return 1 if self.rule is None else self.rule.n_parts
 
-    def __getitem__(self, number: int) -> tuple[NDArray[np.int64], Table]:
+    def __getitem__(self, number: int) -> tuple[NDArray[np.integer[Any]], Table]:
         """The rows of a part, and the part as a table that knows of the whole."""
         if self.rule is None:
             return np.arange(self.table.n_rows), self.table
-        rows = np.flatnonzero(self.numbers == number)
+        rows = rows_where(self.numbers == number)
         return rows, replace(self.table.take(rows), part=self.rule.part(number, self.counts))
 
 
