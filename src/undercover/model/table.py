@@ -61,6 +61,7 @@ class Table:
     weights: NDArray[np.float64] | None = None  # (n_rows,) people of the population each row stands for
     set_aside: int = 0  # rows of people of whom another one was kept
     population: Table | None = None  # everybody the table is a sample of, where the schema names a table of them
+    part: Any = None  # where it is a part of a table: what it knows of the whole (engines.parts.Part)
 
     @classmethod
     def from_arrow(

@@ -10,10 +10,12 @@ from importlib.resources import files
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError, SchemaError, listed
 from undercover.io.source import read
 from undercover.memory import Store, size_in_words
 from undercover.model.encoding.coded import distinct_values
+from undercover.model.protocols import Engine
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -25,10 +27,20 @@ MOST_WORDS = 12
 """Of one identifier."""
 
 
-def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None, store: Store | None = None) -> Table:
-    """Check and encode a table; ``one_row`` draws the row of every unit that is kept."""
+def encoded(
+    data: pa.Table,
+    schema: Schema,
+    one_row: Randomness | None = None,
+    *,
+    engine: Engine | None = None,
+    store: Store | None = None,
+) -> Table:
+    """Check and encode a table, here or where an engine does; ``one_row`` draws the row of a unit that is kept."""
     store = store or Store()
-    table = Table.from_arrow(data, schema, one_row=one_row, empty=store.empty)
+    if engine is None or isinstance(engine, LocalEngine):
+        table = Table.from_arrow(data, schema, one_row=one_row, empty=store.empty)
+    else:
+        table = engine.encode(data, schema, one_row=one_row)
     people = schema.population
     if people is None or isinstance(people, int | float):
         return table

@@ -106,35 +106,40 @@ def write_csv_to(table: pa.Table, stream: BinaryIO) -> None:
     """Write a table as CSV into an open binary stream."""
     names = pa.array(table.column_names, pa.string())
     stream.write((",".join(_quoted(names).to_pylist()) + "\n").encode())
-    columns = [_as_cells(column) for column in table.columns]
-    if len(columns) == 1:
-        # A lone empty field would be an empty line, which readers skip.
-        columns = [pc.if_else(pc.equal(columns[0], ""), '""', columns[0])]
+    columns = [_coded(column) for column in table.columns]
     if not columns or not table.num_rows:
         return
     for batch in pa.table(columns, names=[str(number) for number in range(len(columns))]).to_batches(_BATCH):
-        cells = [*batch.columns[:-1], pc.binary_join_element_wise(batch.columns[-1], "\n", "")]
+        cells = [_as_cells(column) for column in batch.columns]
+        if len(cells) == 1:
+            # A lone empty field would be an empty line, which readers skip.
+            cells = [pc.if_else(pc.equal(cells[0], ""), '""', cells[0])]
+        cells = [*cells[:-1], pc.binary_join_element_wise(cells[-1], "\n", "")]
         lines = pc.binary_join_element_wise(*(cell.cast(_LONG) for cell in cells), pa.scalar(",", _LONG))
         begin, end = lines.buffers()[1], lines.buffers()[2]
         offsets = memoryview(begin).cast("q")[lines.offset : lines.offset + len(lines) + 1]
         stream.write(memoryview(end)[offsets[0] : offsets[-1]])
 
 
-def _as_cells(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as the text of its cells, quoted where needed, missing as empty."""
+def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as codes of its cells, where it is one or its values are not written in a moment; else as it is."""
+    kind: Any = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind):
+        return column
+    encoded = (column if pa.types.is_dictionary(kind) else column.dictionary_encode()).unify_dictionaries()
+    if not encoded.num_chunks:
+        return encoded
+    cells = _quoted(texts(encoded.chunk(0).dictionary))
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk.indices, cells) for chunk in encoded.chunks])
+
+
+def _as_cells(column: pa.Array) -> pa.Array:
+    """Cells as text, quoted where needed, missing as empty."""
     if pa.types.is_dictionary(column.type):
-        encoded = column.unify_dictionaries()
-    elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        return pc.fill_null(_quoted(column.cast(pa.string())), "")
-    elif pa.types.is_integer(column.type):
+        return pc.fill_null(column.dictionary.take(column.indices), "")
+    if pa.types.is_integer(column.type):
         return pc.fill_null(column.cast(pa.string()), "")
-    else:
-        encoded = column.dictionary_encode()
-    chunks = []
-    for chunk in encoded.chunks:
-        cells = _quoted(texts(chunk.dictionary))
-        chunks.append(pc.fill_null(cells.take(chunk.indices), ""))
-    return pa.chunked_array(chunks, pa.string())
+    return pc.fill_null(_quoted(column.cast(pa.string())), "")
 
 
 def _quoted(values: Any) -> Any:

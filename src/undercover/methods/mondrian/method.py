@@ -114,9 +114,10 @@ class Mondrian:
             raise ParameterError(
                 "The 'refine' parameter of Mondrian moves rows, not the people they are of. Leave it out with a unit."
             )
-        parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
-        cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
-        published, order = ordered_table(table, parts.groups, cells, randomness)
+        parts = self._cutter(table, engine.threads, progress)(table)
+        boxes, threads = self.recoding == "boxes", engine.threads
+        cells = box_cells(table, parts.groups, threads) if boxes else region_cells(table, parts)
+        published, order = ordered_table(table, parts.groups, cells, randomness, threads=threads)
         found = {"groups": parts.groups.count}
         return Draft(tables=(published,), groups=parts.groups, form=Generalized(), diagnostics=found, order=order)
 
