@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel, segments
-
-_AT_ONCE = 1 << 20  # codes that are counted at a time
+from undercover.arrays import numbered
 
 
 @dataclass(frozen=True)
@@ -29,6 +25,7 @@ class Groups:
     @classmethod
     def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64], threads: int = 1) -> Groups:
         """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
+        from undercover.compiled.parallel import parallel, segments
         from undercover.compiled.rows import label_rows
 
         labels = np.empty(len(order), dtype=np.int32)
@@ -64,22 +61,10 @@ class Groups:
         return self.order[self.offsets[group] : self.offsets[group + 1]]
 
 
-def code_counts(codes: NDArray[np.unsignedinteger[Any]], size: int) -> NDArray[np.int64]:
-    """Rows of each code, some of them at a time: numpy makes eight bytes of every code it counts.
-
-    >>> code_counts(np.array([2, 0, 2], np.uint8), 4).tolist()
-    [1, 0, 2, 0]
-    """
-    counts = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(codes), _AT_ONCE):
-        counts += np.bincount(codes[start : start + _AT_ONCE], minlength=size)
-    return counts
-
-
-def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number distinct keys in order of appearance."""
-    encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+def number(keys: NDArray[np.integer]) -> tuple[NDArray[np.int64], int]:
+    """Number distinct keys in order of appearance, in numbers that may be multiplied."""
+    labels, first = numbered(keys)
+    return labels.astype(np.int64), len(first)
 
 
 Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]

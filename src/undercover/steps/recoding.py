@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import narrowest
 from undercover.compiled.parallel import parallel, segments
 from undercover.errors import SchemaError, listed
 from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
@@ -138,7 +138,7 @@ def _repeated(cells: Cells, groups: NDArray[np.uint32], starts: NDArray[np.int64
     """The cells of the groups, in this order, once for each of their rows."""
     from undercover.steps.recoding_kernels import repeat_cells
 
-    codes = np.empty(starts[-1], dtype=index_type(len(cells.labels)))
+    codes = np.empty(starts[-1], dtype=narrowest(len(cells.labels) - 1))
     runs = segments(starts, threads)
     parallel(lambda run: repeat_cells(cells.codes, groups, starts, codes, *run), runs, threads)
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(cells.labels, pa.string()))
@@ -153,7 +153,7 @@ def values_of(column: EncodedColumn, rows: NDArray[np.integer], threads: int = 1
     from undercover.compiled.rows import taken
 
     domain = column.domain
-    found = taken(column.codes, rows, threads, index_type(domain.size))
+    found = taken(column.codes, rows, threads, narrowest(domain.size - 1))
     if not pa.types.is_string(domain.values.type) and (len(rows) < MANY or domain.size > _FEW):
         return domain.take(found)
     indices = pa.array(found, mask=found == len(domain.values)) if domain.has_missing else pa.array(found)
@@ -220,16 +220,7 @@ def _cells(name: str, form: CellForm, codes: NDArray[np.signedinteger], texts: S
     """Cells whose equal texts share a code."""
     place: dict[str, int] = {}
     merged = [place.setdefault(text, len(place)) for text in texts]
-    return Cells(name, form, np.array(merged, dtype=index_type(len(place)))[codes.reshape(-1)], tuple(place))
-
-
-def index_type(size: int) -> type[np.signedinteger[Any]]:
-    """The narrowest signed number below ``size``: pandas takes no other indices of a dictionary.
-
-    >>> index_type(128), index_type(129)
-    (<class 'numpy.int8'>, <class 'numpy.int16'>)
-    """
-    return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
+    return Cells(name, form, np.array(merged, dtype=narrowest(len(place) - 1))[codes.reshape(-1)], tuple(place))
 
 
 def _unique_words(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

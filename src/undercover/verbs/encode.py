@@ -8,8 +8,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, SchemaError, listed
 from undercover.io.source import read
+from undercover.model.encoding.coded import distinct_values
+from undercover.model.protocols import Engine
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -20,9 +23,11 @@ MOST_WORDS = 12
 """Of one identifier."""
 
 
-def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -> Table:
-    """Check and encode a table; ``one_row`` draws the row of every unit that is kept."""
-    table = Table.from_arrow(data, schema, one_row=one_row)
+def encoded(
+    data: pa.Table, schema: Schema, one_row: Randomness | None = None, *, engine: Engine | None = None
+) -> Table:
+    """Check and encode a table, here or where an engine does; ``one_row`` draws the row of a unit that is kept."""
+    table = (engine or LocalEngine()).encode(data, schema, one_row=one_row)
     people = schema.population
     if people is None or isinstance(people, int | float):
         return table
@@ -42,7 +47,7 @@ def check_said(schema: Schema, data: pa.Table) -> None:
     held = {name: data.column(name) for name in schema.identifiers if name in data.column_names} if texts else {}
     problems = []
     for name, column in held.items():
-        values = pc.utf8_lower(pc.utf8_trim(column.unique().cast(pa.string()), " \t()[]+#.,;:"))
+        values = pc.utf8_lower(pc.utf8_trim(distinct_values(column).cast(pa.string()), " \t()[]+#.,;:"))
         problems += [
             f"`{place}` holds a value of the identifier `{name}`, and it is published. Say it without."
             for place, text in texts.items()

@@ -114,7 +114,7 @@ class Mondrian:
             raise ParameterError(
                 "The 'refine' parameter of Mondrian moves rows, not the people they are of. Leave it out with a unit."
             )
-        parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
+        parts = self._cutter(table, engine.threads, progress)(table)
         boxes, threads = self.recoding == "boxes", engine.threads
         cells = box_cells(table, parts.groups, threads) if boxes else region_cells(table, parts)
         published, order = ordered_table(table, parts.groups, cells, randomness, threads=threads)

@@ -21,9 +21,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import DataError, SchemaError, UnreachableError, listed
 from undercover.methods.noncentralized.cells import LeafBits, least_left, require_independent
-from undercover.model.groups import code_counts
 from undercover.model.published import Published, match_columns
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
@@ -85,12 +85,20 @@ def with_our_names(
 
 
 def neighbours(
-    table: Table, sensitive: str, others: Sequence[Published], l: int, notes: tuple[str, ...] = ()
+    table: Table,
+    sensitive: str,
+    others: Sequence[Published],
+    l: int,
+    notes: tuple[str, ...] = (),
+    totals: NDArray[np.int64] | None = None,
 ) -> Neighbours:
-    """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
+    """Check the others' tables against ours and against each other: the same people, and l values left by theirs.
+
+    ``totals`` are the rows of every sensitive value, where somebody else has counted them.
+    """
     column = table[sensitive]
     labels = column.domain.labels
-    totals = code_counts(column.codes, column.domain.size)
+    totals = count(column.codes, column.domain.size) if totals is None else totals
     ours = {label: int(count) for label, count in zip(labels, totals, strict=True) if count}
     problems = []
     for other in others:

@@ -23,7 +23,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.steps.cutting.arrays import Rows, Task
-from undercover.steps.cutting.checks import Check, kernel_checks, require_rows, require_whole_table
+from undercover.steps.cutting.checks import Check, kernel_checks, require_part, require_rows, require_whole_table
 from undercover.steps.cutting.columns import CutColumn, Recoding, cut_columns, kernel_columns, packed_codes
 
 Cut = Literal["loss", "median"]
@@ -41,17 +41,6 @@ class Partition:
     groups: Groups
     columns: tuple[CutColumn, ...]
     bounds: NDArray[np.signedinteger[Any]] | None  # (n_groups, d, 2) regions; none of boxes
-
-    @classmethod
-    def join(cls, parts: Sequence[tuple[NDArray[np.int64], Partition]]) -> Partition:
-        """Partitions of parts of a table as one partition of the table."""
-        if len(parts) == 1:
-            return parts[0][1]
-        orders = [rows[part.groups.order] for rows, part in parts]
-        sizes = np.concatenate([part.groups.sizes for _, part in parts])
-        groups = Groups.from_order(np.concatenate(orders), np.concatenate([[0], np.cumsum(sizes)]))
-        bounds = [part.bounds for _, part in parts if part.bounds is not None]
-        return cls(groups, parts[0][1].columns, np.concatenate(bounds) if bounds else None)
 
 
 def partition(
@@ -80,6 +69,8 @@ def partition(
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
     columns, rows, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
+    if table.part is not None:
+        require_part(table, checks, task.checks)
     ids, regions = rows.ids, recoding == "regions"
     starts, bounds = _serve(refine, rows, task, everything, threads, progress)
     del rows  # codes and scratch of every row
@@ -104,8 +95,18 @@ def kernel_arguments(
         _RULES.index(cut),
         recoding == "regions",
     )
-    everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
+    everything = np.array([end for column in columns for end in _ends(table, column, recoding)], dtype=np.int64)
     return columns, rows, task, everything
+
+
+def _ends(table: Table, column: CutColumn, recoding: Recoding) -> tuple[int, int]:
+    """The lowest and highest cutting code there can be: of the whole column, or in the region a part was cut to."""
+    if table.part is None or recoding == "boxes":
+        return 0, column.size - 1
+    if column.kind == "set":
+        return 0, int(table.part.holds(column.name).sum()) - 1
+    _, first, last = table.part.bounds[column.name]
+    return first, last
 
 
 def _serve(

@@ -23,10 +23,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import ParameterError, listed
 from undercover.model.figures import cost as written_cost
 from undercover.model.figures import number
-from undercover.model.groups import code_counts
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -122,7 +122,8 @@ class Chooser:
         """Per column, the mean loss on each level if nothing is suppressed."""
         found = []
         for column, codes in zip(self.domain.columns, self.domain.codes, strict=True):
-            counts = code_counts(codes, len(column.levels[0].node_of))
+            size, weights = len(column.levels[0].node_of), self.domain.counts
+            counts = count(codes, size) if weights is None else np.bincount(codes, weights, size)
             found.append(
                 np.array([np.dot(level.loss[level.node_of], counts) for level in column.levels]) / counts.sum()
             )
@@ -147,7 +148,7 @@ class Chooser:
 
     def cost_of(self, cube: CellCube, failing: NDArray[np.bool_]) -> tuple[float, float, int]:
         """(cost, loss, suppressed rows) of a node; ``cube`` has counts."""
-        n_rows = self.domain.table.n_rows
+        n_rows = self.domain.n_rows
         published = np.where(failing, 0, cube.counts)
         suppressed = n_rows - int(published.sum())
         means = (cube.mean_losses(published) + suppressed) / n_rows
