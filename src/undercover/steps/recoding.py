@@ -92,17 +92,27 @@ def generalized_table(
 
 
 def ordered_table(
-    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table", threads: int = 1
+    table: Table,
+    groups: Groups,
+    cells: Sequence[Cells],
+    randomness: Randomness,
+    name: str = "table",
+    threads: int = 1,
+    among: NDArray[np.integer] | None = None,
 ) -> tuple[PublishedTable, NDArray[np.uint32]]:
-    """The same, and the row of the table that stands in each published row, which is nobody's but the holder's."""
+    """The same, and the grouped row that stands in each published row, which is nobody's but the holder's.
+
+    Grouped are all rows of the table, or those ``among`` them.
+    """
+    from undercover.compiled.rows import taken
     from undercover.steps.recoding_kernels import lay_rows
 
     group_order, new_class = _by_cells(cells)
     starts = np.concatenate([[0], np.cumsum(groups.sizes[group_order])])
     # Rows group by group in that order, then shuffled inside every class.
-    rows, (order, offsets) = np.empty(table.n_rows, dtype=np.uint32), (groups.order, groups.offsets)
+    rows, (order, offsets) = np.empty(starts[-1], dtype=np.uint32), (groups.order, groups.offsets)
     parallel(lambda run: lay_rows(order, offsets, group_order, starts, rows, *run), segments(starts, threads), threads)
-    shuffle_within(rows, np.append(starts[:-1][new_class], table.n_rows), randomness, "order of rows", threads)
+    shuffle_within(rows, np.append(starts[:-1][new_class], len(rows)), randomness, "order of rows", threads)
     columns, data = [], []
     for column in cells:
         columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
@@ -111,10 +121,11 @@ def ordered_table(
         ("sensitive", table.schema.sensitive),
         ("insensitive", table.schema.insensitive),
     ]
+    of_table = rows if among is None else taken(among, rows, threads)
     for role, names in roles:
         for value_name in names:
             columns.append(PublishedColumn(value_name, role, table[value_name].settings.form))
-            data.append(values_of(table[value_name], rows, threads))
+            data.append(values_of(table[value_name], of_table, threads))
     return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns])), rows
 
 
