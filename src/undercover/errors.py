@@ -99,12 +99,16 @@ class MissingExtraError(InputError):
 
 
 class UnreachableError(UndercoverError):
-    """The guarantee cannot be reached on this table; ``best`` says what can."""
+    """The guarantee cannot be reached on this table; ``best`` says what can.
+
+    ``by_values`` is false where this follows from quasi-identifiers and numbers of rows alone.
+    """
 
     exit_code = 3
 
-    def __init__(self, message: str, *, best: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, message: str, *, best: Mapping[str, Any] | None = None, by_values: bool = True) -> None:
         self.best = dict(best or {})
+        self.by_values = by_values
         super().__init__(message)
 
 

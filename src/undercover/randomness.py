@@ -31,6 +31,7 @@ class Randomness:
     """
 
     seed: int | None = None
+    within: str = ""  # before every purpose: words of a part or a round of the work are no other's
 
     def __post_init__(self) -> None:
         if self.seed is not None and (isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0):
@@ -41,8 +42,17 @@ class Randomness:
         """Whether somebody who knows the seed can draw the same words again."""
         return self.seed is not None
 
+    def part(self, number: int) -> Randomness:
+        """The words of one part of the work, whichever machine draws them.
+
+        >>> Randomness(7).part(3)
+        Randomness(seed=7, within='part 3/')
+        """
+        return Randomness(self.seed, f"{self.within}part {number}/")
+
     def words(self, purpose: str, count: int, *, start: int = 0) -> NDArray[np.uint32]:
         """Words ``start`` to ``start + count`` of the stream for ``purpose``."""
+        purpose = self.within + purpose
         if self.seed is None:
             return np.frombuffer(bytearray(os.urandom(4 * count)), dtype=np.uint32)
         key = hashlib.sha256(f"{self.seed}/{purpose}".encode()).digest()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import ClassVar, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.engines.cube import Cube, cube_of, rows_of
+from undercover.engines.parts import cut_rule, least_rows
+from undercover.model.schema import Schema
 from undercover.model.table import Table
+from undercover.parameters import AtLeast, check
+from undercover.randomness import Randomness
 
 T = TypeVar("T")
 
@@ -21,15 +27,66 @@ def _cores() -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalEngine:
-    """Runs everything here."""
+    """Runs everything here.
+
+    Parameters
+    ----------
+    threads
+        Threads a kernel may use; by default as many as there are cores.
+    parts
+        Parts the table is cut into, by quasi-identifiers alone, and anonymised one after the other. That bounds the
+        memory a method needs beside the table; cells do not reach across parts, which costs a little.
+
+    Examples
+    --------
+    >>> LocalEngine(threads=2, parts=16)
+    LocalEngine(threads=2, parts=16)
+    >>> LocalEngine(parts=0)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'parts' parameter of LocalEngine must be an int in [1, inf). Got 0 instead.
+    """
 
     name: ClassVar[str] = "local"
-    threads: int = field(default_factory=_cores)
+    threads: Annotated[int, AtLeast(1)] = field(default_factory=_cores)
+    parts: Annotated[int, AtLeast(1)] = 1
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    def encode(self, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
+        """Check and encode a table."""
+        return Table.from_arrow(data, schema, one_row=one_row)
 
     def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
         """Rows of each code of ``column``."""
         return np.bincount(table[column].codes, minlength=table[column].domain.size)
 
-    def map_parts(self, table: Table, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
-        """Call ``work`` on the whole table, the only part there is."""
-        return [(np.arange(table.n_rows), work(table))]
+    def cube(self, table: Table, columns: Sequence[str]) -> Cube:
+        """The combinations of codes of ``columns`` that occur, and their rows."""
+        return cube_of(table, columns)
+
+    def map_parts(
+        self,
+        table: Table,
+        work: Callable[[Table], T],
+        *,
+        parts: int | None = None,
+        least: int = 0,
+        together: Mapping[str, NDArray[np.int64]] | None = None,
+    ) -> list[tuple[NDArray[np.int64], T]]:
+        """Call ``work`` on one part after the other; on the table itself where there is only one."""
+        columns = table.schema.quasi_identifiers if together is None else tuple(together)
+        wanted = (self.parts if parts is None else parts) if columns else 1
+        if wanted > 1:
+            least = least_rows(table.n_rows, wanted, least)
+            rule = cut_rule(rows_of(table, columns), table, wanted, least=least, together=together)
+            wanted = rule.n_parts
+        if wanted == 1:
+            return [(np.arange(table.n_rows), work(table))]
+        numbers = rule.of({name: table[name].codes for name in columns})
+        counts = {name: self.histogram(table, name) for name in table.schema.sensitive}
+        found = []
+        for number in range(rule.n_parts):
+            rows = np.flatnonzero(numbers == number)
+            found.append((rows, work(replace(table.take(rows), part=rule.part(number, counts)))))
+        return found

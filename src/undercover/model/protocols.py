@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 
@@ -20,6 +21,7 @@ from undercover.waiting import Progress as Progress
 from undercover.waiting import no_progress as no_progress
 
 if TYPE_CHECKING:
+    from undercover.engines.cube import Cube
     from undercover.forms.case import Case
 
 T = TypeVar("T")
@@ -50,22 +52,46 @@ def fits(given: object, protocol: type[T]) -> TypeGuard[T]:
 
 
 class Engine(Protocol):
-    """Where the work on rows runs. A method hands over a function of a table; the engine decides where to call it.
+    """Where the work on rows runs: it counts over the whole table, and calls a function on parts of it.
 
-    ``threads`` is how many threads a kernel may use on one machine.
+    Parts are cut by quasi-identifiers alone (:mod:`undercover.engines.parts`), and a method is run on each of them as
+    if it were the table (:mod:`undercover.engines.divided`), with what must be decided once decided before.
     """
 
     name: ClassVar[str]
 
     @property
     def threads(self) -> int:
-        """Threads a kernel may use."""
+        """Threads a kernel may use on one machine."""
+
+    @property
+    def parts(self) -> int:
+        """Parts that a table is cut into, where nobody says otherwise and it can be."""
+
+    def encode(self, data: Any, schema: Schema, *, one_row: Randomness | None = None) -> Table:
+        """Check ``data`` against ``schema`` and encode it; ``one_row`` draws the row of a unit that is kept."""
 
     def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
         """Rows of each code of ``column``, over the whole table."""
 
-    def map_parts(self, table: Table, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
-        """Call ``work`` on parts of the table that are cut by quasi-identifiers alone: (rows of the part, result)."""
+    def cube(self, table: Table, columns: Sequence[str]) -> Cube:
+        """The combinations of codes of ``columns`` that occur in the whole table, ascending, and their rows."""
+
+    def map_parts(
+        self,
+        table: Table,
+        work: Callable[[Table], T],
+        *,
+        parts: int | None = None,
+        least: int = 0,
+        together: Mapping[str, NDArray[np.int64]] | None = None,
+    ) -> list[tuple[NDArray[np.int64], T]]:
+        """Call ``work`` on parts of at least ``least`` rows: (rows of the part, result), in the order of the parts.
+
+        Every part is a table with the whole's domains and knows of the whole what its :attr:`Table.part` says; where
+        there is only one, that is ``None``. ``together`` names the columns to cut by, and the node of each code:
+        codes of one node stay in one part. ``work`` may be called more than once with a part.
+        """
 
 
 @runtime_checkable
@@ -85,6 +111,29 @@ class Method(Protocol):
         self, table: Table, *, engine: Engine, randomness: Randomness, progress: Progress = no_progress
     ) -> Draft:
         """Make the published tables."""
+
+
+@dataclass(frozen=True)
+class OnParts:
+    """How a method is run on parts of a table: by whom, what must not be cut apart, and what is settled beforehand."""
+
+    method: Method
+    together: Mapping[str, NDArray[np.int64]] | None = None  # column -> node of each code; None: all may be cut
+    settled: Mapping[str, Any] = field(default_factory=dict)  # fields of the draft that are known for the whole
+
+
+@runtime_checkable
+class Deciding(Protocol):
+    """A method that decides something for the whole table, from counts, before it is run on parts of it.
+
+    Any other is run on the parts as it is.
+    """
+
+    def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
+        """What is run on the parts; ``None`` where it must see the whole table.
+
+        Of ``table`` only domains, settings and numbers of rows may be asked; rows are counted by the engine.
+        """
 
 
 @runtime_checkable

@@ -49,6 +49,7 @@ class Draft:
     used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
     warnings: tuple[str, ...] = ()
     order: NDArray[np.int64] | None = None  # the grouped row that stands in each published row, where one does
+    safe: bool = True  # False: how the work was divided followed from sensitive values
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ class Table:
     weights: NDArray[np.float64] | None = None  # (n_rows,) people of the population each row stands for
     set_aside: int = 0  # rows of people of whom another one was kept
     population: Table | None = None  # everybody the table is a sample of, where the schema names a table of them
+    part: Any = None  # where it is a part of a table: what it knows of the whole (engines.parts.Part)
 
     @classmethod
     def from_arrow(cls, data: pa.Table, schema: Schema, *, one_row: Randomness | None = None) -> Table:
@@ -135,9 +136,8 @@ class Table:
             rows, units = one_row_each(units, schema.one_row_per, one_row or Randomness()), None
         set_aside, whole = data.num_rows - len(rows), data
         kept = data = data.take(pa.array(rows)) if set_aside else data
-        relevant = schema.quasi_identifiers + schema.sensitive
         if schema.missing != "category":
-            empty = {name: _as_missing(data.column(name)) for name in relevant}
+            empty = {name: _as_missing(data.column(name)) for name in schema.quasi_identifiers + schema.sensitive}
             holes = {name: mask for name, mask in empty.items() if mask.any()}
             if holes and schema.missing == "error":
                 lacking = {name: counted(int(mask.sum()), "missing value") for name, mask in holes.items()}

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, SchemaError, listed
 from undercover.io.source import read
+from undercover.model.protocols import Engine
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
@@ -20,9 +22,11 @@ MOST_WORDS = 12
 """Of one identifier."""
 
 
-def encoded(data: pa.Table, schema: Schema, one_row: Randomness | None = None) -> Table:
-    """Check and encode a table; ``one_row`` draws the row of every unit that is kept."""
-    table = Table.from_arrow(data, schema, one_row=one_row)
+def encoded(
+    data: pa.Table, schema: Schema, one_row: Randomness | None = None, *, engine: Engine | None = None
+) -> Table:
+    """Check and encode a table, here or where an engine does; ``one_row`` draws the row of a unit that is kept."""
+    table = (engine or LocalEngine()).encode(data, schema, one_row=one_row)
     people = schema.population
     if people is None or isinstance(people, int | float):
         return table

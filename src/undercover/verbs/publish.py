@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from undercover import plugins
+from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
 from undercover.forms import read as read_release
@@ -148,18 +149,18 @@ def publish(
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
     tell = teller(progress)
-    at = Stages(tell)
+    at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
     given = at("read", read, data, options=options, told="reading")
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     check_said(schema, given.data)
-    table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding")
+    table = at("encode", encoded, given.data, schema, Randomness(drawn), engine=place, told="encoding")
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
-    run = publish_table(table, method, require=requirements, engine=engine_of(engine), randomness=randomness, at=at)
+    run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
     source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
@@ -192,7 +193,7 @@ def publish_table(
     _must_know_people(table, method)
     doing = f"anonymising with {method.name}"
     draft = at(
-        "anonymize", method.anonymize, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
+        "anonymize", anonymized, method, table, engine=engine, randomness=randomness, progress=at.progress, told=doing
     )
     run = _run(table, method, draft, randomness, require)
     claims = [claim for claim in (*method.claims(table), *draft.claims) if fits(claim, Checkable)]
@@ -217,14 +218,15 @@ def _must_know_people(table: Table, method: Method) -> None:
 
 def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, require: Sequence[Checkable]) -> Run:
     """The release and everything around it; the one place that makes either."""
+    safe = draft.safe and method.algorithm_safe
     release = Release(
         method=method.name,
         parameters={**public_parameters(method), **({"used": dict(draft.used)} if draft.used else {})},
         tables=draft.tables,
-        algorithm_safe=method.algorithm_safe,
-        corruption_robust=corruption_robust(method),
+        algorithm_safe=safe,
+        corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if method.algorithm_safe else (NOT_SAFE,),
+        warnings=() if safe else (NOT_SAFE,),
         version=VERSION,
         form=draft.form,
     )

@@ -29,7 +29,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.cutting.partition import Partition, partition
+from undercover.steps.cutting.partition import partition
 from undercover.steps.cutting.regrouping import has_hierarchies, regrouped
 from undercover.steps.dealing.groups import wrap
 from undercover.steps.shuffling import shuffle_within
@@ -43,12 +43,11 @@ def boxes_of(
     """Equivalence groups of at least k rows, from quasi-identifiers alone."""
     threads = engine.threads
 
-    def cut(part: Table) -> Partition:
-        found = partition(part, k=k, threads=threads, progress=progress)
-        return regrouped(found, part, k=k, threads=threads, progress=progress) if has_hierarchies(part) else found
-
     if boxes == "mondrian":
-        return Partition.join(engine.map_parts(table, cut)).groups
+        found = partition(table, k=k, threads=threads, progress=progress)
+        if has_hierarchies(table):
+            found = regrouped(found, table, k=k, threads=threads, progress=progress)
+        return found.groups
     from undercover.steps.blocks import exact_blocks
 
     return exact_blocks(table, k, randomness=randomness, threads=threads, progress=progress)

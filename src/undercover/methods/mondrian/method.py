@@ -114,7 +114,7 @@ class Mondrian:
             raise ParameterError(
                 "The 'refine' parameter of Mondrian moves rows, not the people they are of. Leave it out with a unit."
             )
-        parts = Partition.join(engine.map_parts(table, self._cutter(table, engine.threads, progress)))
+        parts = self._cutter(table, engine.threads, progress)(table)
         cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
         published, order = ordered_table(table, parts.groups, cells, randomness)
         found = {"groups": parts.groups.count}

@@ -149,8 +149,8 @@ def _groups(method: Parameters, table: Table, engine: Engine, randomness: Random
     if method.partition == "guided":
         progress("grouping", 0.0)
         return _deal(method, table).draw(randomness)
-    parts = engine.map_parts(_without_trees(table), _cutter(method, table, engine.threads, progress))
-    return Partition.join(parts).groups
+    groups: Groups = _cutter(method, table, engine.threads, progress)(_without_trees(table)).groups
+    return groups
 
 
 def _deal(method: Parameters, table: Table) -> Deal:

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -221,7 +220,7 @@ class PerturbedGeneralization:
             published = values[drawn]
         else:
             parts = self._parts(table, engine, progress)
-            keep = self._keep(int(parts.groups.sizes.min()), noise_free.size)
+            keep = self._keep(self._smallest(table, parts.groups), noise_free.size)
             progress("sampling and perturbing", 0.0)
             drawn = draw_rows(parts.groups, randomness)
             published = perturbed(own[drawn], keep, noise_free.size, randomness)
@@ -280,8 +279,11 @@ class PerturbedGeneralization:
         if self.recoding == "incognito":
             return full_domain_partition(table, k=self.least, progress=progress)
         threads = engine.threads if engine else 1
-        cutter = partial(partition, k=self.least, cut="median", recoding="regions", threads=threads, progress=progress)
-        return cutter(table) if engine is None else Partition.join(engine.map_parts(table, cutter))
+        return partition(table, k=self.least, cut="median", recoding="regions", threads=threads, progress=progress)
+
+    def _smallest(self, table: Table, groups: Groups) -> int:
+        """People of the smallest cell; on a part of a table the fewest there may be, as on every other part."""
+        return int(groups.sizes.min()) if table.part is None else self.least
 
     def _stated(self, keep: Fraction) -> Number:
         """p as it is stated: as it was given, or as the number that was computed."""
@@ -298,7 +300,7 @@ class PerturbedGeneralization:
 
     def _promises(self, table: Table, groups: Groups, noise: Channel) -> tuple[Guarantee, ...]:
         counted = 1 if self.labels == "driven" else None
-        smallest = counted or int(groups.sizes.min())
+        smallest = counted or self._smallest(table, groups)
         stated: dict[str, Any] = {
             "p": self._stated(noise.p),
             "domain": noise.size,

@@ -51,7 +51,8 @@ def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
     reference = np.zeros(starts[-1])
     for c, name in enumerate(names):
         sensitive[:, c] = table[name].codes
-        reference[starts[c] : starts[c + 1]] = np.bincount(table[name].codes, minlength=sizes[c]) / table.n_rows
+        counts = np.bincount(table[name].codes, minlength=sizes[c]) if table.part is None else table.part.counts[name]
+        reference[starts[c] : starts[c + 1]] = counts / counts.sum()
     levels = [_parents(table[check.column]) if check.kind == "hierarchical" else _NO_LEVELS for check in checks]
     width = max([1, *(level.shape[1] for level in levels)])
     level_codes = np.zeros((sum(len(level) for level in levels), width), dtype=np.int64)
@@ -80,10 +81,12 @@ def require_rows(table: Table, k: int, **share: object) -> None:
                     f"{name}={value} cannot be reached: it takes {k} rows together, and the table has only "
                     f"{table.n_rows:,} rows; the smallest feasible {name} is 1/{table.n_rows}.",
                     best={name: Fraction(1, table.n_rows)},
+                    by_values=False,
                 )
         raise UnreachableError(
             f"k={k} cannot be reached: the table has only {table.n_rows:,} rows, and that is the largest feasible k.",
             best={"k": table.n_rows},
+            by_values=False,
         )
     if table.units is not None:
         most = int(np.bincount(table.units).max())
@@ -93,6 +96,7 @@ def require_rows(table: Table, k: int, **share: object) -> None:
                 f"k={k} cannot be reached: one `{table.schema.unit}` has {most:,} of the {table.n_rows:,} rows; the "
                 f"largest feasible k is {best}. Ask for less, or keep one row of each: {option(one_row_per='first')}.",
                 best={"k": best},
+                by_values=False,
             )
 
 

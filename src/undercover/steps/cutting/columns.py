@@ -55,6 +55,8 @@ def cut_columns(table: Table, recoding: Recoding) -> list[CutColumn]:
             size = leaves + column.domain.has_missing
         elif kind == "set" and recoding == "regions":
             frequency = np.bincount(column.codes, minlength=size)
+            if table.part is not None:  # values of other parts come last
+                frequency[~table.part.holds(name)] = -1
             recode[np.argsort(-frequency, kind="stable")] = np.arange(size)
         columns.append(CutColumn(name, kind, recode, size, leaves))
     return columns

@@ -42,16 +42,6 @@ class Partition:
     columns: tuple[CutColumn, ...]
     bounds: NDArray[np.int64]  # (n_groups, d, 2) regions; in boxes only bounds of the values present
 
-    @classmethod
-    def join(cls, parts: Sequence[tuple[NDArray[np.int64], Partition]]) -> Partition:
-        """Partitions of parts of a table as one partition of the table."""
-        if len(parts) == 1:
-            return parts[0][1]
-        orders = [rows[part.groups.order] for rows, part in parts]
-        sizes = np.concatenate([part.groups.sizes for _, part in parts])
-        groups = Groups.from_order(np.concatenate(orders), np.concatenate([[0], np.cumsum(sizes)]))
-        return cls(groups, parts[0][1].columns, np.concatenate([part.bounds for _, part in parts]))
-
 
 def partition(
     table: Table,
@@ -102,8 +92,18 @@ def kernel_arguments(
         _RULES.index(cut),
         recoding == "regions",
     )
-    everything = np.array([end for column in columns for end in (0, column.size - 1)], dtype=np.int64)
+    everything = np.array([end for column in columns for end in _ends(table, column, recoding)], dtype=np.int64)
     return columns, rows, task, everything
+
+
+def _ends(table: Table, column: CutColumn, recoding: Recoding) -> tuple[int, int]:
+    """The lowest and highest cutting code there can be: of the whole column, or in the region a part was cut to."""
+    if table.part is None or recoding == "boxes":
+        return 0, column.size - 1
+    if column.kind == "set":
+        return 0, int(table.part.holds(column.name).sum()) - 1
+    _, first, last = table.part.bounds[column.name]
+    return first, last
 
 
 def _serve(

@@ -12,7 +12,7 @@ A round that is not l-eligible is refused, never drawn again or joined with anot
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,17 +23,6 @@ from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.dealing.groups import lay_out
 from undercover.wording import option
-
-
-@dataclass(frozen=True)
-class _OfRound(Randomness):
-    """Words of one round; no other round draws the same."""
-
-    number: int = 0
-
-    def words(self, purpose: str, count: int, *, start: int = 0) -> NDArray[np.uint32]:
-        """Words of the stream for ``purpose`` in this round."""
-        return super().words(f"round {self.number}/{purpose}", count, start=start)
 
 
 def rounds_of(units: NDArray[np.int64], randomness: Randomness) -> NDArray[np.int64]:
@@ -63,7 +52,8 @@ def in_rounds(
     labels, count = np.empty(table.n_rows, dtype=np.int32), 0
     for number in range(int(rounds.max()) + 1):
         rows = np.flatnonzero(rounds == number)
-        groups = deal(replace(table.take(rows), units=None), _OfRound(randomness.seed, number))
+        words = Randomness(randomness.seed, f"{randomness.within}round {number}/")  # no other round draws the same
+        groups = deal(replace(table.take(rows), units=None), words)
         labels[rows] = groups.labels + count
         count += groups.count
     return lay_out(labels, count)
