@@ -42,7 +42,9 @@ def gathered(frame: Any, names: Iterable[str]) -> dict[str, Gathered]:
     """The different values of every column."""
     wanted = list(dict.fromkeys(names))
     cells: dict[str, list[pa.Table]] = {name: [] for name in wanted}
-    for row in frame.select(*map(quoted, wanted)).mapInArrow(partial(_gather, wanted), "place int, cell binary").collect():
+    for row in (
+        frame.select(*map(quoted, wanted)).mapInArrow(partial(_gather, wanted), "place int, cell binary").collect()
+    ):
         cells[wanted[row.place]].append(from_bytes(row.cell))
     found = {name: _merged(pa.concat_tables(tables)) for name, tables in cells.items() if tables}
     many = [name for name, table in found.items() if table.num_rows > MOST_VALUES]

@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,27 +19,21 @@ from numpy.typing import NDArray
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.parts import CutRule
 from undercover.engines.spark import pieces
-from undercover.engines.spark.packed import Codes, Layout, canonical_order
-from undercover.model.run import Draft
+from undercover.engines.spark.far import Counted, Held, with_codes
+from undercover.engines.spark.packed import ROW, Codes, Layout, canonical_order
 from undercover.model.table import Table
 
+ROWS_SENT = 1 << 18
+"""In one cell, of a table that lies on the driver."""
 MOST_CELLS = 4_000_000
 """Combinations of quasi-identifiers from which the coarse cut is found; of more, every so many-th by its hash."""
 
 
-class Counted(NamedTuple):
-    """What the driver knows of the rows: how many, how often each code occurs, and which combinations there are."""
-
-    rows: int
-    counts: Mapping[str, NDArray[np.int64]]
-    cube: Cube
-    whole: bool  # whether the cube has every combination
-
-
-def counted(cells: Any, layout: Layout, like: Table, columns: tuple[str, ...], *, every: int | None = None) -> Counted:
+def counted(held: Held, columns: tuple[str, ...], *, every: int | None = None) -> Counted:
     """Count rows, codes and combinations of ``columns``; ``every`` takes one combination in so many."""
+    layout, like = held.layout, held.like
     step = every or max(1, -(-like.n_input // MOST_CELLS))
-    found = cells.mapInArrow(partial(_count, layout, like, columns, step), "cell binary").toLocalIterator()
+    found = held.cells.mapInArrow(partial(_count, layout, like, columns, step), "cell binary").toLocalIterator()
     rows, counts, cubes = 0, {name: np.zeros(like[name].domain.size, dtype=np.int64) for name in layout.names}, []
     for cell in found:
         more, histograms, cube = pickle.loads(cell.cell)
@@ -47,7 +41,7 @@ def counted(cells: Any, layout: Layout, like: Table, columns: tuple[str, ...], *
         cubes.append(cube)
         for name, histogram in histograms.items():
             counts[name] += histogram
-    return Counted(rows, counts, _joined(cubes, like, columns), step == 1)
+    return Counted(rows, counts, _joined(cubes, like, columns))
 
 
 def _count(
@@ -85,17 +79,11 @@ def _joined(cubes: list[Cube], like: Table, columns: tuple[str, ...]) -> Cube:
     return Cube(columns, tuple(one[starts] for one in codes), np.add.reduceat(counts[order], starts))
 
 
-def with_codes(like: Table, codes: Mapping[str, Codes]) -> Table:
-    """A table of other rows with the same domains."""
-    columns = {name: replace(like[name], codes=codes[name]) for name in codes}
-    rows = len(next(iter(codes.values())))
-    return replace(like, columns=columns, n_rows=rows, rows=np.arange(rows))
-
-
-def made(cells: Any, layout: Layout, like: Table, rule: CutRule, work: Callable[[Table, int], Draft]) -> Any:
+def made(held: Held, rule: CutRule, work: Callable[[Table], Any], counts: Mapping[str, NDArray[np.int64]]) -> Any:
     """A DataFrame of what ``work`` makes of every part, as pieces; a part is whole in one task."""
-    by_part = cells.mapInArrow(partial(_sort, layout, rule), "part int, cell binary").repartition(rule.n_parts, "part")
-    return by_part.mapInArrow(partial(_make, layout, like, work), pieces.SCHEMA)
+    by_part = held.cells.mapInArrow(partial(_sort, held.layout, rule), "part int, cell binary")
+    making = partial(_make, held.layout, held.like, rule, counts, work)
+    return by_part.repartition(rule.n_parts, "part").mapInArrow(making, pieces.SCHEMA)
 
 
 def _sort(layout: Layout, rule: CutRule, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -114,7 +102,12 @@ def _sort(layout: Layout, rule: CutRule, batches: Iterator[pa.RecordBatch]) -> I
 
 
 def _make(
-    layout: Layout, like: Table, work: Callable[[Table, int], Draft], batches: Iterator[pa.RecordBatch]
+    layout: Layout,
+    like: Table,
+    rule: CutRule,
+    counts: Mapping[str, NDArray[np.int64]],
+    work: Callable[[Table], Any],
+    batches: Iterator[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
     """What ``work`` makes of the parts of a task."""
     held: dict[int, list[Any]] = {}
@@ -123,12 +116,19 @@ def _make(
             held.setdefault(part, []).append(cell.as_buffer())
     for part in sorted(held):
         codes = layout.unpack(held.pop(part))
-        order = canonical_order(codes, [like[name].domain.size for name in layout.names])
-        table = with_codes(like, {name: one[order] for name, one in codes.items()})
+        order = _order(codes, layout, like)
+        codes = {name: one[order] for name, one in codes.items()}
         try:
-            draft = work(table, part)
+            result = work(replace(with_codes(like, codes), part=rule.part(part, counts)))
         except Exception as error:  # raised by the driver, which decides what becomes of the other parts
             found = pieces.of_error(part, error)
         else:
-            found = pieces.of_draft(part, draft, table)
+            found = pieces.of_result(part, result, codes)
         yield from map(pieces.as_batch, found)
+
+
+def _order(codes: Mapping[str, Codes], layout: Layout, like: Table) -> NDArray[np.int64]:
+    """Rows by their number, where they have one, else by their values."""
+    if ROW in codes:
+        return np.argsort(codes[ROW], kind="stable")
+    return canonical_order(codes, [like[name].domain.size for name in layout.names])

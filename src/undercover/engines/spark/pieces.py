@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from undercover.engines.spark.packed import from_bytes, to_bytes
-from undercover.errors import InternalError
+from undercover.engines.spark.packed import Codes, from_bytes, to_bytes
 from undercover.model.groups import Groups
 from undercover.model.run import Draft
-from undercover.model.table import Table
 
 SCHEMA = "part int, what string, place int, cell binary"
 ROWS = 1 << 19
@@ -50,17 +48,20 @@ def of_error(part: int, error: Exception) -> Iterable[Piece]:
     return _pieces(part, FAILED, error)
 
 
-def of_draft(part: int, draft: Draft, table: Table) -> Iterable[Piece]:
+def of_result(part: int, result: Any, codes: Mapping[str, Codes]) -> Iterable[Piece]:
     """What was made of a part, beside its own rows in their order."""
-    empty = tuple(replace(one, data=one.data.slice(0, 0)) for one in draft.tables)
-    hidden = {name: getattr(draft, name) for name in _HIDDEN}
-    hidden["groups"] = (draft.groups.labels, draft.groups.count)
-    none = Groups(np.empty(0, dtype=np.int32), draft.groups.count)
+    if not isinstance(result, Draft):
+        yield from _pieces(part, KNOWN, result)
+        yield from _pieces(part, PRIVATE, ({}, codes))
+        return
+    empty = tuple(replace(one, data=one.data.slice(0, 0)) for one in result.tables)
+    hidden = {name: getattr(result, name) for name in _HIDDEN}
+    hidden["groups"] = (result.groups.labels, result.groups.count)
+    none = Groups(np.empty(0, dtype=np.int32), result.groups.count)
     nothing: Mapping[str, Any] = {"groups": none, "buckets": None, "kept": None, "order": None, "frames": {}}
-    yield from _pieces(part, KNOWN, replace(draft, tables=empty, **nothing))
-    codes = {name: column.codes for name, column in table.columns.items()}
+    yield from _pieces(part, KNOWN, replace(result, tables=empty, **nothing))
     yield from _pieces(part, PRIVATE, (hidden, codes))
-    for place, one in enumerate(draft.tables):
+    for place, one in enumerate(result.tables):
         for start in range(0, one.rows, ROWS):
             yield Piece(part, f"{TABLE} {place}", start // ROWS, to_bytes(one.data.slice(start, ROWS)))
 
@@ -88,17 +89,17 @@ def together(pieces: Iterable[Piece]) -> dict[int, Any]:
 def _together(held: dict[str, dict[int, bytes]]) -> Any:
     if FAILED in held:
         return Failed(_loaded(held[FAILED]))
-    draft: Draft = _loaded(held[KNOWN])
-    if PRIVATE not in held:
-        raise InternalError("A part came without what is private of it.")
+    result = _loaded(held[KNOWN])
     hidden, codes = _loaded(held.pop(PRIVATE))
+    if not isinstance(result, Draft):
+        return result, codes
     tables = []
-    for place, one in enumerate(draft.tables):
+    for place, one in enumerate(result.tables):
         cells = held.pop(f"{TABLE} {place}", {})
         parts = [from_bytes(cells.pop(n)) for n in sorted(cells)]
         tables.append(replace(one, data=pa.concat_tables(parts) if parts else one.data))
     hidden["groups"] = Groups(*hidden["groups"])
-    return replace(draft, tables=tuple(tables), **hidden), codes
+    return replace(result, tables=tuple(tables), **hidden), codes
 
 
 def _loaded(cells: Mapping[int, bytes]) -> Any:
