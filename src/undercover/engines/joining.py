@@ -2,8 +2,8 @@
 
 Published rows stand part after part, and numbers of groups and buckets go on where those of the part before ended. So
 a reader can tell which rows were made together. That is no more than the cut tells, which follows from
-quasi-identifiers alone, and every part keeps the promise by itself (decision 62); rows that are written alike and were
-*not* promised anything by their part alone are never cut apart (``together`` of :func:`~undercover.engines.parts.cut_rule`).
+quasi-identifiers alone, and every part keeps the promise by itself (decision 62). Rows that are written alike and were
+promised something only together are never cut apart: ``together`` of :func:`~undercover.engines.parts.cut_rule`.
 """
 
 from __future__ import annotations

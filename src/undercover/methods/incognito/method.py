@@ -14,18 +14,20 @@ values, and ``algorithm_safe`` is false.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from undercover.engines.cube import Cube
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
-from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.protocols import Engine, Guarantee, OnParts, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import Above, AtLeast, Within, check
@@ -44,6 +46,7 @@ from undercover.steps.lattice.choice import (
 from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
+from undercover.steps.lattice.on_parts import recoded_parts
 from undercover.steps.recoding import ordered_table
 from undercover.wording import parameter
 
@@ -130,11 +133,28 @@ class Incognito:
             order=order,
             kept=recoded.rows if kept is not table else None,
             suppressed=table.n_rows - len(recoded.rows),
-            diagnostics=_diagnostics(domain, passing, chosen, recoded),
+            diagnostics=_diagnostics(domain, passing, chosen, recoded.groups.count),
             frames={} if passing is None else {"candidates": candidate_frame(domain, passing)},
             used={"levels": level_facts(domain, chosen.levels)},
             warnings=two_level_warning(domain),
         )
+
+    def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
+        """The levels, chosen from a cube of the whole table; people with several rows are in no cube."""
+        if table.units is not None:
+            return None
+        checked = tuple(dict.fromkeys(check.column for check in self._asked.checks(table)))
+        cube = engine.cube(table, (*table.schema.quasi_identifiers, *checked))
+        domain, condition = self._prepared(table, cube, {name: engine.histogram(table, name) for name in checked})
+        passing, chosen = self._search(domain, condition, progress)
+        plan, classes = recoded_parts(domain, chosen.levels, condition if chosen.suppressed else None)
+        settled = {
+            "diagnostics": _diagnostics(domain, passing, chosen, classes),
+            "frames": {} if passing is None else {"candidates": candidate_frame(domain, passing)},
+            "used": {"levels": level_facts(domain, chosen.levels)},
+            "warnings": two_level_warning(domain),
+        }
+        return replace(plan, settled=settled)
 
     def candidates(self, table: Table) -> pa.Table:
         """All passing nodes: a level per column, whether the node is minimal, its average level and its loss.
@@ -167,7 +187,10 @@ class Incognito:
     def _asked(self) -> Asked:
         return Asked(method="Incognito", l=self.l, diversity=self.diversity, c=self.c, t=self.t, distance=self.distance)
 
-    def _prepared(self, table: Table) -> tuple[FullDomain, CellCondition]:
+    def _prepared(
+        self, table: Table, cube: Cube | None = None, counts: Mapping[str, NDArray[np.int64]] | None = None
+    ) -> tuple[FullDomain, CellCondition]:
+        """The table, or a cube of it with the counts of sensitive values, and what its cells must satisfy."""
         self._asked.require_sensitive(table)
         problems = [
             unknown("Quasi-identifier", name, table.schema.quasi_identifiers)
@@ -177,13 +200,16 @@ class Incognito:
         if problems:
             raise ParameterError(problems)
         limit = int(exact(self.suppression) * table.n_rows)
-        condition = CellCondition(table, self.k, self._asked.checks(table), limit)
-        return FullDomain(table, table.schema.quasi_identifiers, condition.sensitive), condition
+        condition = CellCondition(table, self.k, self._asked.checks(table), limit, counts=counts)
+        names = table.schema.quasi_identifiers
+        if cube is not None:
+            return FullDomain(cube.as_table(table), names, condition.sensitive, cube.counts), condition
+        return FullDomain(table, names, condition.sensitive), condition
 
     def _passing(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> NodeSet:
-        require_rows(domain.table, self.k)
+        require_rows(condition.table, self.k)
         if condition.monotone:
-            require_whole_table(domain.table, condition.checks)
+            require_whole_table(condition.table, condition.checks, condition.counts)
         found = search(domain, condition, progress=progress)
         if not found.any():
             raise _nothing_passes(domain, condition)
@@ -198,7 +224,7 @@ class Incognito:
             passing = self._passing(domain, condition, progress)
             progress("choosing a node", 0.0)
             return passing, chooser.best(passing, suppressing=condition.limit > 0)
-        require_rows(domain.table, self.k)
+        require_rows(condition.table, self.k)
         within = search(domain, condition.necessary, progress=progress)
         chosen = chooser.best_within(within, progress=progress)
         if chosen is None:
@@ -215,11 +241,11 @@ class Incognito:
 def _nothing_passes(domain: FullDomain, condition: CellCondition) -> UnreachableError:
     return UnreachableError(
         f"No full-domain generalisation of {listed(domain.names)} passes with at most {condition.limit:,} of "
-        f"{domain.table.n_rows:,} rows suppressed. Ask for less, or allow more suppression."
+        f"{domain.n_rows:,} rows suppressed. Ask for less, or allow more suppression."
     )
 
 
-def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, recoded: Recoded) -> dict[str, Any]:
+def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, classes: int) -> dict[str, Any]:
     every = {}
     if passing is not None:
         every = {
@@ -232,6 +258,6 @@ def _diagnostics(domain: FullDomain, passing: NodeSet | None, chosen: Chosen, re
         "levels": dict(zip(domain.names, chosen.levels, strict=True)),
         "cost": chosen.cost,
         "loss": chosen.loss,
-        "classes": recoded.groups.count,
+        "classes": classes,
         "nodes_costed": chosen.evaluated,
     }

@@ -30,7 +30,7 @@ from undercover.methods.mutual_cover.draw import Unchanged
 from undercover.methods.mutual_cover.tables import Tables
 from undercover.model.distance.between import Columns
 from undercover.model.groups import Seen
-from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.protocols import Engine, Guarantee, OnParts, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.parameters import EXACT, AtLeast, Within, check
@@ -181,6 +181,10 @@ class MutualCover:
         if self.variant == "paper":
             return paper.cover(cast(paper.Parameters, self), table, engine, randomness, progress)
         return safe.cover(self._permuting, table, engine, randomness, progress)
+
+    def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
+        """As it is; not where rows keep the order of the input, which no part knows."""
+        return None if self.keep_order else OnParts(self)
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]] | None:
         """Every way to put a tiny table's people together, inside whose groups the rest is a fair shuffle."""

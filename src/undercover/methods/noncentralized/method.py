@@ -21,8 +21,11 @@ from fractions import Fraction
 from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from undercover.engines.cube import Cube
 from undercover.errors import InputError, ParameterError, UnreachableError, listed
 from undercover.guarantees.joint.diversity import JointDiversity
 from undercover.methods.noncentralized.neighbours import (
@@ -37,7 +40,7 @@ from undercover.methods.noncentralized.neighbours import (
 )
 from undercover.model.form import Generalized
 from undercover.model.groups import Seen, seen_groups
-from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.protocols import Engine, Guarantee, OnParts, Progress, no_progress
 from undercover.model.published import Published
 from undercover.model.run import Draft, Run, SamePeople
 from undercover.model.table import Table
@@ -47,6 +50,7 @@ from undercover.steps.dealing.groups import sensitive_column
 from undercover.steps.lattice.choice import Chooser, Chosen, candidate_frame, level_facts, search, two_level_warning
 from undercover.steps.lattice.cubes import FullDomain, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
+from undercover.steps.lattice.on_parts import recoded_parts
 from undercover.steps.recoding import ordered_table
 from undercover.wording import either
 
@@ -164,34 +168,44 @@ class NonCentralized:
         progress("generalising", 0.0)
         recoded = recode(found.domain, found.chosen.levels)
         published, order = ordered_table(table, recoded.groups, recoded.cells, randomness)
-        figures = found.figures
-        warnings = [*two_level_warning(found.domain), _says(figures, self.l, bool(self.others)), *found.notes]
+        settled = self._settled(found, recoded.groups.count)
+        return Draft(
+            form=Generalized(one_level=True), tables=(published,), groups=recoded.groups, order=order, **settled
+        )
+
+    def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts:
+        """The levels, chosen from a cube of the whole table."""
+        sensitive = sensitive_column(table, "NonCentralized")
+        cube = engine.cube(table, (*table.schema.quasi_identifiers, sensitive))
+        found = self._search(table, progress, cube, engine.histogram(table, sensitive))
+        plan, classes = recoded_parts(found.domain, found.chosen.levels)
+        return replace(plan, settled=self._settled(found, classes))
+
+    def _settled(self, found: _Found, classes: int) -> dict[str, Any]:
+        """What is said of the release and of the search for it."""
+        warnings = [*two_level_warning(found.domain), _says(found.figures, self.l, bool(self.others)), *found.notes]
         if found.dropped:
             warnings.append(
                 f"Published by others already and therefore left out: {listed(found.dropped)}. Whoever joins the "
                 "tables could otherwise subtract them from each other."
             )
-        return Draft(
-            form=Generalized(one_level=True),
-            tables=(published,),
-            groups=recoded.groups,
-            order=order,
-            dropped=found.dropped,
-            diagnostics={
+        return {
+            "dropped": found.dropped,
+            "diagnostics": {
                 "nodes": found.domain.lattice.size,
                 "passing": int(found.passing.sum()),
                 "minimal": [list(node) for node in listed_nodes(minimal(found.passing))[:100]],
                 "levels": dict(zip(found.domain.names, found.chosen.levels, strict=True)),
                 "average_level": sum(found.chosen.levels) / len(found.chosen.levels),
                 "loss": found.chosen.loss,
-                "classes": recoded.groups.count,
+                "classes": classes,
                 "dropped": list(found.dropped),
-                "joint": figures.to_dict(),
+                "joint": found.figures.to_dict(),
             },
-            frames={"candidates": candidate_frame(found.domain, found.passing)},
-            used={"levels": level_facts(found.domain, found.chosen.levels), "dropped": list(found.dropped)},
-            warnings=tuple(warnings),
-        )
+            "frames": {"candidates": candidate_frame(found.domain, found.passing)},
+            "used": {"levels": level_facts(found.domain, found.chosen.levels), "dropped": list(found.dropped)},
+            "warnings": tuple(warnings),
+        }
 
     def candidates(self, table: Table) -> pa.Table:
         """All passing nodes: a level per column, whether the node is minimal, its average level and its loss."""
@@ -218,12 +232,16 @@ class NonCentralized:
         """The others' tables with our names of columns, and what was found of these."""
         return with_our_names(table, self._tables(), self.shared, self.same, self.distinct)
 
-    def _passing(self, table: Table, progress: Progress) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
+    def _passing(
+        self, table: Table, progress: Progress, cube: Cube | None = None, totals: NDArray[np.int64] | None = None
+    ) -> tuple[FullDomain, NodeSet, Neighbours, tuple[str, ...]]:
+        """The nodes that may be published, from the rows or from a cube of them and the totals of sensitive values."""
         sensitive = sensitive_column(table, "NonCentralized")
         others, notes = self._others(table)
-        beside = neighbours(table, sensitive, others, self.l, notes)
+        beside = neighbours(table, sensitive, others, self.l, notes, totals)
         names, dropped = kept_columns(table, beside, self.shared)
-        domain = FullDomain(table, names, (sensitive,))
+        rows, counts = (table, None) if cube is None else (cube.as_table(table), cube.counts)
+        domain = FullDomain(rows, names, (sensitive,), counts)
         condition = joint_condition(domain, sensitive, beside, self.l, self.shared)
         passing = search(domain, condition, progress=progress)
         if not passing.any():
@@ -233,8 +251,10 @@ class NonCentralized:
             )
         return domain, passing, beside, dropped
 
-    def _search(self, table: Table, progress: Progress) -> _Found:
-        domain, passing, beside, dropped = self._passing(table, progress)
+    def _search(
+        self, table: Table, progress: Progress, cube: Cube | None = None, totals: NDArray[np.int64] | None = None
+    ) -> _Found:
+        domain, passing, beside, dropped = self._passing(table, progress, cube, totals)
         progress("choosing a node", 0.0)
         (sensitive,) = table.schema.sensitive
         condition = joint_condition(domain, sensitive, beside, self.l, self.shared)

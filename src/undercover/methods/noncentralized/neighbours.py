@@ -84,12 +84,20 @@ def with_our_names(
 
 
 def neighbours(
-    table: Table, sensitive: str, others: Sequence[Published], l: int, notes: tuple[str, ...] = ()
+    table: Table,
+    sensitive: str,
+    others: Sequence[Published],
+    l: int,
+    notes: tuple[str, ...] = (),
+    totals: NDArray[np.int64] | None = None,
 ) -> Neighbours:
-    """Check the others' tables against ours and against each other: the same people, and l values left by theirs."""
+    """Check the others' tables against ours and against each other: the same people, and l values left by theirs.
+
+    ``totals`` are the rows of every sensitive value, where somebody else has counted them.
+    """
     column = table[sensitive]
     labels = column.domain.labels
-    totals = np.bincount(column.codes, minlength=column.domain.size)
+    totals = np.bincount(column.codes, minlength=column.domain.size) if totals is None else totals
     ours = {label: int(count) for label, count in zip(labels, totals, strict=True) if count}
     problems = []
     for other in others:

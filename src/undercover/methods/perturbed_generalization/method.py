@@ -49,7 +49,7 @@ from undercover.methods.perturbed_generalization.domain import declared_domain, 
 from undercover.model.channel import Channel
 from undercover.model.form import Perturbed
 from undercover.model.groups import DrawnCells, Groups, drawn_cells
-from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
+from undercover.model.protocols import Engine, Guarantee, OnParts, Progress, no_progress
 from undercover.model.run import Draft, Earlier, Run, SamePeople
 from undercover.model.schema import Schema
 from undercover.model.table import Table
@@ -245,6 +245,10 @@ class PerturbedGeneralization:
                 *([] if table.schema.column(sensitive).domain else [from_leaves(sensitive, noise.size)]),
             ),
         )
+
+    def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
+        """As it is, p being that of the smallest cell there may be; not where cells are cut for the whole domain."""
+        return OnParts(self) if self.recoding == "mondrian" else None
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, DrawnCells]]:
         """Everything that may be published of a tiny table: the value of each cell, with its exact probability."""

@@ -6,7 +6,7 @@ promised, and what is checked while rows are grouped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
@@ -42,17 +42,21 @@ class Check:
     whole: bool = False  # whether l is a whole number for whoever asks
 
 
-def kernel_checks(table: Table, checks: Sequence[Check]) -> Checks:
-    """Checks as the kernels take them."""
+def kernel_checks(
+    table: Table, checks: Sequence[Check], counts: Mapping[str, NDArray[np.int64]] | None = None
+) -> Checks:
+    """Checks as the kernels take them; with ``counts`` of every value no row is asked."""
+    told = counts if table.part is None else table.part.counts
     names = list(dict.fromkeys(check.column for check in checks))
     sizes = [table[name].domain.size for name in names]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    sensitive = np.zeros((table.n_rows if names else 0, len(names)), dtype=np.uint32)
+    sensitive = np.zeros((table.n_rows if names and counts is None else 0, len(names)), dtype=np.uint32)
     reference = np.zeros(starts[-1])
     for c, name in enumerate(names):
-        sensitive[:, c] = table[name].codes
-        counts = np.bincount(table[name].codes, minlength=sizes[c]) if table.part is None else table.part.counts[name]
-        reference[starts[c] : starts[c + 1]] = counts / counts.sum()
+        if counts is None:
+            sensitive[:, c] = table[name].codes
+        whole = np.bincount(table[name].codes, minlength=sizes[c]) if told is None else told[name]
+        reference[starts[c] : starts[c + 1]] = whole / whole.sum()
     levels = [_parents(table[check.column]) if check.kind == "hierarchical" else _NO_LEVELS for check in checks]
     width = max([1, *(level.shape[1] for level in levels)])
     level_codes = np.zeros((sum(len(level) for level in levels), width), dtype=np.int64)
@@ -100,11 +104,13 @@ def require_rows(table: Table, k: int, **share: object) -> None:
             )
 
 
-def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
+def require_whole_table(
+    table: Table, checks: Sequence[Check], counted: Mapping[str, NDArray[np.int64]] | None = None
+) -> None:
     """Raise where the table as one group already fails: then no partition can help, since unions only gain."""
     for check in checks:
         column = table[check.column]
-        counts = np.bincount(column.codes, minlength=column.domain.size)
+        counts = np.bincount(column.codes, minlength=column.domain.size) if counted is None else counted[check.column]
         best = largest_feasible(counts, check)
         if best < check.limit and check.kind in ("distinct", "frequency", "entropy", "recursive"):
             top = int(counts.argmax())
@@ -121,6 +127,17 @@ def require_whole_table(table: Table, checks: Sequence[Check]) -> None:
                 + f"; the largest feasible l is {_floor(best)}.",
                 best={"l": best, "column": check.column},
             )
+
+
+def require_part(table: Table, checks: Sequence[Check], arrays: Checks) -> None:
+    """Raise where a part of a table as one group breaks a check, which the whole cannot where it is about closeness."""
+    from undercover.steps.cutting.nodes import all_hold
+
+    names = dict.fromkeys(check.column for check in checks)
+    found = [np.bincount(table[name].codes, minlength=table[name].domain.size) for name in names]
+    counts = np.concatenate([np.zeros(0, np.int64), *found])
+    if not all_hold(counts, table.n_rows, arrays, np.zeros(len(counts))):
+        raise UnreachableError("A part of the table does not keep as one group what is asked of every group.")
 
 
 def largest_feasible(counts: NDArray[np.int64], check: Check) -> float:

@@ -23,7 +23,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.steps.cutting.arrays import Rows, Task
-from undercover.steps.cutting.checks import Check, kernel_checks, require_rows, require_whole_table
+from undercover.steps.cutting.checks import Check, kernel_checks, require_part, require_rows, require_whole_table
 from undercover.steps.cutting.columns import CutColumn, Recoding, cut_columns, kernel_columns, packed_codes
 
 Cut = Literal["loss", "median"]
@@ -69,6 +69,8 @@ def partition(
         progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
 
     columns, rows, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
+    if table.part is not None:
+        require_part(table, checks, task.checks)
     leaves = _serve(refine, rows, task, everything, threads, progress)
     order = np.argsort(leaves[:, 0])
     offsets = np.append(leaves[order, 0], table.n_rows)

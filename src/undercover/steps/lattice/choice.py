@@ -121,7 +121,7 @@ class Chooser:
         """Per column, the mean loss on each level if nothing is suppressed."""
         found = []
         for column, codes in zip(self.domain.columns, self.domain.codes, strict=True):
-            counts = np.bincount(codes, minlength=len(column.levels[0].node_of))
+            counts = np.bincount(codes, self.domain.counts, len(column.levels[0].node_of))
             found.append(
                 np.array([np.dot(level.loss[level.node_of], counts) for level in column.levels]) / counts.sum()
             )
@@ -146,7 +146,7 @@ class Chooser:
 
     def cost_of(self, cube: CellCube, failing: NDArray[np.bool_]) -> tuple[float, float, int]:
         """(cost, loss, suppressed rows) of a node; ``cube`` has counts."""
-        n_rows = self.domain.table.n_rows
+        n_rows = self.domain.n_rows
         published = np.where(failing, 0, cube.counts)
         suppressed = n_rows - int(published.sum())
         means = (cube.mean_losses(published) + suppressed) / n_rows

@@ -11,7 +11,7 @@ Where people have several rows, a cell also fails of which somebody has more tha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -64,6 +64,7 @@ class CellCondition:
     checks: tuple[Check, ...] = ()
     limit: int = 0
     per_unit: bool = True  # whether nobody may have more than one in k of the rows of a cell
+    counts: Mapping[str, NDArray[np.int64]] | None = None  # of every value that is checked, where rows are elsewhere
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -98,7 +99,7 @@ class CellCondition:
                 values = math.floor(check.limit) if check.kind == "recursive" else math.ceil(check.limit)
                 least[check.column] = max(values, least.get(check.column, 1))
         distinct = tuple(Check(column=column, kind="distinct", limit=float(number)) for column, number in least.items())
-        return CellCondition(self.table, self.k, distinct, self.limit, per_unit=False)
+        return CellCondition(self.table, self.k, distinct, self.limit, per_unit=False, counts=self.counts)
 
     def passes(self, cube: CellCube) -> bool:
         """Whether at most ``limit`` rows must be suppressed."""
@@ -153,7 +154,7 @@ class CellCondition:
 
     @cached_property
     def _arrays(self) -> Checks:
-        return kernel_checks(self.table, self.checks)
+        return kernel_checks(self.table, self.checks, self.counts)
 
     def _rows(
         self,

@@ -24,6 +24,7 @@ from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.table import EncodedColumn, Table, code_type, write_values
+from undercover.steps.lattice.counting import add_rows, add_values
 from undercover.steps.lattice.lattice import Lattice, Levels
 from undercover.steps.recoding import Cells
 
@@ -156,6 +157,12 @@ class FullDomain:
     table: Table
     names: tuple[str, ...]  # the quasi-identifiers that take part
     sensitive: tuple[str, ...] = ()  # the sensitive columns cells are to know
+    counts: NDArray[np.int64] | None = None  # rows each row of the table stands for, where it is a cube of them
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table the levels are for."""
+        return self.table.n_rows if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def columns(self) -> tuple[ColumnLevels, ...]:
@@ -189,9 +196,8 @@ class FullDomain:
 
     def width(self, payload: Payload) -> int:
         """Numbers per cell."""
-        if payload == "counts":
-            return 1
-        return int((self.word_starts if payload == "bits" else self.value_starts)[-1])
+        starts = self.word_starts if payload == "bits" else self.value_starts
+        return 1 if payload == "counts" else int(starts[-1])
 
     def sizes(self, levels: Levels) -> tuple[int, ...]:
         """Nodes of every column on the given levels."""
@@ -199,8 +205,7 @@ class FullDomain:
 
     def is_dense(self, sizes: Sequence[int], payloads: set[Payload]) -> bool:
         """Whether the cells are kept in full."""
-        cells = prod(sizes)
-        room = max(_ROOM_PER_ROW * self.table.n_rows, 1 << 12)
+        cells, room = prod(sizes), max(_ROOM_PER_ROW * self.n_rows, 1 << 12)
         return cells <= room and cells * max(self.width(payload) for payload in payloads) <= _LARGEST_CUBE
 
     def cube(self, levels: Levels, payloads: set[Payload]) -> CellCube:
@@ -236,7 +241,7 @@ class FullDomain:
         held: dict[Payload, NDArray[Any]] = {}
         if "counts" in payloads:
             held["counts"] = np.zeros((n_cells, 1), dtype=np.int64)
-            kernels.count_rows(keys, held["counts"][:, 0])
+            add_rows(keys, held["counts"], self.counts)
         if "bits" in payloads:
             held["bits"] = np.zeros((n_cells, self.width("bits")), dtype=np.uint64)
             for name, start in zip(self.sensitive, self.word_starts, strict=False):
@@ -244,7 +249,7 @@ class FullDomain:
         if "tally" in payloads:
             held["tally"] = np.zeros((n_cells, self.width("tally")), dtype=np.int64)
             for name, start in zip(self.sensitive, self.value_starts, strict=False):
-                kernels.count_values(keys, self.table[name].codes, int(start), held["tally"])
+                add_values(keys, self.table[name].codes, int(start), held["tally"], self.counts)
         return CellCube(self, levels, held, coordinates)
 
     def classes(self, levels: Levels) -> tuple[NDArray[np.int64], int]:
