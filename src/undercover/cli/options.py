@@ -11,8 +11,11 @@ import typer
 
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
+from undercover.io.spark import SparkInput
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
 from undercover.model.schema import INSENSITIVE, Schema
+from undercover.verbs.publish import engine_of
+from undercover.verbs.spark.publish import far_input, reads_itself
 from undercover.wording import from_spec
 
 Data = Annotated[
@@ -42,7 +45,7 @@ DespiteEarlier = Annotated[bool, typer.Option(help="Publish although earlier rel
 NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")]
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
-Engine = Annotated[str, typer.Option(help="Where the work runs: local.")]
+Engine = Annotated[str, typer.Option(help="Where the work runs: local or spark.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]
 By = Annotated[str | None, typer.Option(help="Who decides; by default whoever is logged in.")]
@@ -80,15 +83,40 @@ def read_with_spec(
     who: Mapping[str, Any] | None = None,
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
     """Read ``data`` as the spec says; options on the command line win over the spec."""
-    spec = None if spec_path is None else load_spec(spec_path)
-    if spec is not None:
-        from_spec(method=spec.method_name is not None)
-    options = ReadOptions() if spec is None else spec.options
+    spec, options = _spec(spec_path)
     given = read(data, options=options)
     schema = None if spec is None else resolve(spec, given.data)
     if roles or missing or who:
         schema = _overlay(schema, roles, missing, who or {})
     return given, schema, spec, options
+
+
+def far_with_spec(
+    engine: str,
+    data: str,
+    spec_path: Path | None,
+    roles: Mapping[str, tuple[str, ...]],
+    missing: str | None,
+    who: Mapping[str, Any],
+) -> tuple[SparkInput, Schema | None, Spec | None, ReadOptions] | None:
+    """The same where an engine reads ``data`` itself; ``None`` where it does not."""
+    if not reads_itself(engine_of(engine), data):
+        return None
+    spec, options = _spec(spec_path)
+    given = far_input(engine_of(engine), data, options)
+    schema = None if spec is None else resolve(spec, given.values_of(spec.recipes))
+    if roles or missing or who:
+        schema = _overlay(schema, roles, missing, who)
+    return given, schema, spec, options
+
+
+def _spec(path: Path | None) -> tuple[Spec | None, ReadOptions]:
+    """A spec, and how it says that data is read."""
+    if path is None:
+        return None, ReadOptions()
+    spec = load_spec(path)
+    from_spec(method=spec.method_name is not None)
+    return spec, spec.options
 
 
 def settings_from_text(settings: Sequence[str]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ a DataFrame                  as it is
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undercover.engines.spark.coding import Gathered
+from undercover.engines.spark.coding import Gathered, gathered
+from undercover.engines.spark.door import same_length
 from undercover.engines.spark.session import is_frame
 from undercover.errors import DataError
 from undercover.io.csv.kinds import infer
@@ -46,6 +47,11 @@ class SparkInput:
     def names(self) -> list[str]:
         """Its columns."""
         return list(self.frame.columns)
+
+    def values_of(self, names: Iterable[str]) -> pa.Table:
+        """The different values of some columns, as a table in which the rows mean nothing."""
+        held = [name for name in names if name in self.names]
+        return same_length(self.values(gathered(self.frame, held))) if held else pa.table({})
 
     def values(self, found: Mapping[str, Gathered]) -> dict[str, pa.ChunkedArray]:
         """What the values of every column are, one for one: the same as of a table that is read on one machine."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ import pyarrow as pa
 from undercover import plugins
 from undercover.engines.divided import anonymized
 from undercover.engines.local import LocalEngine
-from undercover.engines.spark.engine import SparkEngine
 from undercover.errors import DataError, InternalError, ParameterError, UnreachableError, listed
 from undercover.forms import read as read_release
 from undercover.guarantees.checking import Checkable
@@ -166,7 +165,7 @@ def publish(
             method,
             require=requirements,
             seed=seed,
-            engine=cast(SparkEngine, place),
+            engine=place,
             options=options,
             policy=limits,
             asked=asked,

@@ -45,8 +45,9 @@ def reads_itself(engine: Engine, data: Any) -> bool:
     return given.endswith((*CSV, *PARQUET)) or os.path.isdir(given) or given.split("://")[0] in ("s3a", "hdfs", "gs")
 
 
-def opened(engine: SparkEngine, data: Any, options: ReadOptions | None) -> SparkInput:
+def far_input(engine: Engine, data: Any, options: ReadOptions | None) -> SparkInput:
     """A table that lies in Spark; nothing of it is read yet."""
+    assert isinstance(engine, SparkEngine)
     return data if isinstance(data, SparkInput) else read_spark(data, options, engine.running)
 
 
@@ -57,7 +58,7 @@ def publish_far(
     *,
     require: Sequence[Checkable],
     seed: int | None,
-    engine: SparkEngine,
+    engine: Engine,
     options: ReadOptions | None,
     policy: Policy,
     asked: bool,
@@ -66,7 +67,7 @@ def publish_far(
     """Anonymise a table that lies in Spark and verify the result; ``asked``: whether somebody named the policy."""
     from undercover.verbs.publish import of_input, publish_table
 
-    given = at("read", opened, engine, data, options, told="starting Spark")
+    given = at("read", far_input, engine, data, options, told="starting Spark")
     _check_said(given.frame, schema)
     table = at("encode", engine.encode, given, schema, told="encoding")
     check_policy(policy, table, asked=asked)
