@@ -26,6 +26,8 @@ HERE = "127.0.0.1"
 MEMORY = "2g"
 """Of the Java process of a session of ours; rows are held by its Python workers."""
 _ROWS_AT_ONCE = 1 << 16  # handed to Python
+TRIES = 4
+"""Of a task, before the run fails."""
 
 
 def sql() -> Any:
@@ -54,7 +56,7 @@ def _started(spark: Any, threads: int) -> Any:
     home = java_home(folder)
     workers = {"SPARK_LOCAL_IP": HERE, "PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable}
     with _environment({**workers, **({} if home is None else {"JAVA_HOME": home})}):
-        builder = spark.SparkSession.builder.master(f"local[{threads}]").appName("undercover")
+        builder = spark.SparkSession.builder.master(f"local[{threads},{TRIES}]").appName("undercover")
         for name, value in settings(folder, threads).items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
