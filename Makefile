@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SPARK := $(VENV)/.spark
 APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
 WANTED := --editable ".[all]" --editable packages/example_plugin --group dev
 
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-peers notebooks clean
+.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
@@ -19,6 +20,7 @@ help:
 	@echo "make soak       the tests that are too long for make test"
 	@echo "make shape      print the house in figures, beside what they must be"
 	@echo "make bench      print speed and memory as ratios, write bench.json"
+	@echo "make bench-large  the whole command on 1, 10 and 100 million rows; write build/large/large.json"
 	@echo "make bench-peers  other packages on the same tables, installed into .peers; write peers.json"
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
@@ -32,6 +34,12 @@ $(READY): pyproject.toml packages/example_plugin/pyproject.toml
 	  $(BIN)/python -m pip install --quiet --no-compile $(WANTED); }
 	-$(BIN)/python -m compileall -q -j 0 -x '/(tests|pip|mypyc?|debugpy|jedi|setuptools|lexers)/' $(VENV)/lib
 	@touch $(READY)
+
+# Half a gigabyte that only the tests of the Spark engine need: Spark, and a Java for machines that have none.
+$(SPARK): $(READY)
+	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[spark]" || \
+	  $(BIN)/python -m pip install --quiet --no-compile --editable ".[spark]"; }
+	@touch $(SPARK)
 
 demo: $(READY)
 	$(BIN)/undercover demo --force
@@ -51,7 +59,7 @@ imports: $(READY)
 	nice $(BIN)/lint-imports
 
 unit: $(READY)
-	$(MAKE) --jobs 2 compiled browser
+	$(MAKE) --jobs 3 compiled browser $(SPARK)
 	$(MAKE) suite
 
 # Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
@@ -85,6 +93,10 @@ shape: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks.run --large
+
+# Up to 16 GB of memory and some 10 GB of disk; an hour.
+bench-large: $(READY)
+	$(BIN)/python -m benchmarks.large
 
 # Needs a network: each package gets an environment of its own. Half an hour; every run has a limit.
 bench-peers: $(READY)

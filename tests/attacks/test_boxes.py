@@ -57,7 +57,7 @@ def test_values_the_original_does_not_have_come_behind_its_codes() -> None:
     table = uc.Table.from_arrow(DATA, SCHEMA)
     other = uc.Table.from_arrow(DATA.set_column(2, "ill", pa.array(["rash", "cold", "flu", "gout", None])), SCHEMA)
     published = boxes_of(read(as_release(other)), other, ["age"], ["ill"])
-    codes, count = value_codes(published.sensitive["ill"], table["ill"])
+    codes, count = value_codes(published.sensitive["ill"].labels, table["ill"])
     place = dict(zip(published.sensitive["ill"].labels, codes.tolist(), strict=True))
     assert {label: place[label] for label in ("cold", "flu", "gout")} == {"cold": 0, "flu": 1, "gout": 2}
     assert sorted([place["rash"], place[""]]) == [3, 4]

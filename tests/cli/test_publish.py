@@ -225,3 +225,19 @@ def test_a_bug_of_ours_is_called_one(
     assert done.code == 1
     assert "This is a bug of undercover" in done.err
     assert os.listdir(tmp_path) == ["people.csv"]
+
+
+def test_tables_in_files_of_so_many_rows(undercover: Command, people: Path, roles: list[str], tmp_path: Path) -> None:
+    words = [people, *roles, *MONDRIAN, "--seed", 1, "--rows-per-file", 100]
+    assert undercover("publish", *words, "--out", tmp_path / "out").code == 0
+    parts = ["table-00000.csv", "table-00001.csv", "table-00002.csv"]
+    assert sorted(path.name for path in (tmp_path / "out" / "public").glob("table*")) == parts
+    report = json.loads((tmp_path / "out" / "private" / "report.json").read_text())
+    assert report["again"]["command"].endswith("--rows-per-file 100")
+    again = ["--to", people, "--out", tmp_path / "again", "--rows-per-file", 200]
+    assert undercover("apply", tmp_path / "out", *again).code == 0
+    assert sorted(path.name for path in (tmp_path / "again" / "public").glob("table*")) == parts[:2]
+    refused = undercover("publish", *words, "--out", tmp_path / "other", "--format", "dta")
+    assert refused.code == 2
+    assert "A table lies in one file of Stata. Leave --rows-per-file 100 out" in refused.err
+    assert "anonymising" not in refused.err

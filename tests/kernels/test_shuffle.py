@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from undercover.compiled.shuffle import below, counting_order, shuffle_segments
+from undercover.compiled.shuffle import below, counting_order, settle, shuffle_segments
 from undercover.randomness import Randomness
+from undercover.steps.shuffling import drawn as drawn_in_pieces
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 NO_SPARE = np.zeros(0, np.uint32)
@@ -51,10 +52,10 @@ def test_a_biased_shuffle_is_found_out(uniform: Uniform) -> None:
 def test_the_words_of_another_segment_do_not_matter() -> None:
     drawn = Randomness(seed=3).words("test", 8)
     first, second = np.arange(8), np.arange(8)
-    assert shuffle_segments(first, np.array([0, 4, 8]), drawn, NO_SPARE)
+    shuffle_segments(first, np.array([0, 4, 8]), drawn, 0, 2)
     changed = drawn.copy()
     changed[4:] ^= np.uint32(0xFFFFFFFF)
-    assert shuffle_segments(second, np.array([0, 4, 8]), changed, NO_SPARE)
+    shuffle_segments(second, np.array([0, 4, 8]), changed, 0, 2)
     assert first[:4].tolist() == second[:4].tolist()
     assert first[4:].tolist() != second[4:].tolist()
 
@@ -97,10 +98,57 @@ def test_a_rejected_word_is_replaced_by_the_next_spare_one() -> None:
     assert below(4, np.uint32(0), NO_SPARE, 0) == (0, 0)
 
 
-def test_running_out_of_words_is_reported_and_loses_nothing() -> None:
-    items = np.arange(3)
-    assert not shuffle_segments(items, np.array([0, 3]), words(0, 0, 0), NO_SPARE)
-    assert sorted(items.tolist()) == [0, 1, 2]
+def test_rejected_words_are_settled_in_the_order_in_which_they_are_used() -> None:
+    # 0 is rejected at the last place of a segment of three, and nowhere else; the spare 0 is rejected there, too.
+    offsets, drawn = np.array([0, 3, 6]), words(0, 0, 0, 0, 5, 0)
+    assert settle(offsets, drawn, words(0, 7, 9))
+    assert drawn.tolist() == [0, 0, 7, 0, 5, 9]
+    assert not settle(offsets, words(0, 0, 0, 0, 5, 0), words(7))
+
+
+def literal_shuffle(
+    items: NDArray[np.int64], offsets: NDArray[np.int64], drawn: NDArray[np.uint32], spare: NDArray[np.uint32]
+) -> NDArray[np.int64]:
+    """Fisher & Yates word for word, a rejected one replaced where it is met."""
+    items, used = items.copy(), 0
+    for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        for i in range(end - start - 1, 0, -1):
+            word = int(drawn[start + i])
+            while word * (i + 1) % 2**32 < 2**32 % (i + 1):
+                word, used = int(spare[used]), used + 1
+            j = start + (word * (i + 1) >> 32)
+            items[start + i], items[j] = items[j], items[start + i]
+    return items
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_shuffle_is_the_literal_one_on_any_number_of_threads(threads: int) -> None:
+    sizes = np.random.default_rng(1).integers(0, 9, 40_000)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    items = np.arange(offsets[-1])
+    randomness = Mostly0(seed=2)
+    expected = literal_shuffle(
+        items, offsets, randomness.words("test/0", len(items)), randomness.words("test/0/spare", 100)
+    )
+    shuffle_within(items, offsets, randomness, "test", threads)
+    assert items.tolist() == expected.tolist()
+
+
+class Mostly0(Randomness):
+    """A word that is rejected, now and then."""
+
+    def words(self, purpose: str, count: int, *, start: int = 0) -> NDArray[np.uint32]:
+        drawn = super().words(purpose, count, start=start)
+        if not purpose.endswith("spare"):
+            drawn[::5000] = 0
+        return drawn
+
+
+def test_words_drawn_in_pieces_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Randomness(seed=4).words("test", 1000)
+    monkeypatch.setattr("undercover.steps.shuffling._PIECE", 64)
+    assert drawn_in_pieces(Randomness(seed=4), "test", 1000, 2).tolist() == whole.tolist()
+    assert len(set(drawn_in_pieces(Randomness(), "test", 1000, 2).tolist())) > 900
 
 
 class Stuttering(Randomness):

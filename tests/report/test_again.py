@@ -6,6 +6,7 @@ import pytest
 import undercover as uc
 from undercover.cli.main import app
 from undercover.io.csv.text import write_csv
+from undercover.model.formats import Files
 from undercover.pages.again import again
 
 pytestmark = pytest.mark.usefixtures("unjudged")
@@ -49,3 +50,11 @@ def test_hierarchies_are_named():
     found = again(uc.publish(people, schema, uc.Mondrian(k=5)))
     assert found["files"] == ["hierarchy-1-town.csv"]
     assert 'hierarchy = "hierarchy-1-town.csv"' in found["spec"]
+
+
+def test_parts_are_named():
+    run = uc.publish(uc.datasets.census(200), SCHEMA, uc.Anatomy(l=2))
+    found = again(run, file_format=Files("parquet", 90))
+    assert found["command"].endswith("--format parquet --rows-per-file 90")
+    assert found["notes"][0].startswith("Published in parts: qit-*.parquet (3 files) and sat-*.parquet (")
+    assert not any("parts" in note for note in again(run, file_format="parquet")["notes"])

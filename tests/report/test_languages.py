@@ -18,11 +18,14 @@ import undercover as uc
 from undercover.forms import read
 from undercover.forms.snippets.languages import NEEDS, languages
 from undercover.io.release.manifest import write_tables
+from undercover.model.formats import Files
 from undercover.model.release import Release
 
 FORMATS = ("csv", "parquet", "xlsx", "dta", "sav")
 BY_DUCKDB = ("csv", "parquet")
 """What DuckDB reads without an extension, which would have to be fetched."""
+PARTS = [Files(kind, 90) for kind in BY_DUCKDB]
+"""The same in several files."""
 NAME = 'years "of" age'
 KINDS = (
     "mondrian of numbers",
@@ -66,12 +69,13 @@ def sql(code: str) -> list[int]:
     return list(rows[0]) if "WITH cells" in code else []
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", [*FORMATS, *PARTS])
 def test_they_count_as_pandas_does(
     generalized: Release, file_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_tables(generalized, tmp_path, format=file_format)
+    assert len(list(tmp_path.glob("table*"))) == Files(file_format).parts(300)
     snippets = read(generalized).snippets(file_format)[:-1]
     bounds = python("\n".join(one["code"] for one in snippets))
     assert 0 < bounds[0] < bounds[1] < 300
@@ -80,7 +84,7 @@ def test_they_count_as_pandas_does(
         assert sql(code_of(generalized, "DuckDB SQL", file_format)) == bounds
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", [*FORMATS, *PARTS])
 @pytest.mark.parametrize("name", KINDS)
 def test_they_run_on_every_kind_of_release(
     name: str, file_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -109,6 +113,19 @@ def test_what_cannot_be_run_here_reads_every_table_and_quotes_names(generalized:
             assert f"{table.name}.csv" in code_of(two, title, "csv")
             for file_format in FORMATS[1:]:
                 assert f"{table.name}.{file_format}" in code_of(two, title, file_format)
+
+
+def test_what_cannot_be_run_here_reads_every_part(generalized: Release) -> None:
+    parts = Files("csv", 100), Files("parquet", 100)
+    r, stata = ([code_of(generalized, title, files) for files in parts] for title in ("R", "Stata"))
+    assert 'do.call(rbind, lapply(Sys.glob("table-*.csv"), function(part) read.csv(part, colClasses' in r[0]
+    assert 'lapply(Sys.glob("table-*.parquet"), function(part) as.data.frame(arrow::read_parquet(part))))' in r[1]
+    assert 'local parts : dir "." files "table-*.csv"' in stata[0]
+    assert 'foreach part of local parts {\n    import delimited "`part\'", clear' in stata[0]
+    assert (
+        'pandas.concat(map(pandas.read_parquet, sorted(glob.glob("table-*.parquet")))).to_csv("table.csv"' in stata[1]
+    )
+    assert 'import delimited "table.csv", clear' in stata[1]
 
 
 def test_other_languages_know_the_names_of_the_file(generalized: Release) -> None:

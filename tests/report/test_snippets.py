@@ -15,6 +15,7 @@ import undercover as uc
 from undercover.forms import read
 from undercover.io.release.manifest import write_tables
 from undercover.model.form import Drawn
+from undercover.model.formats import Files
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 FORMATS = ("csv", "parquet", "xlsx", "dta", "sav")
@@ -24,6 +25,7 @@ OFFICE = (
 )
 """A recipe of every form: what is read by other functions of pandas is then the same."""
 EVERY = [(name, kind) for name in marked.RECIPES for kind in FORMATS if kind in FORMATS[:2] or name in OFFICE]
+EVERY += [(name, Files(kind, 40)) for name in OFFICE for kind in FORMATS[:2]]
 TREES = {"years": marked.BANDS, "school": marked.SCHOOLS}
 
 

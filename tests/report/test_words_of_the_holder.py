@@ -209,6 +209,25 @@ def test_the_scan_reads_the_package(tmp_path: Path) -> None:
     assert scan_package(package, other, manifest, secrets) == ["package: hash sha256:0"]
 
 
+def test_the_scan_reads_every_part(tmp_path: Path) -> None:
+    for which, rows in (("first", 20), ("second", 35)):
+        run = uc.publish(marked(which), MARKED, uc.Mondrian(k=8), policy="none")
+        uc.save(run, tmp_path / which, rows_per_file=rows)
+    secrets = secrets_of(marked(), MARKED)
+    places = [tmp_path / which / "public" for which in ("first", "second")]
+    assert scan_public(*places, secrets=secrets, declared=ILLNESSES) == []
+    package, other = (json.loads((place / "datapackage.json").read_text()) for place in places)
+    manifest = json.loads((places[0] / "release.json").read_text())
+    assert len(manifest["tables"][0]["parts"]) > len(other["resources"][0]["path"]) > 1
+    package["resources"][0]["path"].append("table-7-of-ward-9.csv")
+    assert scan_package(package, other, manifest, secrets) == ["package, of this table: table-7-of-ward-9.csv"]
+    (places[0] / "table-00009.csv").write_text("age\n")
+    assert scan_public(*places, secrets=secrets, declared=ILLNESSES) == ["file: table-00009.csv"]
+    manifest["tables"][0]["parts"][0]["people"] = 7
+    (places[0] / "release.json").write_text(json.dumps(manifest))
+    assert "key people" in scan_public(*places, secrets=secrets, declared=ILLNESSES)
+
+
 def test_the_report_begins_with_what_it_is_about_and_the_verdict(run: uc.Run, tmp_path: Path) -> None:
     folder = uc.save(replace(run, made="2026-02-28T23:59:58+00:00"), tmp_path / "out")
     page = (folder / "private" / "report.html").read_text()

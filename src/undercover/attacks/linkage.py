@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from undercover.attacks.partial.profile import ONE_EACH, PAPERS, Profile, profile
 from undercover.attacks.people import Beliefs, Targets, first_rows, groups_of, of_people
-from undercover.attacks.sampled import Sampled, drawn_people, most_given_away
+from undercover.attacks.sampled import Sampled, drawn_people, most_given_away, part_of_sample
 from undercover.attacks.views import linkage_view
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure
@@ -216,7 +216,8 @@ class Linkage:
         He matches on each of them with this probability only, in [0, 1]; by default on all.
     most
         People he looks for; of more than these a random sample, with intervals. By default everybody in tables of up to
-        half a million rows, and 50,000 in larger ones. People with several rows are all looked for.
+        half a million rows, and 50,000 in larger ones (fewer where cells cover several values and there are more than
+        two million rows). People with several rows are all looked for.
 
     Examples
     --------
@@ -248,22 +249,15 @@ class Linkage:
         known = case.known(self.known, "Linkage")
         if self.p_match is not None:
             return self._subsets(case, known, float(self.p_match))
-        chosen = drawn_people(original, self.most)
-        asked = Targets.of(original, known, chosen, case.threads)
-        after, before = asked.disclosure(reading), asked.disclosure(case.raw)
-        chance = case.own_chance(known)
-        after = _with_chance(after, chance, chosen)
-        rows, sampled = original.rows, None
-        values: dict[str, Beliefs] = {}
+        chosen = drawn_people(original, self.most, part_of_sample(reading, known))
         if chosen is not None:
-            rows = original.rows[chosen]
-            worst = most_given_away(case)
-            looked_for = after.of_rows(slice(0, 0))
-            if len(worst):
-                found = Targets.of(original, known, worst, case.threads).disclosure(reading)
-                looked_for = _with_chance(found, chance, worst)
-            sampled = Sampled(original.n_rows, original.rows[worst], looked_for, reading.at_most(known, original))
-        elif original.units is not None:
+            return self._sample(case, known, chosen)
+        asked = Targets.of(original, known, None, case.threads)
+        after, before = asked.disclosure(reading), asked.disclosure(case.raw)
+        after = _with_chance(after, case.own_chance(known))
+        rows = original.rows
+        values: dict[str, Beliefs] = {}
+        if original.units is not None:
             rows = first_rows(original)
             before, _ = of_people(before, case.raw, asked, None)
             after, values = of_people(after, reading, asked, groups_of(case, known))
@@ -276,7 +270,28 @@ class Linkage:
             baseline=case.baseline(),
             told=reading.story + (PEOPLE_STORY if original.units is not None else ""),
             posterior=reading.posterior,
-            sampled=sampled,
+        )
+
+    def _sample(self, case: Case, known: tuple[str, ...], chosen: Rows) -> LinkageResult:
+        """Attack the chosen rows of the original, and besides those whose own class gives away most."""
+        original, reading = case.original, case.reading
+        worst = most_given_away(case, part_of_sample(reading, known))
+        both = np.concatenate([chosen, worst])
+        found = Targets.of(original, known, both, case.threads).looked_for(reading, original)
+        found = _with_chance(found, case.own_chance(known, both))
+        before = Targets.of(original, known, chosen, case.threads).looked_for(None, original)
+        drawn, besides = slice(0, len(chosen)), slice(len(chosen), len(both))
+        return LinkageResult(
+            known=known,
+            rows=original.rows[chosen],
+            before=before,
+            after=found.of_rows(drawn),
+            baseline=case.baseline(),
+            told=reading.story,
+            posterior=reading.posterior,
+            sampled=Sampled(
+                original.n_rows, original.rows[worst], found.of_rows(besides), reading.at_most(known, original)
+            ),
         )
 
     def _subsets(self, case: Case, known: tuple[str, ...], p: float) -> LinkageResult:
@@ -295,11 +310,9 @@ class Linkage:
         )
 
 
-def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None, rows: Rows | None) -> Disclosure:
+def _with_chance(found: Disclosure, chance: NDArray[np.float64] | None) -> Disclosure:
     """The same where a person's own row is among those that fit by ``chance`` only."""
-    if chance is None:
-        return found
-    return replace(found, found=(chance if rows is None else chance[rows]) * found.identity)
+    return found if chance is None else replace(found, found=chance * found.identity)
 
 
 def _surest(found: Disclosure) -> NDArray[np.float64]:

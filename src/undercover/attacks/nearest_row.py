@@ -21,6 +21,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.sampled import drawn_by_words
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
@@ -32,7 +33,6 @@ from undercover.model.table import EncodedColumn
 from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
 from undercover.parameters import AtLeast, check
-from undercover.randomness import Randomness
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -178,7 +178,7 @@ class NearestRow:
             raise ParameterError(why_not)
         original, known = case.original, case.known(self.known, "The nearest row")
         assert case.own is not None
-        chosen = _sample(original.n_rows, self.most or _people(case.reading.main.rows))
+        chosen = drawn_by_words("people looked for", original.n_rows, self.most or _people(case.reading.main.rows))
         far = _packed([_distances(case, original[name]) for name in known])
         codes = np.stack([original[name].codes[chosen] for name in known], axis=1).tolist()
         shown = {name: _shown(case, name) for name in original.schema.sensitive}
@@ -220,14 +220,6 @@ def _people(rows: int) -> int:
     return min(_MOST, max(_FEWEST, _MOST_PAIRS // max(rows, 1)))
 
 
-def _sample(n_rows: int, most: int) -> NDArray[np.int64]:
-    """Everybody, or as many drawn at random: the same ones every time, so that a figure can be had again."""
-    if n_rows <= most:
-        return np.arange(n_rows)
-    words = Randomness(0).words("people looked for", n_rows)
-    return np.sort(np.argsort(words, kind="stable")[:most])
-
-
 def _own(case: Case) -> Callable[[int], tuple[Callable[[Rows], int], int]]:
     """Of a person how many of some published rows are the own one, or may be where rows were dealt, and of how many."""
     own, dealt = case.own, case.dealt
@@ -267,7 +259,7 @@ def _packed(far: Sequence[tuple[Any, Rows]]) -> list[tuple[list[tuple[int, Any]]
     return packed
 
 
-def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64]]:
+def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int32]]:
     """How far each published value of a column is from an original one, and the published values as codes."""
     covered = case.reading.coverage(column.name, domain_values(column))
     places = covered.low[covered.starts[:-1]]
@@ -280,7 +272,7 @@ def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int64
             return found
         return np.array([apart.between(code, int(place)) / width for place in places])
 
-    return _remembered(between), case.reading.column(column.name).codes
+    return _remembered(between), case.reading.column(column.name).codes.astype(np.int32)
 
 
 def _remembered(between: Any) -> Any:

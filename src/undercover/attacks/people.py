@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from undercover.forms.boxes import Boxes, match
 from undercover.forms.case import Case
 from undercover.forms.disclosure import Disclosure, distinct_rows
+from undercover.forms.looking.rows import look_for, rows_of
 from undercover.forms.reading import Reading
 from undercover.model.table import Table
 
@@ -54,6 +55,13 @@ class Targets:
     def disclosure(self, reading: Reading) -> Disclosure:
         """What is reached on every row."""
         return reading.disclosure(self.known, self.original, self.target_of, self.targets, self.threads)
+
+    def looked_for(self, reading: Reading | None, original: Table) -> Disclosure:
+        """The same by going through all rows, where these people are few of many; ``None``: through the original's."""
+        asked = self.original, self.target_of, self.targets, self.threads
+        if reading is None:
+            return look_for(rows_of(original, self.known), *asked)
+        return reading.look_for(self.known, original, *asked)
 
     def asking(self, rows: Integers, name: str, codes: Integers) -> Targets:
         """The same of ``rows``, each with another value of a sensitive column."""

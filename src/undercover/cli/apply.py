@@ -20,6 +20,7 @@ from undercover.cli.options import (
     LedgerFile,
     NewRelease,
     PolicyName,
+    RowsPerFile,
     Seed,
 )
 from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
@@ -48,6 +49,7 @@ def command(
     format: Annotated[  # noqa: A002
         str | None, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav; by default as in DIR.")
     ] = None,
+    rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
     ledger: LedgerFile = None,
@@ -60,7 +62,7 @@ def command(
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
     written = format or format_of(public_part(directory))
-    check_output(out, written, force)
+    check_output(out, written, force, rows_per_file)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
     if accept is not None:
@@ -74,7 +76,7 @@ def command(
         after = apply(before, given, original=original, seed=seed, engine=engine, progress=progress, **known)
         after = judged_beside(after, out, progress)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
-        save(after, out, progress=progress, **kept)
+        save(after, out, rows_per_file=rows_per_file, progress=progress, **kept)
     found = changes(before, after)
     warn([*after.warnings, *file_notes(after.release, written)])
     if json:

@@ -45,6 +45,7 @@ DespiteEarlier = Annotated[bool, typer.Option(help="Publish although earlier rel
 NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")]
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
+RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
 Engine = Annotated[str, typer.Option(help="Where the work runs: local or spark.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]

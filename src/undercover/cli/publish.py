@@ -29,6 +29,7 @@ from undercover.cli.options import (
     Population,
     Qi,
     Require,
+    RowsPerFile,
     Seed,
     Sensitive,
     SpecFile,
@@ -53,7 +54,7 @@ from undercover.io.source import Input
 from undercover.io.spec.load import Spec
 from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
-from undercover.model.formats import FORMATS, check_size
+from undercover.model.formats import FORMATS, Files, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import describe, make
@@ -85,6 +86,7 @@ def command(
     set: Annotated[list[str] | None, typer.Option(help="A parameter of the method, such as k=5.")] = None,  # noqa: A002
     require: Require = None,
     format: TablesAs = "csv",  # noqa: A002
+    rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
@@ -100,7 +102,7 @@ def command(
     """Publish, and say whether it may be published and what was done."""
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
-    check_output(out, format, force)
+    check_output(out, format, force, rows_per_file)
     if accept is not None:
         decider(accept, by)
     if sign is not None:
@@ -135,7 +137,7 @@ def command(
         made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
         kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
-        save(made, out, summary=facts, progress=progress, **kept)
+        save(made, out, summary=facts, rows_per_file=rows_per_file, progress=progress, **kept)
     warn([*made.warnings, *file_notes(made.release, format)])
     if json:
         print_json(as_dict(made, out))
@@ -152,11 +154,12 @@ def leave(out: Path) -> None:
         raise typer.Exit(5)
 
 
-def check_output(out: Path, format: str, force: bool) -> None:  # noqa: A002
+def check_output(out: Path, format: str, force: bool, rows_per_file: int | None = None) -> None:  # noqa: A002
     """Refuse before any work what would be refused after it."""
     if format not in FORMATS:
         raise ParameterError(f"--format must be one of {listed(FORMATS)}. Got {format!r} instead.")
     check_installed(format)
+    Files(format, rows_per_file)
     if out.exists() and not force:
         raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
     if not out.absolute().parent.is_dir():

@@ -31,20 +31,34 @@ def below(s: int, word: int, spare: Any, used: int) -> Any:
 
 
 @kernel
-def shuffle_segments(items: Any, offsets: Any, words: Any, spare: Any) -> bool:
-    """Shuffle ``items[offsets[g]:offsets[g + 1]]`` in place for every g; False if the spare words ran out.
-
-    Position p uses word p. A call that ran out leaves a valid (not yet uniform) arrangement: call again with new words.
-    """
+def settle(offsets: Any, words: Any, spare: Any) -> bool:
+    """Replace every word that :func:`shuffle_segments` would reject by the next spare one; False if these ran out."""
     used = np.int64(0)
     for g in range(len(offsets) - 1):
         start = offsets[g]
         for i in range(offsets[g + 1] - start - 1, 0, -1):
-            j, used = below(i + 1, words[start + i], spare, used)
-            if used < 0:
-                return False
-            items[start + i], items[start + j] = items[start + j], items[start + i]
+            s, word = np.uint64(i + 1), words[start + i]
+            if (np.uint64(word) * s) & np.uint64(0xFFFFFFFF) < s:  # perhaps rejected
+                before = used
+                _, used = below(i + 1, word, spare, used)
+                if used < 0:
+                    return False
+                if used > before:
+                    words[start + i] = spare[used - 1]
     return True
+
+
+@kernel
+def shuffle_segments(items: Any, offsets: Any, words: Any, first: int, last: int) -> None:
+    """Shuffle ``items[offsets[g]:offsets[g + 1]]`` in place for every g from ``first`` to ``last``.
+
+    Position p uses word p, which is settled, so that segments do not wait for each other.
+    """
+    for g in range(first, last):
+        start = offsets[g]
+        for i in range(offsets[g + 1] - start - 1, 0, -1):
+            j = np.int64((np.uint64(words[start + i]) * np.uint64(i + 1)) >> np.uint64(32))
+            items[start + i], items[start + j] = items[start + j], items[start + i]
 
 
 @kernel

@@ -14,19 +14,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count as counted
+from undercover.arrays import crossed, first_rows, look_up, narrowest
 from undercover.errors import listed
 from undercover.forms.classes import Classes
 from undercover.forms.coverage import Cover, covered, located
 from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import Written, combine, first_rows, written
+from undercover.forms.written import Written, combine, written
 from undercover.model.finding import Finding
 from undercover.model.release import PublishedTable
 from undercover.model.run import Run
 from undercover.model.table import EncodedColumn, Table
 
-Array = NDArray[np.int64]
+Array = NDArray[np.integer]
 
 
 def compared(reading: Reading, original: Table, run: Run | None = None) -> tuple[Finding, ...]:
@@ -77,7 +79,7 @@ def read_boxes(table: PublishedTable, classes: Classes, original: Table) -> Read
         wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
         if wrong:
             unread.append(f"Cells of `{name}` that cover no value of the original: {listed(wrong, limit=5)}.")
-        cells.append(column.codes)
+        cells.append(column.codes.astype(np.int64))
         covers.append(Cover.of(meanings, values.size))
     return ReadBoxes(tuple(cells), tuple(covers), tuple(unread))
 
@@ -103,12 +105,12 @@ def _same_people(boxes: Classes, read: ReadBoxes, original: Table, suppressed: i
     """Quasi-identifiers that are published as they are must be those of the original, as often."""
     ours = [original[name] for name in boxes.quasi_identifiers]
     joint = [
-        _codes(np.concatenate([column.codes.astype(np.int64), cover.low[cells]]), column.domain.size)
+        _joint(column.codes, cover.low[cells], column.domain.size)
         for column, cover, cells in zip(ours, read.covers, read.cells, strict=True)
     ]
     labels, count = combine(joint)
-    before = np.bincount(labels[: original.n_rows], minlength=count)
-    after = np.bincount(labels[original.n_rows :], boxes.sizes, minlength=count).astype(np.int64)
+    before = counted(labels[: original.n_rows], count)
+    after = counted(labels[original.n_rows :], count, boxes.sizes)
     invented = int(np.maximum(after - before, 0).sum())
     wrong = invented + max(int(np.maximum(before - after, 0).sum()) - suppressed, 0)
     return Finding("quasi-identifiers-preserved", {}, 0, wrong, wrong == 0, sense="at most")
@@ -123,15 +125,15 @@ def _all_covered(
     else:
         box, secret = _bucket_secrets(classes, classes.boxes, published)
     known = secret >= 0
-    pairs = np.unique(box[known] * n_secrets + secret[known])
+    pairs = np.unique(crossed(box[known], len(boxes.cells[0]), secret[known], n_secrets)).astype(np.int64)
     box, secret = pairs // n_secrets, pairs % n_secrets
     ours = [original[name] for name in classes.quasi_identifiers]
-    labels, count = combine([*(_codes(c.codes.astype(np.int64), c.domain.size) for c in ours), _codes(own, n_secrets)])
+    labels, count = combine([*(_codes(c.codes, c.domain.size) for c in ours), _codes(own, n_secrets)])
     first = first_rows(labels, count)
     points = [column.codes[first].astype(np.int64) for column in ours]
     if all(cover.is_exact for cover in boxes.covers):
         cells = [cover.low[cell][box] for cover, cell in zip(boxes.covers, boxes.cells, strict=True)]
-        found = _exactly(points, own[first], cells, secret, [c.domain.size for c in ours], n_secrets)
+        found = _exactly([*points, own[first]], [*cells, secret], [*(c.domain.size for c in ours), n_secrets])
     else:
         covers = [Cover.exact(n_secrets), *boxes.covers]
         found = covered([own[first], *points], [secret, *(cell[box] for cell in boxes.cells)], covers)
@@ -164,15 +166,14 @@ def _secrets(table: PublishedTable, classes: Classes, original: Table) -> tuple[
             codes, labels = column.codes, column.labels
         else:
             codes, labels = distribution.value_index, distribution.labels
-        code = np.array([values.position.get(label, -1) for label in labels], dtype=np.int64)[codes]
+        code = look_up(np.array([values.position.get(x, -1) for x in labels], dtype=narrowest(values.size)), codes)
         unknown = (code < 0) if not len(ours) else unknown | (code < 0)
         ours.append(original[name])
         theirs.append(code)
     if not ours:
         return np.zeros(original.n_rows, dtype=np.int64), np.zeros(len(classes.labels), dtype=np.int64), 1
     joint = [
-        _codes(np.concatenate([column.codes.astype(np.int64), np.maximum(code, 0)]), column.domain.size)
-        for column, code in zip(ours, theirs, strict=True)
+        _joint(column.codes, np.maximum(code, 0), column.domain.size) for column, code in zip(ours, theirs, strict=True)
     ]
     labels_of_both, count = combine(joint)
     published = np.where(unknown, -1, labels_of_both[original.n_rows :])
@@ -182,22 +183,16 @@ def _secrets(table: PublishedTable, classes: Classes, original: Table) -> tuple[
 def _bucket_secrets(classes: Classes, boxes: Classes, published: Array) -> tuple[Array, Array]:
     """Every box of a bucket with every sensitive value of the bucket."""
     distribution = next(iter(classes.sensitive.values()))
-    pairs = np.unique(boxes.labels * classes.count + classes.labels)
+    pairs = np.unique(crossed(boxes.labels, boxes.count, classes.labels, classes.count)).astype(np.int64)
     box, bucket = pairs // classes.count, pairs % classes.count
     entry, times = distribution.entries_of(bucket)
     return np.repeat(box, times), published[entry]
 
 
-def _exactly(
-    points: list[Array], own: Array, cells: list[Array], secret: Array, sizes: list[int], n_secrets: int
-) -> NDArray[np.bool_]:
+def _exactly(points: list[Array], cells: list[Array], sizes: list[int]) -> NDArray[np.bool_]:
     """Coverage where every cell is a single value: a comparison of keys."""
-    both = [
-        _codes(np.concatenate(pair), size)
-        for *pair, size in zip([*points, own], [*cells, secret], [*sizes, n_secrets], strict=True)
-    ]
-    keys, _ = combine(both)
-    return np.isin(keys[: len(own)], keys[len(own) :])
+    keys, _ = combine([_joint(*column) for column in zip(points, cells, sizes, strict=True)])
+    return np.isin(keys[: len(points[0])], keys[len(points[0]) :])
 
 
 def _unchanged(reading: Reading, table: PublishedTable, original: Table, own: Array | None) -> Finding:
@@ -216,12 +211,11 @@ def _unchanged(reading: Reading, table: PublishedTable, original: Table, own: Ar
     joint = []
     for name in (*names, *beside):
         values, cells = domain_values(original[name]), reading.cells(table, name, nan_is_missing=True)
-        code = np.array([values.position.get(label, values.size) for label in cells.labels], dtype=np.int64)
-        both = np.concatenate([original[name].codes.astype(np.int64), code[cells.codes]])
-        joint.append(_codes(both, values.size + 1))
+        code = np.array([values.position.get(x, values.size) for x in cells.labels], dtype=narrowest(values.size))
+        joint.append(_joint(original[name].codes, look_up(code, cells.codes), values.size + 1))
     values_of, count = combine(joint)
     ours, theirs = values_of[: original.n_rows], values_of[original.n_rows :]
-    surplus = np.bincount(theirs, minlength=count) - np.bincount(ours, minlength=count)
+    surplus = counted(theirs, count) - counted(ours, count)
     wrong = int(np.maximum(surplus, 0).sum()) + max(int(np.maximum(-surplus, 0).sum()) - suppressed, 0)
     if main and own is not None and len(own) == original.n_rows:
         wrong = max(wrong, int((theirs[own] != ours).sum()))
@@ -235,12 +229,12 @@ def _misplaced(reading: Reading, original: Table, ours: Array, theirs: Array, co
     classes = reading.classes.boxes or reading.classes
     boxes = read_boxes(reading.main, reading.classes, original)
     columns = [original[name] for name in classes.quasi_identifiers]
-    people, n_people = combine([_codes(column.codes.astype(np.int64), column.domain.size) for column in columns])
+    people, n_people = combine([_codes(column.codes, column.domain.size) for column in columns])
     first = first_rows(people, n_people)
     box, times = located([column.codes[first].astype(np.int64) for column in columns], boxes.cells, boxes.covers)
     alone = times[people] == 1
     needed, needs = np.unique(box[people][alone] * count + ours[alone], return_counts=True)
-    given, gives = np.unique(classes.labels * count + theirs, return_counts=True)
+    given, gives = np.unique(crossed(classes.labels, classes.count, theirs, count), return_counts=True)
     place = np.minimum(np.searchsorted(given, needed), len(given) - 1)
     there = np.where(given[place] == needed, gives[place], 0)
     return int(np.maximum(needs - there, 0).sum())
@@ -248,3 +242,8 @@ def _misplaced(reading: Reading, original: Table, ours: Array, theirs: Array, co
 
 def _codes(codes: Array, size: int) -> Written:
     return Written(codes, pa.nulls(size))
+
+
+def _joint(ours: Array, theirs: Array, size: int) -> Written:
+    """Codes of the original and of the release, one after the other."""
+    return _codes(np.concatenate([ours, theirs], dtype=narrowest(size), casting="unsafe"), size)

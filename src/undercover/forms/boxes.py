@@ -58,7 +58,7 @@ class Boxes:
     def buckets(self, column: EncodedColumn) -> Buckets:
         """The values of a sensitive column in every bucket, in the codes of the original."""
         held = self.sensitive[column.name]
-        codes, n_values = value_codes(held, column)
+        codes, n_values = value_codes(held.labels, column)
         counts, sizes = held.counts.astype(np.float64), held.sizes.astype(np.float64)
         weights = self.weights.astype(np.float64)
         return Buckets(weights, self.bucket_of, held.starts, codes[held.value_index], counts, sizes, n_values)
@@ -97,7 +97,7 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
         bucket_of = np.arange(count)
         distributions = {name: distribution_of(name, reading.column(name), labels, count) for name in sensitive}
     else:
-        bucket_of = buckets.rows.codes[representatives]
+        bucket_of = buckets.rows.codes[representatives].astype(np.int64)
         distributions = {name: buckets.distribution(name) for name in sensitive}
     return Boxes(
         weights=np.bincount(labels, minlength=count),
@@ -116,7 +116,7 @@ def boxes_of(reading: Reading, original: Table, known: Sequence[str], sensitive:
 
 
 def _law(among: int, held: Distribution, column: EncodedColumn) -> Law:
-    codes, n_values = value_codes(held, column)
+    codes, n_values = value_codes(held.labels, column)
     return Law.of(among, np.bincount(codes, weights=held.overall, minlength=n_values))
 
 
@@ -180,10 +180,10 @@ def _equal(boxes: NDArray[np.int64], targets: NDArray[np.int64]) -> tuple[NDArra
     return offsets, order[inside]
 
 
-def value_codes(distribution: Distribution, column: EncodedColumn) -> tuple[NDArray[np.int64], int]:
+def value_codes(labels: Sequence[str], column: EncodedColumn) -> tuple[NDArray[np.int64], int]:
     """The original code of each published sensitive value; values the original does not have come behind its codes."""
     place = {label: code for code, label in enumerate(column.domain.labels)}
-    codes = np.array([place.setdefault(label, len(place)) for label in distribution.labels], dtype=np.int64)
+    codes = np.array([place.setdefault(label, len(place)) for label in labels], dtype=np.int64)
     return codes, len(place)
 
 
@@ -245,10 +245,5 @@ def _merged(
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    return replace(
-        column,
-        class_index=keys[first] // column.n_values,
-        value_index=keys[first] % column.n_values,
-        counts=np.add.reduceat(parts[order], first),
-        n_classes=n_boxes,
-    )
+    counts = np.add.reduceat(parts[order], first)
+    return Distribution.of_keys(column.name, column.values, keys[first], counts, column.overall, n_boxes)

@@ -73,12 +73,20 @@ class Case:
         """Among which rows everybody's own one was dealt, where rows were and the run says so."""
         return self.reading.dealt(self.run)
 
-    def own_chance(self, known: Sequence[str]) -> NDArray[np.float64] | None:
-        """(n_rows,) whether a person's own row fits, or how likely that is where rows were dealt; ``None``: always."""
+    def own_chance(self, known: Sequence[str], people: Rows | None = None) -> NDArray[np.float64] | None:
+        """(n_people,) whether a person's own row fits, or how likely that is where rows were dealt; ``None``: always.
+
+        Of everybody, or of the ``people`` in some rows.
+        """
+        if self.dealt is not None and people is not None and len(known) <= 64:
+            bits, starts = self.dealt.columns_that_fit(self.reading, known, self.original, people)
+            whole = bits == (1 << len(known)) - 1
+            return np.asarray(np.add.reduceat(whole, starts[:-1]) / np.diff(starts))
         if self.dealt is not None:
-            people = np.stack([self.original[name].codes for name in known], axis=1).astype(np.int64)
-            return self.dealt.chance(row_codes(self.reading, known, self.original), people)
-        fits = self.reading.own_fits(known, self.original, self.own)
+            every = np.stack([self.original[name].codes for name in known], axis=1).astype(np.int64)
+            chance = self.dealt.chance(row_codes(self.reading, known, self.original), every)
+            return chance if people is None else chance[people]
+        fits = self.reading.own_fits(known, self.original, self.own, people)
         return None if fits is None else np.asarray(fits.all(axis=1), dtype=np.float64)
 
     @cached_property

@@ -17,9 +17,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.arrays import count, look_up
 from undercover.errors import DataError, SchemaError, unknown
 from undercover.forms.distribution import Distribution, distribution_of
-from undercover.forms.written import Written, combine, first_rows, labels_of, written
+from undercover.forms.written import Written, combined, labels_of, written
 from undercover.model.cells import EVERYTHING
 
 
@@ -32,9 +33,9 @@ class Classes:
     """
 
     quasi_identifiers: tuple[str, ...]
-    labels: NDArray[np.int64]  # (n_rows,) class of each published row, -1 for a suppressed one
+    labels: NDArray[np.integer]  # (n_rows,) class of each published row, -1 for a suppressed one
     sizes: NDArray[np.int64]
-    representatives: NDArray[np.int64]  # first published row of each class
+    representatives: NDArray[np.integer]  # first published row of each class
     suppressed: int
     sensitive: Mapping[str, Distribution]
     data: pa.Table = field(repr=False, compare=False)
@@ -124,24 +125,23 @@ def row_classes(
     if not quasi:
         raise SchemaError("At least one quasi-identifier is needed: the columns an attacker may know.")
     columns = [encoded(name) for name in quasi]
-    labels, count = combine(columns)
-    sizes = np.bincount(labels, minlength=count)
-    first = first_rows(labels, count)
+    labels, first = combined(columns)
+    sizes, n_classes = count(labels, len(first)), len(first)
     suppressed = 0
     if star:
         hidden = _all_star(columns, first)
         if hidden.any():
             suppressed = int(sizes[hidden].sum())
-            renumbered = np.where(hidden, -1, np.cumsum(~hidden) - 1)
-            labels, sizes, first = renumbered[labels], sizes[~hidden], first[~hidden]
-            count = len(sizes)
+            renumbered = np.where(hidden, -1, np.cumsum(~hidden) - 1).astype(labels.dtype)
+            labels, sizes, first = look_up(renumbered, labels), sizes[~hidden], first[~hidden]
+            n_classes = len(sizes)
     spread = {}
     for name in sensitive:
         column = encoded(name, nan_is_missing=True)
         unknown_value = None
         if suppressed and EVERYTHING in column.labels:
             unknown_value = (labels < 0) & (column.codes == column.labels.index(EVERYTHING))
-        spread[name] = distribution_of(name, column, labels, count, left_out=unknown_value)
+        spread[name] = distribution_of(name, column, labels, n_classes, left_out=unknown_value)
     return Classes(quasi, labels, sizes, first, suppressed, spread, data)
 
 
@@ -153,12 +153,12 @@ def with_suppressed(classes: Classes, suppressed: int) -> Classes:
 def standing_for(classes: Classes, people: str) -> Classes:
     """The classes of a table of which every row stands for as many people as a column of it says."""
     counts = whole_numbers(classes.data.column(people))
-    sizes = np.bincount(classes.labels, weights=counts, minlength=classes.count).astype(np.int64)
+    sizes = count(classes.labels, classes.count, counts)
     wrong = (f"Column `{people}` has numbers that are not whole or below 1.",) if (counts < 1).any() else ()
     return replace(classes, sizes=sizes, problems=wrong, sampled=True)
 
 
-def _all_star(columns: list[Written], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _all_star(columns: list[Written], rows: NDArray[np.integer]) -> NDArray[np.bool_]:
     hidden = np.ones(len(rows), dtype=bool)
     for column in columns:
         star = np.array([label == EVERYTHING for label in column.labels], dtype=bool)
@@ -172,8 +172,10 @@ def _plain(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
-def whole_numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
+def whole_numbers(column: pa.ChunkedArray) -> NDArray[np.integer]:
     """A column of counts; what is no whole number counts as 0."""
+    if pa.types.is_signed_integer(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy())
     try:
         whole = pc.fill_null(column.cast(pa.int64()), 0)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

@@ -94,13 +94,14 @@ class AtMost:
         No fewer rows fit than the smallest box has. A value's share of all that fit is a mean of its shares of the
         boxes, so no more than the greatest.
         """
-        belief = {
-            name: boxes.laws[name].most
-            if name in boxes.laws
-            else float((held.counts / held.sizes[held.class_index]).max(initial=0.0))
-            for name, held in boxes.sensitive.items()
-        }
-        return cls(1 / float(boxes.weights.min()) if len(boxes.weights) else None, belief)
+        found = cls.of_classes(boxes.weights, boxes.sensitive)
+        return cls(found.found, {**found.belief, **{name: law.most for name, law in boxes.laws.items()}})
+
+    @classmethod
+    def of_classes(cls, sizes: NDArray[np.int64], sensitive: Mapping[str, Distribution]) -> AtMost:
+        """The same from the rows that are written alike, and the values of each class or bucket."""
+        belief = {n: float((held.largest / held.sizes).max(initial=0.0)) for n, held in sensitive.items()}
+        return cls(1 / float(sizes.min()) if len(sizes) else None, belief)
 
 
 def _success(hits: NDArray[np.float64], *, sampled: bool = False) -> dict[str, Any]:
@@ -284,7 +285,7 @@ def _weights(boxes: Boxes, sensitive: EncodedColumn | None, least: int, n_words:
     numbered: list[tuple[Integers, Integers]] = [(np.arange(len(boxes.weights)), boxes.weights - least)]
     if sensitive is not None:
         column = boxes.sensitive[sensitive.name]
-        codes, n_values = value_codes(column, sensitive)
+        codes, n_values = value_codes(column.labels, sensitive)
         values = codes[column.value_index]
         order = np.argsort(values, kind="stable")
         ends = np.searchsorted(values[order], np.arange(n_values + 1))

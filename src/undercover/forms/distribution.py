@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,9 +11,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.arrays import count, crossed, first_rows, look_up, narrowest, stretches, tally
 from undercover.forms.alike import as_read
-from undercover.forms.written import Written, first_rows, labels_of, positions_among, written
+from undercover.forms.written import Written, labels_of, positions_among, written
 from undercover.model.release import PublishedTable
+
+BLOCK = 1 << 18
+"""Entries that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -20,18 +25,37 @@ class Distribution:
     """Counts of the values of one sensitive column in every class.
 
     Only what occurs is stored: entry ``i`` says that ``counts[i]`` rows of class ``class_index[i]`` have the value
-    ``value_index[i]``. Entries are sorted by class, then by value. Every class has at least one.
+    ``value_index[i]``. Entries are sorted by class, then by value. Every class has at least one. They are held as
+    narrow as they can be; whoever asks for them gets numbers that may be multiplied.
 
     ``overall`` counts each value over all published rows: the reference that t-closeness and its kin compare with.
     """
 
     name: str
     values: pa.Array  # distinct published values in order, missing last
-    class_index: NDArray[np.int64]
-    value_index: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # (n_classes + 1,) where the entries of each class begin
+    held_values: NDArray[np.integer]  # (n_entries,)
+    held_counts: NDArray[np.integer]  # (n_entries,)
     overall: NDArray[np.int64]  # (n_values,)
-    n_classes: int
+
+    @classmethod
+    def of_keys(
+        cls,
+        name: str,
+        values: pa.Array,
+        keys: NDArray[np.integer],
+        counts: NDArray[np.integer],
+        overall: NDArray[np.int64],
+        n_classes: int,
+    ) -> Distribution:
+        """From ``class * n_values + value`` of every entry, in order."""
+        n_values = max(len(values), 1)
+        held = np.empty(len(keys), dtype=narrowest(n_values))
+        for part in stretches(len(keys)):
+            held[part] = keys[part] % n_values
+        begins = np.searchsorted(keys, (np.arange(n_classes) * n_values).astype(keys.dtype))
+        starts = np.append(begins, len(keys)).astype(np.int64)
+        return cls(name, values, starts, held, counts.astype(narrowest(int(counts.max(initial=0)))), overall)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -43,20 +67,37 @@ class Distribution:
         """Distinct values over all published rows."""
         return len(self.values)
 
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """(n_classes + 1,) where the entries of each class begin."""
-        return np.searchsorted(self.class_index, np.arange(self.n_classes + 1))
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.starts) - 1
+
+    @property
+    def class_index(self) -> NDArray[np.int64]:
+        """(n_entries,) the class of each entry."""
+        return np.repeat(np.arange(self.n_classes), self.distinct)
+
+    @property
+    def value_index(self) -> NDArray[np.int64]:
+        """(n_entries,) the value of each entry, by its place among :attr:`values`."""
+        return self.held_values.astype(np.int64)
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """(n_entries,) rows of each entry."""
+        return self.held_counts.astype(np.int64)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Rows of each class."""
-        return self.sums(self.counts)
+        return self.sums(self.held_counts)
 
     @cached_property
     def largest(self) -> NDArray[np.int64]:
         """Rows of the most frequent value of each class."""
-        return self.maxima(self.counts)
+        if not self.n_classes:
+            return np.empty(0, dtype=np.int64)
+        return np.maximum.reduceat(self.held_counts, self.starts[:-1]).astype(np.int64)
 
     @property
     def as_read(self) -> Distribution:
@@ -77,45 +118,54 @@ class Distribution:
         if len(place) == self.n_values:
             return None
         keys, entry = np.unique(self.class_index * len(place) + merged[self.value_index], return_inverse=True)
-        first = first_rows(merged, len(place))
-        return replace(
-            self,
-            values=self.values.take(pa.array(first)),
-            class_index=keys // len(place),
-            value_index=keys % len(place),
-            counts=np.bincount(entry, self.counts, minlength=len(keys)).astype(np.int64),
-            overall=np.bincount(merged, self.overall, minlength=len(place)).astype(np.int64),
-        )
+        values = self.values.take(pa.array(first_rows(merged, len(place))))
+        counts, overall = count(entry, len(keys), self.held_counts), count(merged, len(place), self.overall)
+        return Distribution.of_keys(self.name, values, keys, counts, overall, self.n_classes)
 
     @property
     def distinct(self) -> NDArray[np.int64]:
         """Distinct values of each class."""
         return np.diff(self.starts)
 
-    def entries_of(self, classes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def entries_of(self, classes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The entries of some classes one after the other, and how many each of these has."""
         times = self.distinct[classes]
         ends = np.cumsum(times)
         return np.arange(int(times.sum())) - np.repeat(ends - times - self.starts[classes], times), times
 
-    def sums(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
+    def sums(self, entries: NDArray[np.integer]) -> NDArray[np.int64]:
         """Sum a whole number per entry over each class."""
-        running = np.concatenate([[0], np.cumsum(entries)])
-        return np.asarray(running[self.starts[1:]] - running[self.starts[:-1]])
+        found = np.zeros(self.n_classes, dtype=np.int64)
+        filled = np.flatnonzero(self.distinct)
+        if len(filled):
+            found[filled] = np.add.reduceat(entries, self.starts[filled], dtype=np.int64)
+        return found
 
-    def maxima(self, entries: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The largest of a number per entry in each class."""
-        if not self.n_classes:
-            return entries[:0]
-        return np.asarray(np.maximum.reduceat(entries, self.starts[:-1]))
+    def blocks(self, entries: int = BLOCK) -> Iterator[Distribution]:
+        """The same, some classes after the others, so that figures of entries need no more room than a block does."""
+        begin = 0
+        while begin < self.n_classes:
+            last = int(np.searchsorted(self.starts, self.starts[begin] + entries, side="right")) - 1
+            end = min(max(last, begin + 1), self.n_classes)
+            if begin == 0 and end == self.n_classes:
+                yield self
+                return
+            inside = slice(int(self.starts[begin]), int(self.starts[end]))
+            yield replace(
+                self,
+                starts=self.starts[begin : end + 1] - self.starts[begin],
+                held_values=self.held_values[inside],
+                held_counts=self.held_counts[inside],
+            )
+            begin = end
 
 
 def distribution_of(
     name: str,
     column: Written,
-    labels: NDArray[np.int64],
+    labels: NDArray[np.integer],
     n_classes: int,
-    counts: NDArray[np.int64] | None = None,
+    counts: NDArray[np.integer] | None = None,
     *,
     left_out: NDArray[np.bool_] | None = None,
 ) -> Distribution:
@@ -125,47 +175,27 @@ def distribution_of(
     do not count towards the overall distribution.
     """
     order = np.asarray(pc.sort_indices(column.values).to_numpy(), dtype=np.int64)
-    place = np.empty(len(order), dtype=np.int64)
+    counted = counts
+    if left_out is not None:
+        counted = np.where(left_out, 0, 1 if counts is None else counts)
+    overall = count(column.codes, len(order), counted)[order]
+    used = np.flatnonzero(overall > 0)
+    order, overall = order[used], overall[used]
+    place = np.zeros(len(column.values), dtype=narrowest(len(order)))
     place[order] = np.arange(len(order))
-    value = place[column.codes]
-    weights = np.ones(len(value), dtype=np.int64) if counts is None else counts
-    counted = weights if left_out is None else np.where(left_out, 0, weights)
-    overall = np.bincount(value, weights=counted, minlength=len(order)).astype(np.int64)
-    used = overall > 0
-    if not used.all():
-        value = (np.cumsum(used) - 1)[value]
-        order, overall = order[used], overall[used]
-    inside = labels >= 0
-    if counts is not None:
-        inside &= counts > 0
-    if not inside.all():
-        labels, value, weights = labels[inside], value[inside], weights[inside]
-    n_values = len(order)
-    keys, totals = _count(labels * n_values + value, None if counts is None else weights, n_classes * n_values)
-    return Distribution(
-        name=name,
-        values=column.values.take(pa.array(order)),
-        class_index=keys // max(n_values, 1),
-        value_index=keys % max(n_values, 1),
-        counts=totals,
-        overall=overall,
-        n_classes=n_classes,
-    )
-
-
-def _count(
-    keys: NDArray[np.int64], weights: NDArray[np.int64] | None, span: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct keys in order and how often (or with what weight) each occurs."""
-    if span <= max(8 * len(keys), 1 << 16):
-        totals = np.bincount(keys, weights=weights, minlength=span).astype(np.int64)
-        distinct = np.flatnonzero(totals)
-        return distinct, totals[distinct]
-    if weights is not None:
-        distinct, inverse = np.unique(keys, return_inverse=True)
-        return distinct, np.bincount(inverse, weights=weights).astype(np.int64)
-    distinct, times = np.unique(keys, return_counts=True)
-    return distinct, times.astype(np.int64)
+    if counts is not None and len(counts) and counts.min() == counts.max() == 1:
+        counts = None
+    codes, inside = column.codes, np.ones(0, dtype=bool)
+    if len(labels) and labels.min() < 0:
+        inside = labels >= 0
+    if counts is not None and len(counts) and counts.min() <= 0:
+        inside = (counts > 0) & (labels >= 0)
+    if len(inside):
+        labels, codes, counts = labels[inside], codes[inside], None if counts is None else counts[inside]
+    n_values = max(len(order), 1)
+    keys = crossed(labels, n_classes, look_up(place, codes), n_values)
+    keys, totals = tally(keys, n_classes * n_values, counts)
+    return Distribution.of_keys(name, column.values.take(pa.array(order)), keys, totals, overall, n_classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ def without_sensitive(reading: Reading, values: Mapping[str, Values]) -> Estimat
     labels, count = combine(alike)
     first = first_rows(labels, count)
     sizes = np.bincount(labels, minlength=count)
-    cells = {name: column.codes[first] for name, column in columns.items()}
+    cells = {name: column.codes[first].astype(np.int64) for name, column in columns.items()}
     weights = np.ones(table.rows) if reading.people is None else reading.people
     counted: Floats = np.bincount(labels, weights=weights, minlength=count).astype(np.float64)
     return Estimates(coverage, cells, counted, sizes, {})

@@ -24,6 +24,7 @@ from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
 from undercover.forms.distribution import BucketTable
 from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, without_sensitive
+from undercover.forms.looking.rows import look_for, published_rows
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells, spread_of
 from undercover.forms.written import Written, written
@@ -195,12 +196,27 @@ class Reading:
         """What somebody achieves on everybody who knows these columns of them."""
         return disclosure_of(self.boxes(known, original), original, target_of, targets, threads)
 
+    def look_for(
+        self, known: Sequence[str], original: Table, people: Table, target_of: Rows, targets: Rows, threads: int
+    ) -> Disclosure:
+        """The same on some ``people`` of the original: all rows are gone through, and nothing is kept of them."""
+        return look_for(published_rows(self, original, known), people, target_of, targets, threads)
+
     def at_most(self, known: Sequence[str], original: Table) -> AtMost:
         """What nobody who knows these columns achieves more than, on anybody."""
-        return AtMost.of(self.boxes(known, original)) if self.covers and self.one_each else AtMost()
+        if not (self.covers and self.one_each):
+            return AtMost()
+        if set(known) != set(self.classes.quasi_identifiers):
+            return AtMost.of(self.boxes(known, original))
+        return AtMost.of_classes((self.classes.boxes or self.classes).sizes, self.classes.sensitive)
 
-    def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_] | None:
-        """(n_rows, n_known) whether a person's own row fits the person's values; ``None``: it always does."""
+    def own_fits(
+        self, known: Sequence[str], original: Table, own: Rows | None, people: Rows | None = None
+    ) -> NDArray[np.bool_] | None:
+        """(n_people, n_known) whether a person's own row fits the person's values; ``None``: it always does.
+
+        Of everybody, or of the ``people`` in some rows.
+        """
         return None
 
     def dealt(self, run: Run | None) -> Dealt | None:

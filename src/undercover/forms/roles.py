@@ -75,7 +75,7 @@ def strange_cells(reading: Reading) -> list[str]:
         "any number of them are different."
         for table in reading.release.tables
         for name in table.names("sensitive")
-        if _numbers_rows(table, name)
+        if _numbers_rows(reading, table, name)
     ]
     alike = reading.classes
     if not reading.one_each and len(alike.labels) != alike.count:
@@ -121,7 +121,7 @@ def remarks(reading: Reading) -> list[str]:
         "them says nothing."
         for table in reading.release.tables
         for name in table.names("sensitive")
-        if _all_different(table, name) and not _numbers_rows(table, name)
+        if _all_different(reading, table, name) and not _numbers_rows(reading, table, name)
     ]
     return found + [
         f"Column `{name}` is said to be published unchanged; most of its cells are ranges or sets, as "
@@ -145,13 +145,13 @@ def _is_coarse(labels: tuple[str, ...]) -> bool:
     return 2 * coarse > len(labels)
 
 
-def _numbers_rows(table: PublishedTable, name: str) -> bool:
+def _numbers_rows(reading: Reading, table: PublishedTable, name: str) -> bool:
     """Whether a column has numbers in equal steps, each once, alone or within a text that stays the same.
 
     Of many rows also whole numbers that are all different and fill half of their range: numbers of rows with gaps.
     """
     column = table.data.column(name)
-    if column.null_count or not _all_different(table, name):
+    if column.null_count or not _all_different(reading, table, name):
         return False
     numbers = _whole_numbers(column)
     if numbers is None:
@@ -175,9 +175,10 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
     return np.array([float(part[2]) for part in parts if part])
 
 
-def _all_different(table: PublishedTable, name: str) -> bool:
-    column = table.data.column(name).unify_dictionaries()
-    return table.rows >= _ENOUGH_ROWS and len(column.unique()) == table.rows
+def _all_different(reading: Reading, table: PublishedTable, name: str) -> bool:
+    if table.rows < _ENOUGH_ROWS or len(reading.cells(table, name).values) < table.rows:
+        return False
+    return len(table.data.column(name).unify_dictionaries().unique()) == table.rows
 
 
 def _ascii(texts: tuple[str, ...]) -> str:

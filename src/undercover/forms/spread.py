@@ -90,10 +90,10 @@ def spread_of(reading: Reading, values: Mapping[str, Values], sensitive: str, la
     buckets = reading.buckets
     alike, count = combine([*columns.values(), *([] if buckets is None else [buckets.rows])])
     first = first_rows(alike, count)
-    cells = {name: column.codes[first] for name, column in columns.items()}
+    cells = {name: column.codes[first].astype(np.int64) for name, column in columns.items()}
     if buckets is not None:
         rows = np.bincount(alike, minlength=count)
-        pairs = _shared(buckets, sensitive, labels, buckets.rows.codes[first], rows)
+        pairs = _shared(buckets, sensitive, labels, buckets.rows.codes[first].astype(np.int64), rows)
     else:
         own = distribution_of(sensitive, reading.column(sensitive), alike, count)
         codes = _value_codes(sensitive, own.labels, labels)

@@ -12,13 +12,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from undercover.model.groups import number
+from undercover.arrays import crossed, look_up, narrowest, numbered
+from undercover.arrays import first_rows as first_rows
 from undercover.model.table import write_values
 
 _LARGEST_KEY = 1 << 62
@@ -26,9 +28,12 @@ _LARGEST_KEY = 1 << 62
 
 @dataclass(frozen=True)
 class Written:
-    """One column: a code per row and the distinct cells, in no particular order; a null stands for missing."""
+    """One column: a code per row and the distinct cells, in no particular order; a null stands for missing.
 
-    codes: NDArray[np.int64]  # (n_rows,)
+    Codes are as narrow as the published column has them: whoever multiplies them widens them first.
+    """
+
+    codes: NDArray[np.integer]  # (n_rows,)
     values: pa.Array
 
     @cached_property
@@ -45,36 +50,44 @@ def written(column: pa.Array | pa.ChunkedArray, *, nan_is_missing: bool = False)
     >>> written(pa.array([1.5, float("nan"), None]), nan_is_missing=True).codes.tolist()
     [0, 1, 1]
     """
-    encoded = _dictionary(column)
+    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column], type=column.type)
+    if pa.types.is_signed_integer(chunked.type) and not chunked.null_count:
+        labels, first = numbered(chunked.to_numpy())
+        return Written(labels.astype(narrowest(len(first))), chunked.take(pa.array(first)).combine_chunks())
+    indices, dictionary = _dictionary(chunked)
     # The dictionary is short: tidying it up and encoding it again costs nothing and merges what is written alike.
-    tidy = _tidied(encoded.dictionary, nan_is_missing).dictionary_encode()
-    missing = len(tidy.dictionary)
-    new_code = np.append(_filled(tidy.indices, missing), missing)
-    codes = new_code[_filled(encoded.indices, len(encoded.dictionary))]
-    values = tidy.dictionary
-    if encoded.indices.null_count or tidy.indices.null_count:
+    tidy = _tidied(dictionary, nan_is_missing).dictionary_encode()
+    values, missing = tidy.dictionary, len(tidy.dictionary)
+    if not indices.null_count and missing == len(dictionary):
+        return Written(_numbers(indices), values)
+    new_code = np.append(_numbers(tidy.indices.fill_null(missing)), missing).astype(narrowest(missing))
+    codes = look_up(new_code, _numbers(indices.fill_null(0)))
+    if indices.null_count:
+        codes[_numbers(indices.is_null())] = missing
+    if indices.null_count or tidy.indices.null_count:
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
     return Written(codes, values)
 
 
-def combine(columns: Sequence[Written]) -> tuple[NDArray[np.int64], int]:
+def combine(columns: Sequence[Written]) -> tuple[NDArray[np.integer], int]:
     """Number the distinct rows of several columns in order of appearance."""
+    labels, first = combined(columns)
+    return labels, len(first)
+
+
+def combined(columns: Sequence[Written]) -> tuple[NDArray[np.integer], NDArray[np.integer]]:
+    """The same numbers, and the first row of each."""
     key = columns[0].codes
     span = max(len(columns[0].values), 1)
+    most = _LARGEST_KEY // max(len(key), 1)  # so that the number of a row has room beside the key
     for column in columns[1:]:
         size = max(len(column.values), 1)
-        if span > _LARGEST_KEY // size:
-            key, span = number(key)
-        key = key * size + column.codes
+        if span * size > most:
+            key, first = numbered(key, spare=key is not columns[0].codes)
+            span = max(len(first), 1)
+        key = crossed(key, span, column.codes, size)
         span *= size
-    return number(key)
-
-
-def first_rows(labels: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    """(count,) the first row of each label."""
-    first = np.empty(count, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels) - 1, -1, -1)  # the last assignment to a place is the one that stays
-    return first
+    return numbered(key, spare=key is not columns[0].codes)
 
 
 def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
@@ -85,11 +98,31 @@ def positions_among(column: Written, among: Written) -> NDArray[np.int64]:
     >>> positions_among(written(pa.array(["7", "3"])), written(pa.array([3, 7, 7]))).tolist()
     [1, 0]
     """
+    if all(pa.types.is_integer(each.values.type) and not each.values.null_count for each in (column, among)):
+        both = np.concatenate([_numbers(each.values.cast(pa.int64())) for each in (among, column)])
+        labels = numbered(both)[0][len(among.values) :]
+        return np.where(labels < len(among.values), labels, -1).astype(np.int64)
     if column.values.type == among.values.type:
         found = pc.index_in(column.values, value_set=among.values)
         return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), dtype=np.int64)
     place = {label: position for position, label in enumerate(among.labels)}
     return np.array([place.get(label, -1) for label in column.labels], dtype=np.int64)
+
+
+def together(first: Written, second: Written) -> Written:
+    """The cells of two columns as those of one, the second below the first; what is written there is not kept.
+
+    >>> together(written(pa.array([7, 3])), written(pa.array([3, 9]))).codes.tolist()
+    [0, 1, 1, 2]
+    """
+    place = positions_among(second, first)
+    new = place < 0
+    place[new] = len(first.values) + np.arange(int(new.sum()))
+    size = len(first.values) + int(new.sum())
+    codes = np.empty(len(first.codes) + len(second.codes), dtype=narrowest(size))
+    codes[: len(first.codes)] = first.codes
+    codes[len(first.codes) :] = look_up(place.astype(codes.dtype), second.codes)
+    return Written(codes, pa.nulls(size))
 
 
 def labels_of(values: pa.Array) -> tuple[str, ...]:
@@ -107,21 +140,21 @@ def labels_of(values: pa.Array) -> tuple[str, ...]:
     return tuple(next(following) if valid else "" for valid in values.is_valid().to_pylist())
 
 
-def _dictionary(column: pa.Array | pa.ChunkedArray) -> pa.DictionaryArray:
-    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column], type=column.type)
+def _dictionary(chunked: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
+    """Indices, as narrow as they are or can be, and the cells they stand for."""
     if pa.types.is_null(chunked.type):
         chunked = chunked.cast(pa.string())
     if chunked.type == pa.string_view():
         chunked = chunked.cast(pa.large_string())
-    if not pa.types.is_dictionary(chunked.type):
-        chunked = chunked.dictionary_encode()
-    if chunked.num_chunks == 0:
-        return pa.array([], chunked.type.value_type).dictionary_encode()
-    chunked = chunked.unify_dictionaries()
-    if chunked.num_chunks == 1:
-        return chunked.chunk(0)
-    indices = np.concatenate([_filled(chunk.indices, -1) for chunk in chunked.chunks])
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=indices < 0), chunked.chunk(0).dictionary)
+    encoded = chunked if pa.types.is_dictionary(chunked.type) else chunked.dictionary_encode()
+    if not encoded.num_chunks:
+        return pa.array([], pa.int8()), pa.array([], encoded.type.value_type)
+    same = encoded.unify_dictionaries()
+    indices, dictionary = [chunk.indices for chunk in same.chunks], same.chunk(0).dictionary
+    if encoded is not chunked:
+        kind = pa.from_numpy_dtype(narrowest(len(dictionary)))
+        indices = [chunk.cast(kind) for chunk in indices]
+    return indices[0] if len(indices) == 1 else pa.concat_arrays(indices), dictionary
 
 
 def _tidied(values: pa.Array, nan_is_missing: bool) -> pa.Array:
@@ -135,7 +168,5 @@ def _tidied(values: pa.Array, nan_is_missing: bool) -> pa.Array:
     return values
 
 
-def _filled(indices: pa.Array, missing: int) -> NDArray[np.int64]:
-    if indices.null_count:
-        indices = indices.cast(pa.int64()).fill_null(missing)
-    return np.asarray(indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+def _numbers(values: pa.Array) -> NDArray[Any]:
+    return np.asarray(values.to_numpy(zero_copy_only=False))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from undercover.errors import ParameterError, unknown
 from undercover.exact import plain
 from undercover.forms.classes import Classes
-from undercover.forms.distribution import Distribution
+from undercover.forms.distribution import BLOCK, Distribution
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Guarantee
 from undercover.model.release import Release
@@ -22,6 +22,7 @@ from undercover.parameters import check
 Topic = Literal["unchanged", "others"]
 
 _EXAMPLES = 10
+_PER_VALUE = 16  # entries of a block for every value, which a judge looks at once a block
 _NONE = np.empty(0, dtype=np.int64)
 
 
@@ -142,6 +143,19 @@ def assess(owner: str, classes: Classes, column: str | None, judge: Callable[[Di
         return []
     named = [column] if column is not None else classes.sensitive
     return [judge(classes.sensitive[name].as_read) for name in named]
+
+
+def in_blocks(judge: Callable[[Distribution], Outcome]) -> Callable[[Distribution], Outcome]:
+    """A judge who looks at some classes after the others: what he works out of entries is never there for all."""
+
+    def judged(column: Distribution) -> Outcome:
+        parts = [judge(part) for part in column.blocks(max(BLOCK, _PER_VALUE * column.n_values))]
+        if len(parts) < 2 or parts[0].problem:
+            return parts[0] if parts else judge(column)
+        actual, kept = (np.concatenate([getattr(part, name) for part in parts]) for name in ("actual", "kept"))
+        return Outcome(actual, kept, column.name)
+
+    return judged
 
 
 def of_column(column: str | None) -> str:

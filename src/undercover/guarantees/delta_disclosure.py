@@ -19,7 +19,7 @@ import numpy as np
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, Promise, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Outcome, Promise, assess, conclude, in_blocks, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.parameters import Above
@@ -59,7 +59,7 @@ class DeltaDisclosure(Promise):
 
     def check(self, classes: Classes) -> Finding:
         """Find the class that differs most."""
-        outcomes = assess(self.name, classes, self.column, self._outcome)
+        outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         return conclude(self, classes, outcomes, required=float(exact(self.delta)))
 
     def _outcome(self, column: Distribution) -> Outcome:

@@ -24,11 +24,13 @@ from fractions import Fraction
 from typing import Annotated, ClassVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import crossed, tally
 from undercover.exact import exact, plain
 from undercover.forms.classes import Classes
-from undercover.forms.distribution import Distribution
+from undercover.forms.distribution import BLOCK, Distribution
 from undercover.guarantees.checking import Outcome, Promise, Topic, assess, conclude, of_column, value_of
 from undercover.model.figures import counted
 from undercover.model.finding import Finding, Sense
@@ -119,12 +121,14 @@ class KLAnonymity(Promise):
         return finding
 
     def _outcome(self, classes: Classes, boxes: Classes, column: Distribution) -> Outcome:
-        entries = _entries(classes, boxes, column)
-        box, share, above = entries.judged(boxes.sizes, exact(self.l))
-        highest = np.zeros(boxes.count)
-        np.maximum.at(highest, box, share)
-        kept = boxes.sizes >= self.k
-        kept[box[above]] = False
+        whole, most = math.lcm(*np.unique(column.sizes).tolist()), int(boxes.sizes.max())
+        highest, kept, done = np.zeros(boxes.count), boxes.sizes >= self.k, 0
+        for part in _spread(classes, boxes).blocks(BLOCK // 4):
+            some = slice(done, done + part.n_classes)
+            box, share, above = _entries(part, column).judged(boxes.sizes[some], exact(self.l), whole, most)
+            np.maximum.at(highest[some], box, share)
+            kept[some][box[above]] = False
+            done = some.stop
         return Outcome(1.0 / highest, kept, column.name)
 
 
@@ -144,13 +148,17 @@ class _Entries:
         self,
         box_sizes: NDArray[np.int64],
         l: Fraction,  # noqa: E741
+        whole: int,
+        most: int,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
-        """For every box and value: the box, p, and whether p is above 1/l."""
+        """For every box and value: the box, p, and whether p is above 1/l.
+
+        ``whole`` is a multiple of the rows of every bucket, ``most`` the rows of the largest box.
+        """
         first = np.flatnonzero(np.append(True, self.keys[1:] != self.keys[:-1]))
         box = self.keys[first] // self.n_values
         rows = box_sizes[box]
-        whole = math.lcm(*np.unique(self.size).tolist())
-        if whole * int(box_sizes.max()) * max(l.numerator, l.denominator) < _LARGEST:
+        if whole * most * max(l.numerator, l.denominator) < _LARGEST:
             expected = np.add.reduceat(self.numerator * (whole // self.size), first)  # in parts of 1 / whole
             return box, expected / whole / rows, expected * l.numerator > rows * whole * l.denominator
         share = np.add.reduceat(self.numerator / self.size, first) / rows
@@ -164,16 +172,20 @@ class _Entries:
         return box, share, above
 
 
-def _entries(classes: Classes, boxes: Classes, column: Distribution) -> _Entries:
+def _spread(classes: Classes, boxes: Classes) -> Distribution:
+    """How the rows of every box are spread over the buckets."""
+    buckets, every = pa.nulls(classes.count), np.arange(classes.count + 1)
     if classes.boxes is None:
-        box = bucket = np.arange(classes.count)
-        rows = classes.sizes
-    else:
-        pairs, rows = np.unique(boxes.labels * classes.count + classes.labels, return_counts=True)
-        box, bucket = pairs // classes.count, pairs % classes.count
+        return Distribution("", buckets, every, every[:-1], classes.sizes, classes.sizes)
+    keys = crossed(boxes.labels, boxes.count, classes.labels, classes.count)
+    return Distribution.of_keys("", buckets, *tally(keys, boxes.count * classes.count), classes.sizes, boxes.count)
+
+
+def _entries(boxes: Distribution, column: Distribution) -> _Entries:
+    bucket = boxes.value_index
     entry, times = column.entries_of(bucket)
-    keys = np.repeat(box, times) * column.n_values + column.value_index[entry]
+    keys = np.repeat(boxes.class_index, times) * column.n_values + column.held_values[entry]
     order = np.argsort(keys, kind="stable")
-    numerator = np.repeat(rows, times) * column.counts[entry]
+    numerator = np.repeat(boxes.counts, times) * column.held_counts[entry]
     size = column.sizes[np.repeat(bucket, times)]
     return _Entries(keys[order], numerator[order], size[order], column.n_values)

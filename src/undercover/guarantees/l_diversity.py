@@ -35,7 +35,7 @@ from undercover.forms import read
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
 from undercover.guarantees import per_unit
-from undercover.guarantees.checking import Given, Outcome, Promise, assess, conclude, of_column, value_of
+from undercover.guarantees.checking import Given, Outcome, Promise, assess, conclude, in_blocks, of_column, value_of
 from undercover.model.finding import Finding, Sense
 from undercover.model.protocols import Cover, Short
 from undercover.model.run import Run
@@ -146,7 +146,7 @@ class LDiversity(Promise):
         """Find the least diverse class."""
         if self.per is not None:
             return per_unit.untold(self, float(self.l), self.sense)
-        outcomes = assess(self.name, classes, self.column, self._outcome)
+        outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         required = self.l if isinstance(self.l, int) else float(self.l)
         return conclude(self, classes, outcomes, required=required)
 

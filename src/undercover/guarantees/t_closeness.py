@@ -33,7 +33,7 @@ from undercover.errors import InputError, ParameterError, listed
 from undercover.exact import compare, exact, plain
 from undercover.forms.classes import Classes
 from undercover.forms.distribution import Distribution
-from undercover.guarantees.checking import Outcome, Promise, assess, conclude, failed, of_column
+from undercover.guarantees.checking import Outcome, Promise, assess, conclude, failed, in_blocks, of_column
 from undercover.model.finding import Finding, Sense
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Cover, Short
@@ -165,7 +165,7 @@ class TCloseness(Promise):
 
     def check(self, classes: Classes) -> Finding:
         """Find the class farthest from the table."""
-        outcomes = assess(self.name, classes, self.column, self._outcome)
+        outcomes = assess(self.name, classes, self.column, in_blocks(self._outcome))
         return conclude(self, classes, outcomes, required=float(exact(self.t)))
 
     def _outcome(self, column: Distribution) -> Outcome:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +12,57 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
+from undercover.io.coded.columns import Tell, coded_table
+from undercover.memory import Store
+from undercover.model.frames.cells import as_values
+from undercover.model.frames.types import one_piece
+
+SLICE = 1 << 20
+"""Rows of a row group, whatever the table is: their number says nothing."""
 
 
-def read_parquet(path: str | os.PathLike[str]) -> pa.Table:
-    """Read a Parquet file; text comes as dictionaries, which is how it is stored."""
+def parquet_rows(path: str | os.PathLike[str]) -> int:
+    """How many rows a file says it has; 0 where it says nothing, which reading it will tell."""
+    try:
+        return int(arrow_parquet.read_metadata(path).num_rows)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        return 0
+
+
+def read_parquet(path: str | os.PathLike[str], store: Store | None = None, tell: Tell | None = None) -> pa.Table:
+    """Read a Parquet file; text comes as dictionaries, which is how it is stored. With a ``store`` all columns do."""
     place = Path(path)
+    with _reading(place), arrow_parquet.ParquetFile(place, read_dictionary=_texts(place)) as file:
+        return file.read() if store is None else coded_table(file.iter_batches(store.batch), store, tell)
+
+
+@contextmanager
+def _reading(place: Path) -> Iterator[None]:
+    """What goes wrong with a file, in words."""
     try:
         if place.is_dir():
             raise DataError(f"`{place}` is a folder. Give the Parquet file itself.")
-        with arrow_parquet.ParquetFile(place) as file:
-            schema = file.schema_arrow
-        texts = [
-            field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)
-        ]
-        with arrow_parquet.ParquetFile(place, read_dictionary=texts) as file:
-            return file.read()
+        yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
     except OSError as error:
         raise DataError(f"`{place}` cannot be read: {error.strerror or error}.") from error
+
+
+def _texts(place: Path) -> list[str]:
+    """The columns of a file that hold text."""
+    with arrow_parquet.ParquetFile(place) as file:
+        kinds: dict[str, Any] = {field.name: field.type for field in file.schema_arrow}
+    return [name for name, kind in kinds.items() if pa.types.is_string(kind) or pa.types.is_large_string(kind)]
+
+
+def parquet_slices(path: str | os.PathLike[str]) -> Iterator[pa.Table]:
+    """Read a Parquet file a million rows at a time; text comes as dictionaries. There is at least one slice."""
+    place = Path(path)
+    with _reading(place), arrow_parquet.ParquetFile(place, read_dictionary=_texts(place)) as file:
+        yield file.schema_arrow.empty_table()
+        for batch in file.iter_batches(SLICE):
+            yield pa.Table.from_batches([batch])
 
 
 def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -36,15 +70,30 @@ def write_parquet(table: pa.Table, path: str | os.PathLike[str]) -> None:
 
     Metadata is left out, and dictionaries are made anew: a dictionary may know values that no row has any more.
     """
-    clean = pa.table([_anew(column) for column in table.columns], names=table.column_names)
+    write_slices((table.slice(start, SLICE) for start in range(0, max(table.num_rows, 1), SLICE)), path)
+
+
+def write_slices(tables: Iterable[pa.Table], path: str | os.PathLike[str]) -> None:
+    """The same of a table that comes in slices, each of which is written, and forgotten, before the next is made."""
     try:
-        arrow_parquet.write_table(clean, path, compression="zstd")
+        with ExitStack() as stack:
+            writer = None
+            for table in tables:
+                clean = pa.table([_anew(column) for column in table.columns], names=table.column_names)
+                if writer is None:
+                    opened = arrow_parquet.ParquetWriter(path, clean.schema, compression="zstd")
+                    writer = stack.enter_context(opened)
+                writer.write_table(clean, row_group_size=SLICE)
     except OSError as error:
         raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
 
 
 def _anew(column: pa.ChunkedArray) -> Any:
+    """A column whose dictionary has the values that occur, each once and in the order in which they do."""
+    column = as_values(column)
     if not pa.types.is_dictionary(column.type):
         return column
-    values = column.cast(column.type.value_type)
-    return (values.combine_chunks() if values.num_chunks != 1 else values).dictionary_encode()
+    whole = one_piece(column)
+    occurring = whole.indices.dictionary_encode()
+    values = whole.dictionary.take(occurring.dictionary).dictionary_encode()  # of what is there twice, one
+    return pa.DictionaryArray.from_arrays(values.indices.take(occurring.indices), values.dictionary)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
+
+from undercover.arrays import numbered
+from undercover.compiled.parallel import parallel, segments
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,14 @@ class Groups:
     count: int
 
     @classmethod
-    def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64]) -> Groups:
+    def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64], threads: int = 1) -> Groups:
         """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
-        count = len(offsets) - 1
+        from undercover.compiled.rows import label_rows
+
         labels = np.empty(len(order), dtype=np.int32)
-        labels[order] = np.repeat(np.arange(count, dtype=np.int32), np.diff(offsets))
-        groups = cls(labels, count)
-        groups.__dict__.update(order=order, offsets=offsets)
+        parallel(lambda run: label_rows(order, offsets, labels, *run), segments(offsets, threads), threads)
+        groups = cls(labels, len(offsets) - 1)
+        groups.__dict__["_layout"] = order, offsets
         return groups
 
     @cached_property
@@ -36,25 +39,32 @@ class Groups:
         """Rows in each group."""
         return np.diff(self.offsets)
 
-    @cached_property
+    @property
     def offsets(self) -> NDArray[np.int64]:
         """(count + 1,) where each group starts in :attr:`order`."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.labels, minlength=self.count))]).astype(np.int64)
+        return self._layout[1]
+
+    @property
+    def order(self) -> NDArray[np.integer]:
+        """The rows, group by group; those of a group ascending, unless they were laid out before."""
+        return self._layout[0]
 
     @cached_property
-    def order(self) -> NDArray[np.integer]:
-        """The rows, group by group."""
-        return np.argsort(self.labels, kind="stable")
+    def _layout(self) -> tuple[NDArray[np.integer], NDArray[np.int64]]:
+        from undercover.compiled.shuffle import counting_order
+
+        order, offsets = counting_order(self.labels, self.count)
+        return order, offsets
 
     def rows_of(self, group: int) -> NDArray[np.integer]:
         """The rows of one group."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]
 
 
-def number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Number distinct keys in order of appearance."""
-    encoded = pa.array(keys).dictionary_encode()
-    return encoded.indices.to_numpy().astype(np.int64), len(encoded.dictionary)
+def number(keys: NDArray[np.integer]) -> tuple[NDArray[np.int64], int]:
+    """Number distinct keys in order of appearance, in numbers that may be multiplied."""
+    labels, first = numbered(keys)
+    return labels.astype(np.int64), len(first)
 
 
 Seen = frozenset[tuple[frozenset[int], tuple[int, ...]]]

@@ -41,14 +41,14 @@ class Draft:
     form: Form
     buckets: NDArray[np.int32] | None = None
     suppressed: int = 0
-    kept: NDArray[np.int64] | None = None  # rows of the table that are grouped, where some were suppressed
+    kept: NDArray[np.integer[Any]] | None = None  # rows of the table that are grouped, where some were suppressed
     dropped: tuple[str, ...] = ()  # quasi-identifiers that are not published
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
     frames: Mapping[str, pa.Table] = field(default_factory=dict)
     claims: tuple[Any, ...] = ()  # promises that depend on what was made, beyond those of the method
     used: Mapping[str, Any] = field(default_factory=dict)  # public: what a recipient must know of how it was made
     warnings: tuple[str, ...] = ()
-    order: NDArray[np.int64] | None = None  # the grouped row that stands in each published row, where one does
+    order: NDArray[np.integer[Any]] | None = None  # the grouped row that stands in each published row, where one does
     safe: bool = True  # False: how the work was divided followed from sensitive values
 
 
@@ -64,7 +64,7 @@ class Run(Shown):
     release: Release
     schema: Schema
     groups: Groups
-    rows: NDArray[np.int64]  # (n_rows,) input row of each grouped row
+    rows: NDArray[Any]  # (n_rows,) input row of each grouped row, in four bytes where these hold it
     source: Mapping[str, Any]  # where the input came from: path, sha256, rows
     randomness: Mapping[str, Any]  # {"source": "os"} or {"source": "seed", "seed": 7}
     timings: Mapping[str, float]
@@ -77,7 +77,7 @@ class Run(Shown):
     original: Table | None = field(default=None, compare=False, repr=False)
     verification: Any = field(default=None, compare=False, repr=False)  # what was found when the run was made
     method: Method | None = field(default=None, compare=False, repr=False)
-    order: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    order: NDArray[np.integer[Any]] | None = field(default=None, compare=False, repr=False)
     entry: Any = field(default=None, compare=False, repr=False)  # how it is entered in a ledger once it is saved
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from typing import Any
 
 from undercover.io.spec.write import SPEC, spec_files
+from undercover.model.formats import ROWS_PER_FILE, Files
 from undercover.model.run import Run
 
 _AGAIN = "again"
@@ -23,14 +24,23 @@ def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format
     spec = SPEC if folder is None else (PurePath(folder) / "private" / SPEC).as_posix()
     words = ["undercover", "publish", str(path or _IN_MEMORY), "--spec", spec, "--out", _AGAIN]
     words += [] if seed is None else ["--seed", str(seed)]
-    words += [] if file_format == "csv" else ["--format", file_format]
+    words += [] if file_format == "csv" else ["--format", str(file_format)]
+    tables = Files(file_format)
+    words += [] if tables.rows in (None, ROWS_PER_FILE) else ["--rows-per-file", str(tables.rows)]
     files = spec_files(run)
     return {
         "command": shlex.join(words),
         "spec": files[SPEC],
         "files": [name for name in files if name != SPEC],
-        "notes": _notes(run, seed is not None),
+        "notes": [*_parts(run, tables), *_notes(run, seed is not None)],
     }
+
+
+def _parts(run: Run, files: Files) -> list[str]:
+    """Which tables lie in several files."""
+    each = [(files.pattern(table.name, table.rows), files.parts(table.rows)) for table in run.release.tables]
+    named = " and ".join(f"{pattern} ({count:,} files)" for pattern, count in each if count > 1)
+    return [f"Published in parts: {named}."] if named else []
 
 
 def _notes(run: Run, seeded: bool) -> list[str]:

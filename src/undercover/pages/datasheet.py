@@ -17,6 +17,7 @@ from undercover.io.plain import plain
 from undercover.io.release.tables import file_notes
 from undercover.model.about import about_of
 from undercover.model.finding import shown
+from undercover.model.formats import Files
 from undercover.model.release import PublishedTable, Release
 from undercover.model.schema import ABOUT
 from undercover.pages.words import (
@@ -118,7 +119,8 @@ def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _table(reading: Reading, table: PublishedTable, file_format: str, said: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": table.name,
-        "file": f"{table.name}.{file_format}",
+        "file": Files(file_format).pattern(table.name, table.rows),
+        "files": Files(file_format).parts(table.rows),
         "rows": table.rows,
         "columns": [
             {

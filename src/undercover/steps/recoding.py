@@ -12,22 +12,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.compiled.parallel import parallel, segments
 from undercover.errors import SchemaError, listed
 from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
 from undercover.model.form import BUCKET, COUNT
 from undercover.model.groups import Groups
 from undercover.model.release import PublishedColumn, PublishedTable
-from undercover.model.schema import Column, Role, Schema
-from undercover.model.table import CellKind, Domain, EncodedColumn, Table, cell_kind
+from undercover.model.schema import Role, Schema
+from undercover.model.table import CellKind, EncodedColumn, Table, cell_kind
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.shuffling import shuffle_within
 
+MANY = 1 << 20
+"""Rows from which on numbers and days are held as codes of their values, as texts always are."""
+
+_FEW = 1 << 15  # different values that make codes narrower than they are
 _LARGEST_INDEX = 1 << 22  # entries of a table that numbers pairs
 _FORM: dict[CellKind, CellForm] = {"range": "interval", "set": "set", "tree": "node"}
 
@@ -38,26 +44,28 @@ class Cells:
 
     name: str
     form: CellForm
-    codes: NDArray[np.int64]  # (n_groups,)
+    codes: NDArray[np.integer]  # (n_groups,) as narrow as there are labels
     labels: tuple[str, ...]
 
 
-def box_cells(table: Table, groups: Groups) -> list[Cells]:
+def box_cells(table: Table, groups: Groups, threads: int = 1) -> list[Cells]:
     """The tightest cell around the values of each group, for every quasi-identifier."""
-    starts = groups.offsets[:-1]
-    cells = []
-    for name in table.schema.quasi_identifiers:
-        column = table[name]
-        kind = cell_kind(column)
-        codes = column.codes[groups.order]
-        if kind == "set":
-            cells.append(_set_cells(column, _presence(codes, starts, column.domain.size)))
-            continue
-        if kind == "tree":
-            codes = column.leaf_codes[codes]
-        low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
-        cells.append(_span_cells(column, kind, low.astype(np.int64), high.astype(np.int64)))
-    return cells
+    columns = [table[name] for name in table.schema.quasi_identifiers]
+    return parallel(lambda column: _box_cells(column, groups), columns, threads)
+
+
+def _box_cells(column: EncodedColumn, groups: Groups) -> Cells:
+    from undercover.steps.recoding_kernels import find_spans, find_values
+
+    kind, count = cell_kind(column), groups.count
+    if kind == "set":
+        bits = np.zeros((count, -(-column.domain.size // 64)), dtype=np.uint64)
+        find_values(groups.order, groups.offsets, column.codes, bits, 0, count)
+        return _set_cells(column, bits)
+    place = column.leaf_codes if kind == "tree" else np.arange(column.domain.size)
+    spans = np.empty((2, count), dtype=np.int32)
+    find_spans(groups.order, groups.offsets, column.codes, place, spans, 0, count)
+    return _span_cells(column, kind, *spans)
 
 
 def region_cells(table: Table, partition: Partition) -> list[Cells]:
@@ -76,45 +84,90 @@ def region_cells(table: Table, partition: Partition) -> list[Cells]:
 
 
 def generalized_table(
-    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table"
+    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table", threads: int = 1
 ) -> PublishedTable:
     """Every row with the cells of its group in place of its quasi-identifiers."""
-    return ordered_table(table, groups, cells, randomness, name)[0]
+    return ordered_table(table, groups, cells, randomness, name, threads)[0]
 
 
 def ordered_table(
-    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table"
-) -> tuple[PublishedTable, NDArray[np.int64]]:
+    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table", threads: int = 1
+) -> tuple[PublishedTable, NDArray[np.uint32]]:
     """The same, and the row of the table that stands in each published row, which is nobody's but the holder's."""
-    by_group = np.stack([column.codes for column in cells], axis=1)
-    group_order = np.lexsort(by_group.T[::-1])
-    ordered = by_group[group_order]
-    new_class = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
-    sizes = groups.sizes[group_order]
-    row_starts = np.concatenate([[0], np.cumsum(sizes)])
+    from undercover.steps.recoding_kernels import lay_rows
+
+    group_order, new_class = _by_cells(cells)
+    starts = np.concatenate([[0], np.cumsum(groups.sizes[group_order])])
     # Rows group by group in that order, then shuffled inside every class.
-    rows = groups.order[np.arange(table.n_rows) + np.repeat(groups.offsets[group_order] - row_starts[:-1], sizes)]
-    class_offsets = np.append(row_starts[:-1][new_class], table.n_rows)
-    shuffle_within(rows, class_offsets, randomness, "order of rows")
+    rows, (order, offsets) = np.empty(table.n_rows, dtype=np.uint32), (groups.order, groups.offsets)
+    parallel(lambda run: lay_rows(order, offsets, group_order, starts, rows, *run), segments(starts, threads), threads)
+    shuffle_within(rows, np.append(starts[:-1][new_class], table.n_rows), randomness, "order of rows", threads)
     columns, data = [], []
     for column in cells:
-        per_row = np.repeat(column.codes[group_order], sizes).astype(np.int32)
         columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
-        data.append(pa.DictionaryArray.from_arrays(pa.array(per_row), pa.array(column.labels, pa.string())))
+        data.append(_repeated(column, group_order, starts, threads))
     roles: list[tuple[Role, tuple[str, ...]]] = [
         ("sensitive", table.schema.sensitive),
         ("insensitive", table.schema.insensitive),
     ]
     for role, names in roles:
         for value_name in names:
-            column_data = table[value_name]
-            columns.append(PublishedColumn(value_name, role, column_data.settings.form))
-            data.append(column_data.domain.take(column_data.codes[rows]))
+            columns.append(PublishedColumn(value_name, role, table[value_name].settings.form))
+            data.append(values_of(table[value_name], rows, threads))
     return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns])), rows
 
 
+def _by_cells(cells: Sequence[Cells]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
+    """Groups in the order of their cells, the first column first, and where in it another class begins."""
+    from undercover.steps.recoding_kernels import mark_changes, sort_by
+
+    count = len(cells[0].codes)
+    order, spare = np.arange(count, dtype=np.uint32), np.empty(count, dtype=np.uint32)
+    for column in reversed(cells):
+        sort_by(column.codes, len(column.labels), order, spare)
+        order, spare = spare, order
+    new = np.zeros(count, dtype=np.bool_)
+    new[:1] = True
+    for column in cells:
+        mark_changes(column.codes, order, new)
+    return order, new
+
+
+def _repeated(cells: Cells, groups: NDArray[np.uint32], starts: NDArray[np.int64], threads: int) -> pa.DictionaryArray:
+    """The cells of the groups, in this order, once for each of their rows."""
+    from undercover.steps.recoding_kernels import repeat_cells
+
+    codes = np.empty(starts[-1], dtype=index_type(len(cells.labels)))
+    runs = segments(starts, threads)
+    parallel(lambda run: repeat_cells(cells.codes, groups, starts, codes, *run), runs, threads)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(cells.labels, pa.string()))
+
+
+def values_of(column: EncodedColumn, rows: NDArray[np.integer], threads: int = 1) -> pa.Array:
+    """The values of ``rows`` as they are: texts as a dictionary of those that occur, in the order in which they do.
+
+    Arrow calls such a dictionary ordered, by which :mod:`undercover.model.frames.cells` tells values from cells. Plain
+    texts would take many times the room, and more than there may be of them. Of many rows numbers and days are, too.
+    """
+    from undercover.compiled.rows import taken
+
+    domain = column.domain
+    found = taken(column.codes, rows, threads, index_type(domain.size))
+    if not pa.types.is_string(domain.values.type) and (len(rows) < MANY or domain.size > _FEW):
+        return domain.take(found)
+    indices = pa.array(found, mask=found == len(domain.values)) if domain.has_missing else pa.array(found)
+    occurring = indices.dictionary_encode()
+    new = occurring.indices.cast(indices.type)
+    return pa.DictionaryArray.from_arrays(new, domain.values.take(occurring.dictionary), ordered=True)
+
+
 def _span_cells(
-    column: EncodedColumn, kind: CellKind, low: NDArray[np.int64], high: NDArray[np.int64], *, disjoint: bool = False
+    column: EncodedColumn,
+    kind: CellKind,
+    low: NDArray[np.signedinteger],
+    high: NDArray[np.signedinteger],
+    *,
+    disjoint: bool = False,
 ) -> Cells:
     """Cells given by their lowest and highest code: ranges and tree nodes."""
     pairs, codes = _distinct_pairs(low, high)
@@ -145,14 +198,16 @@ def _write_members(column: EncodedColumn) -> Callable[[NDArray[np.bool_]], str]:
     return write
 
 
-def _distinct_pairs(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct_pairs(
+    low: NDArray[np.signedinteger], high: NDArray[np.signedinteger]
+) -> tuple[NDArray[np.int64], NDArray[np.signedinteger]]:
     """The distinct pairs in order, (n_pairs, 2), and the one of each group."""
     width = int(high.max()) + 1
-    keys = low * width + high
     if width * width > _LARGEST_INDEX:
-        distinct, codes = np.unique(keys, return_inverse=True)
+        distinct, codes = np.unique(low * np.int64(width) + high, return_inverse=True)
     else:  # looking up is several times faster than sorting
-        place = np.zeros(width * width, dtype=np.int64)
+        keys = low * low.dtype.type(width) + high
+        place = np.zeros(width * width, dtype=np.int32)
         place[keys] = 1
         distinct = np.flatnonzero(place)
         place[distinct] = np.arange(len(distinct))
@@ -160,27 +215,25 @@ def _distinct_pairs(low: NDArray[np.int64], high: NDArray[np.int64]) -> tuple[ND
     return np.stack([distinct // width, distinct % width], axis=1), codes.reshape(-1)
 
 
-def _cells(name: str, form: CellForm, codes: NDArray[np.int64], texts: Sequence[str]) -> Cells:
+def _cells(name: str, form: CellForm, codes: NDArray[np.signedinteger], texts: Sequence[str]) -> Cells:
     """Cells whose equal texts share a code."""
     place: dict[str, int] = {}
-    merged = np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
-    return Cells(name, form, merged[codes.reshape(-1)], tuple(place))
+    merged = [place.setdefault(text, len(place)) for text in texts]
+    return Cells(name, form, np.array(merged, dtype=index_type(len(place)))[codes.reshape(-1)], tuple(place))
+
+
+def index_type(size: int) -> type[np.signedinteger[Any]]:
+    """The narrowest signed number below ``size``: pandas takes no other indices of a dictionary.
+
+    >>> index_type(128), index_type(129)
+    (<class 'numpy.int8'>, <class 'numpy.int16'>)
+    """
+    return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
 
 
 def _unique_words(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     distinct, codes = np.unique(words[:, 0], return_inverse=True)
     return distinct[:, None], codes
-
-
-def _presence(codes: NDArray[np.unsignedinteger], starts: NDArray[np.int64], size: int) -> NDArray[np.uint64]:
-    """(n_groups, n_words) a bit for every value that occurs in the group."""
-    n_words = -(-size // 64)
-    bit = np.left_shift(np.uint64(1), (codes & 63).astype(np.uint64))
-    if n_words == 1:
-        return np.bitwise_or.reduceat(bit, starts)[:, None]
-    word = codes >> 6
-    columns = [np.bitwise_or.reduceat(np.where(word == w, bit, np.uint64(0)), starts) for w in range(n_words)]
-    return np.ascontiguousarray(np.stack(columns, axis=1))
 
 
 def _write_range(column: EncodedColumn, disjoint: bool) -> Callable[[int, int], str]:
@@ -225,58 +278,61 @@ def require_free_names(table: Table, method: str) -> None:
         )
 
 
-def sensitive_table(table: Table, sensitive: str, buckets: NDArray[np.int32]) -> PublishedTable:
+def sensitive_table(table: Table, sensitive: str, buckets: Groups, threads: int = 1) -> PublishedTable:
     """How often each sensitive value occurs in each bucket."""
-    column = table[sensitive]
-    size = column.domain.size
-    pairs, counts = np.unique(buckets.astype(np.int64) * size + column.codes, return_counts=True)
+    from undercover.steps.recoding_kernels import count_pairs, list_pairs
+
+    column, (order, offsets) = table[sensitive], (buckets.order, buckets.offsets)
+    codes, size, runs = column.codes, column.domain.size, segments(offsets, threads)
+    starts = np.zeros(buckets.count + 1, dtype=np.int64)
+    parallel(lambda run: count_pairs(order, offsets, codes, starts, size, *run), runs, threads)
+    np.cumsum(starts, out=starts)
+    found = [np.empty(starts[-1], dtype=kind) for kind in (np.int32, codes.dtype, np.int32)]
+    pairs = tuple(found)
+    parallel(lambda run: list_pairs(order, offsets, codes, size, starts, pairs, *run), runs, threads)
     columns = (
         PublishedColumn(BUCKET, "structure", "value"),
         PublishedColumn(sensitive, "sensitive", column.settings.form),
         PublishedColumn(COUNT, "structure", "value"),
     )
-    data = [
-        pa.array((pairs // size).astype(np.int32)),
-        column.domain.take(pairs % size),
-        pa.array(counts.astype(np.int32)),
-    ]
+    values = values_of(replace(column, codes=pairs[1]), np.arange(len(pairs[1]), dtype=np.uint32), threads)
+    data = [pa.array(pairs[0]), values, pa.array(pairs[2])]
     return PublishedTable("sat", columns, pa.table(data, names=[BUCKET, sensitive, COUNT]))
 
 
 def generalized_buckets(
-    table: Table, groups: Groups, buckets: NDArray[np.int32], cells: Sequence[Cells], randomness: Randomness
+    table: Table, groups: Groups, buckets: Groups, cells: Sequence[Cells], randomness: Randomness, threads: int = 1
 ) -> PublishedTable:
     """Every row with the cells of its group and the number of its bucket; rows written alike in a secret order."""
-    numbers = pa.array(np.arange(int(buckets.max()) + 1, dtype=np.int32))
-    published = generalized_table(
-        _with(table, {BUCKET: EncodedColumn(BUCKET, buckets.astype(np.uint32), Domain("numeric", numbers), Column())}),
-        groups,
-        cells,
-        randomness,
-        name="qit",
-    )
-    columns = (*published.columns[:-1], PublishedColumn(BUCKET, "structure", "value"))
-    return PublishedTable("qit", columns, published.data)
+    from undercover.compiled.rows import taken
+
+    published, rows = ordered_table(_with(table, {}), groups, cells, randomness, "qit", threads)
+    columns = (*published.columns, PublishedColumn(BUCKET, "structure", "value"))
+    numbers = pa.array(taken(buckets.labels, rows, threads))
+    return PublishedTable("qit", columns, published.data.append_column(BUCKET, numbers))
 
 
 def joined_view(
     table: Table,
     sensitive: str,
     groups: Groups,
-    buckets: NDArray[np.int32],
+    buckets: Groups,
     cells: Sequence[Cells],
     randomness: Randomness,
+    threads: int = 1,
 ) -> PublishedTable:
     """One table in which every row has some sensitive value of its bucket, drawn without regard to whose it is."""
-    order = np.argsort(buckets, kind="stable")
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(buckets))])
+    from undercover.compiled.rows import scatter, taken
+    from undercover.compiled.shuffle import counting_order
+
+    own, (order, offsets) = table[sensitive], counting_order(buckets.labels, buckets.count)
     drawn = order.copy()
-    shuffle_within(drawn, offsets, randomness, "values of the joined view")
-    codes = np.empty_like(table[sensitive].codes)
-    codes[order] = table[sensitive].codes[drawn]
-    exchanged = _with(table, {sensitive: replace(table[sensitive], codes=codes)})
-    published = generalized_table(exchanged, groups, cells, randomness, name="joined")
-    columns = (*published.columns[:-1], PublishedColumn(sensitive, "sensitive", table[sensitive].settings.form))
+    shuffle_within(drawn, offsets, randomness, "values of the joined view", threads)
+    codes = np.empty_like(own.codes)
+    scatter(taken(own.codes, drawn, threads), order, codes)
+    exchanged = _with(table, {sensitive: replace(own, codes=codes)})
+    published = generalized_table(exchanged, groups, cells, randomness, "joined", threads)
+    columns = (*published.columns[:-1], PublishedColumn(sensitive, "sensitive", own.settings.form))
     return PublishedTable("joined", columns, published.data)
 
 

@@ -12,9 +12,9 @@ people, as evidence under ``others`` and its ``rows``. Nothing of it may stand e
   with the same recipe, the numbers of the recipe aside (parameters of the method and of its promises). What two tables
   that share no value and no count have in common tells nothing about the people in either.
 - Whatever differs from table to table must be a ``<data value>``. Together these are the figures of ``release.json``:
-  the rows of each table, what each promise requires and reaches, and the suppressed rows if they are none or at least
-  as many as the promise; and what sampling does to counts, which is worked out again from the published tables alone.
-  One figure more, or another one, is a finding.
+  the rows of each table and the number of its parts, what each promise requires and reaches, and the suppressed rows if
+  they are none or at least as many as the promise; and what sampling does to counts, which is worked out again from the
+  published tables alone. One figure more, or another one, is a finding.
 - ``datapackage.json`` may say the hashes that ``release.json`` says and how many bytes the files have; whatever else it
   says must stand in the package of another table with the same recipe.
 - In ``release.json`` every key must be known: of the contract, or a parameter of the method, the form or the promise.
@@ -38,7 +38,7 @@ from typing import Any
 from undercover import plugins
 from undercover.forms import read
 from undercover.guarantees.requirements import FOUND
-from undercover.io.release.contents import KEYS
+from undercover.io.release.contents import KEYS, pieces_of
 from undercover.io.release.manifest import read_public
 from undercover.model.form import PEOPLE
 
@@ -47,6 +47,7 @@ DATASHEET, RELEASE, PACKAGE = "datasheet.html", "release.json", "datapackage.jso
 PUBLIC_LISTS = ("domain", "orders", "trees", "rows")
 MANIFEST = set(KEYS["the manifest"])
 TABLE = set(KEYS["a table"])
+PART = set(KEYS["a part"])
 COLUMN = set(KEYS["a column"])
 USED = {"levels", "dropped", "p", "domain"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
@@ -88,7 +89,8 @@ def scan_public(
     []
     """
     public, other = _read(Path(folder)), _read(Path(beside))
-    wanted = {DATASHEET, RELEASE, PACKAGE, *(table["file"] for table in public[1]["tables"])}
+    tables = [part["file"] for table in public[1]["tables"] for part in pieces_of(table)]
+    wanted = {DATASHEET, RELEASE, PACKAGE, *tables}
     found = [f"file: {name}" for name in sorted(set(os.listdir(folder)) ^ wanted)]
     packages = [json.loads(Path(place, PACKAGE).read_text("utf-8")) for place in (folder, beside)]
     found += scan_package(packages[0], packages[1], public[1], secrets)
@@ -218,9 +220,10 @@ def scan_package(
     """What a data package tells of its table beside the manifest, and secrets in it."""
     found = [f"package: {kind}" for kind in leaked_values(json.dumps(package), secrets)]
     hashes = {f"sha256:{value}" for value in manifest["files"].values()}
-    of_files = [resource.get(name) for resource in package["resources"] for name in ("hash", "bytes")]
-    found += [f"package: hash {said}" for said in of_files[::2] if said not in hashes]
-    same = [*_words(other), *map(str, of_files)]
+    whole = [resource for resource in package["resources"] if not isinstance(resource["path"], list)]
+    found += [f"package: hash {one.get('hash')}" for one in whole if one.get("hash") not in hashes]
+    of_files = [str(one.get(name)) for one in package["resources"] for name in ("hash", "bytes")]
+    same = [*_words(other), *of_files, *manifest["files"]]
     return found + [f"package, of this table: {word}" for word in _words(package) if word not in same]
 
 
@@ -228,6 +231,8 @@ def allowed_figures(manifest: Mapping[str, Any]) -> Iterator[str]:
     """The figures a page may show, as they are written."""
     for table in manifest["tables"]:
         yield str(table["rows"])
+        if "parts" in table:
+            yield str(len(table["parts"]))
     for entry in manifest["guarantees"]:
         yield from (str(entry[name]) for name in ("required", "actual") if name in entry)
     if not 0 < manifest["suppressed_rows"] < promised(manifest):
@@ -281,6 +286,7 @@ def _keys(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield from (key for other in entry.get("others", ()) for key in set(other) - OTHER)
     for table in manifest["tables"]:
         yield from set(table) - TABLE
+        yield from (key for part in table.get("parts", ()) for key in set(part) - PART)
         yield from (key for column in table["columns"] for key in set(column) - COLUMN)
 
 

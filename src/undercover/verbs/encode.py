@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, SchemaError, listed
 from undercover.io.source import read
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.protocols import Engine
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
@@ -46,7 +47,7 @@ def check_said(schema: Schema, data: pa.Table) -> None:
     held = {name: data.column(name) for name in schema.identifiers if name in data.column_names} if texts else {}
     problems = []
     for name, column in held.items():
-        values = pc.utf8_lower(pc.utf8_trim(column.unique().cast(pa.string()), " \t()[]+#.,;:"))
+        values = pc.utf8_lower(pc.utf8_trim(distinct_values(column).cast(pa.string()), " \t()[]+#.,;:"))
         problems += [
             f"`{place}` holds a value of the identifier `{name}`, and it is published. Say it without."
             for place, text in texts.items()

@@ -252,13 +252,14 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
     )
     original = _without(table, draft.dropped) if draft.dropped else table
     frames = dict(draft.frames)
+    rows = table.rows if draft.kept is None else table.rows[draft.kept]
     if table.units is not None:
         frames[UNITS] = pa.table({"unit": table.units if draft.kept is None else table.units[draft.kept]})
     return Run(
         release=release,
         schema=original.schema,
         groups=draft.groups,
-        rows=table.rows if draft.kept is None else table.rows[draft.kept],
+        rows=rows.astype(np.int32) if table.n_input < 1 << 31 else rows,
         source={"kinds": {name: column.settings.kind or column.domain.kind for name, column in table.columns.items()}},
         randomness={"source": "seed", "seed": randomness.seed} if randomness.reproducible else {"source": "os"},
         timings={},

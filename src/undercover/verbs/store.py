@@ -13,7 +13,7 @@ from undercover.errors import DataError, SchemaError
 from undercover.io.place import is_there
 from undercover.io.release import folder
 from undercover.io.source import ReadOptions, read
-from undercover.model.formats import Format
+from undercover.model.formats import Files, Format
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
@@ -38,6 +38,7 @@ def save(
     sign: str | os.PathLike[str] | None = None,
     accept: str | None = None,
     by: str | None = None,
+    rows_per_file: int | None = None,
     progress: Progress | bool = False,
 ) -> Path:
     """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
@@ -45,8 +46,9 @@ def save(
     Where the verdict says not to publish, the tables are withheld: they are written to ``directory/withheld`` until
     somebody accepts them (:func:`undercover.accept`). ``accept`` does so at once: it says why, and ``by`` who.
     ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key with
-    which the manifest is signed (:func:`undercover.new_key` makes one). ``progress=True`` shows on stderr how far it
-    is.
+    which the manifest is signed (:func:`undercover.new_key` makes one). A table of more than ``rows_per_file`` rows,
+    ten million by default, is written in parts, ``table-00000.csv`` and so on, as CSV and Parquet. ``progress=True``
+    shows on stderr how far it is.
 
     Examples
     --------
@@ -64,15 +66,16 @@ def save(
     from undercover.verbs.report import DRAWING, summarize
 
     by = by if accept is None else decider(accept, by)
+    files = Files(format, rows_per_file)
     tell = teller(progress)
     run = judged_beside(run, directory, tell)
     facts = summarize(run, progress=tell) if summary is None else summary
     verdict, withheld = run.verdict, run.verdict.withheld
     facts = {**facts, **verdict.to_dict(), "meaning": verdict.meaning}
-    facts["again"] = again(run, folder=directory, file_format=format)
+    facts["again"] = again(run, folder=directory, file_format=files)
     tell(DRAWING, 0.0)
     page = report_html(facts)
-    sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=format))
+    sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=files))
     tell("writing", 0.0)
     with nullcontext() if withheld else entered(run, directory):
         place = folder.save(
@@ -86,6 +89,7 @@ def save(
             sign=sign,
             verdict=run.verdict,
             kept=kept_entry(run) if withheld else None,
+            rows_per_file=rows_per_file,
         )
     if withheld and accept is not None and by is not None:
         decided(place, accept, by)

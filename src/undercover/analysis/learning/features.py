@@ -39,7 +39,7 @@ class _Feature:
     """One quasi-identifier: its values with a number each, and what the distinct cells cover."""
 
     name: str
-    cells: NDArray[np.int64]  # (n_rows,) distinct cell of each published row
+    cells: NDArray[np.integer]  # (n_rows,) distinct cell of each published row
     values: Values | None  # None for a continuum
     numbers: Floats  # (n_values,)
     covered: tuple[Meaning, ...]
@@ -232,7 +232,7 @@ def _is_stated(name: str, domains: Domains) -> bool:
     return name in (domains.columns if isinstance(domains, Table) else domains)
 
 
-def _nothing_told(name: str, cells: NDArray[np.int64]) -> _Feature:
+def _nothing_told(name: str, cells: NDArray[np.integer]) -> _Feature:
     """A column of which no cell tells anything is the same for everybody."""
     everything = Values((EVERYTHING,), "categorical", False)
     return _Feature(name, cells, everything, np.zeros(1), (Meaning(0, 0),), np.empty((0, 2)))
@@ -251,7 +251,7 @@ def _mean_class(feature: _Feature, inverted: Floats, people: Floats) -> Floats:
     return np.asarray(overall + (mean - overall) / (1 + noise / max(apart, 1e-9)))
 
 
-def _continuum(name: str, cells: NDArray[np.int64], labels: Sequence[str]) -> _Feature:
+def _continuum(name: str, cells: NDArray[np.integer], labels: Sequence[str]) -> _Feature:
     unknown = ("nan", "nan")
     read = [unknown if label in (EVERYTHING, "") else read_interval(label) for label in labels]
     ends = np.array([[float(low), float(high)] for low, high in read])

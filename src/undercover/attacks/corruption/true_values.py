@@ -18,7 +18,7 @@ changed before they were published do; :class:`undercover.Corruption` has that c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar
@@ -26,17 +26,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.attacks.sampled import EVERYBODY, WORST_OFF, OwnClasses, drawn_people, part_of_sample
 from undercover.attacks.views import NUMBERS, ordinary_corruption_chart
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
-from undercover.model.groups import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure, one_struck_out
 from undercover.model.view import FigureTable, Part, View, Viewable, facts, say, table
 from undercover.randomness import Randomness
 
+Floats = NDArray[np.float64]
+_WORDS = 1 << 22  # random words at a time
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 STORY = (
     "The attacker knows who is in the table with which quasi-identifiers, and has learnt the sensitive values of some "
@@ -52,13 +54,12 @@ class OrdinaryCorruptionResult(Viewable):
     people: int
     baseline: Mapping[str, float]
     sweep: tuple[Mapping[str, Any], ...]
-    rows: NDArray[np.int64] = field(repr=False)  # input row of each person
-    one_known: Mapping[str, NDArray[np.float64]] = field(repr=False)  # belief in the true value, one other's known
+    exposed: tuple[Exposure, ...] = field(repr=False)  # belief in true values, one other's known
     story: str = field(default=STORY, repr=False)
 
     def exposures(self) -> tuple[Exposure, ...]:
         """What is believed of everybody's values by somebody who knows that of one other."""
-        return (Exposure("ordinary-corruption", self.rows, belief=self.one_known, known_values=True),)
+        return self.exposed
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-able values."""
@@ -139,37 +140,65 @@ class OrdinaryCorruption:
         why_not = self.applies(case)
         if why_not is not None or case.run is None:
             raise ParameterError(why_not or "")
-        original, run, sensitive = case.original, case.run, case.original.schema.sensitive
-        label = np.asarray(run.groups.labels if run.buckets is None else run.buckets, dtype=np.int64)
-        inside = np.searchsorted(original.rows, run.rows)  # who is not among them was suppressed
-        sizes = np.bincount(label)
-        n = len(inside)
+        from undercover.attacks.kernels import laid_out, struck_out
+
+        original, sensitive = case.original, case.original.schema.sensitive
+        classes, shares = OwnClasses.of(case.run), sorted(self.shares)
+        corrupted = laid_out(classes.labels, classes.starts, _corrupted(len(classes.labels), shares))
+        by_share: dict[float, dict[str, Any]] = {share: {} for share in shares}
+        for name in sensitive:
+            values, size = classes.laid_out(original[name]), original[name].domain.size
+            found = struck_out(classes.starts, values, corrupted, size, len(shares))
+            for share, (mean, most, certain) in zip(shares, found.tolist(), strict=True):
+                by_share[share][name] = {"mean": mean, "max": most, "certain_rows": int(certain)}
+        sweep = tuple({"share": float(share), "attribute": by_share[share]} for share in self.shares)
+        guessing = {name: case.guessing(name)["mean"] for name in sensitive}
+        exposed = _exposed(case, classes)
+        return OrdinaryCorruptionResult(len(classes.labels), guessing, sweep, exposed, STORY + case.by_rows)
+
+
+def _corrupted(n: int, shares: Sequence[float]) -> NDArray[np.uint8]:
+    """(n,) the first of ascending shares at which somebody is corrupted: by rank, of very many by the word alone."""
+    if n <= EVERYBODY:
         rank = np.empty(n, dtype=np.int64)
         rank[Randomness(0).words("corrupted", n).argsort(kind="stable")] = np.arange(n)
-        pairs = {}  # a class and a value in it, numbered as they occur: there are no more than people
-        for name in sensitive:
-            key, count = number(label * original[name].domain.size + original[name].codes[inside])
-            pairs[name] = key, np.bincount(key, minlength=count)
-        one_known = {
-            name: one_struck_out(counts[key] / sizes[label], sizes[label]) for name, (key, counts) in pairs.items()
-        }
-        sweep = []
-        for share in self.shares:
-            corrupted = rank < round(share * n)
-            known = np.bincount(label[corrupted], minlength=len(sizes))[label] - corrupted
-            attribute = {}
-            for name in sensitive:
-                key, left = pairs[name]
-                gone = np.bincount(key[corrupted], minlength=len(left))
-                confidence = (left[key] - gone[key] + corrupted) / (sizes[label] - known)  # the victim is not corrupted
-                attribute[name] = {
-                    "mean": float(confidence.mean()),
-                    "max": float(confidence.max()),
-                    "certain_rows": int((confidence > 1 - 1e-12).sum()),
-                }
-            sweep.append({"share": float(share), "attribute": attribute})
-        guessing = {name: case.guessing(name)["mean"] for name in sensitive}
-        return OrdinaryCorruptionResult(n, guessing, tuple(sweep), run.rows, one_known, STORY + case.by_rows)
+        return np.searchsorted([round(share * n) for share in shares], rank, side="right").astype(np.uint8)
+    found, ends = np.empty(n, np.uint8), [round(share * 2**32) for share in shares]
+    for first in range(0, n, _WORDS):
+        words = Randomness(0).words("corrupted", min(_WORDS, n - first), start=first)
+        found[first : first + _WORDS] = np.searchsorted(ends, words.astype(np.int64), side="right")
+    return found
+
+
+def _exposed(case: Case, classes: OwnClasses) -> tuple[Exposure, ...]:
+    """What is believed of people's values by somebody who knows that of one other: of everybody, or of a sample.
+
+    Of a sample also who is worst off, which is what nobody is beyond.
+    """
+    original, run, attack = case.original, case.run, "ordinary-corruption"
+    assert run is not None
+    part = part_of_sample(case.reading, case.known(None))
+    chosen, sizes, worst = drawn_people(original, None, part), classes.sizes, np.empty(0, np.int64)
+    times = {name: classes.times(original[name]) for name in original.schema.sensitive}
+    for counts in times.values() if chosen is not None else ():
+        many = sizes.astype(np.float32)[classes.labels]
+        surest = np.where(counts < many, counts / np.maximum(many - 1, 1), 1).astype(np.float32)
+        worst = np.union1d(worst, classes.highest(surest, int(part * WORST_OFF)))
+    beliefs: list[dict[str, Floats]] = [{}, {}]
+    for believed, rows in zip(beliefs, (chosen, worst), strict=True):
+        there, places = classes.places(rows, original.n_rows)
+        many = sizes[classes.labels[places]]
+        for name, counts in times.items():
+            believed[name] = np.zeros(len(there))
+            believed[name][there] = one_struck_out(counts[places] / many, many)
+    if chosen is None:
+        return (Exposure(attack, run.rows, belief=beliefs[0], known_values=True),)
+    most = {name: float(found.max(initial=0.0)) for name, found in beliefs[1].items()}
+    drawn = original.rows[chosen]
+    return (
+        Exposure(attack, drawn, belief=beliefs[0], known_values=True, of=original.n_rows, belief_at_most=most),
+        Exposure(attack, original.rows[worst], belief=beliefs[1], known_values=True),
+    )
 
 
 def full_corruption(

@@ -1,8 +1,8 @@
-"""Of one person after the other: which columns every published box fits in, and from that all subsets of columns at once.
+"""Of a few people at once: which columns every published row fits in, and from that all subsets of columns at once.
 
-What fits in a subset of columns is the sum over all sets of columns that contain it, so boxes are counted by the exact
-set of columns they fit in, and the counts are then summed upwards (Yates 1937). The work is people times boxes, however
-many subsets there are.
+What fits in a subset of columns is the sum over all sets of columns that contain it, so rows are counted by the exact
+set of columns they fit in, and the counts are then summed upwards (Yates 1937). The work is people times rows, however
+many subsets there are; a word holds the columns of eight people, or of four where there are more than eight columns.
 
 What an attacker concludes who matches on some columns only, so that many boxes fit.
 
@@ -12,86 +12,74 @@ without writing the boxes down: of few known columns nearly all of them fit near
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from undercover.compiled.jit import kernel
 from undercover.compiled.words import lowest_bit
 
-_BLOCK = 4096
 
+@kernel
+def columns_of_cells(starts: Any, low: Any, high: Any, values: Any, column: Any, width: Any) -> Any:
+    """(n_cells,) of every one of some people the bit of a column, where a cell of it covers the person's value.
 
-class Covered(NamedTuple):
-    """What boxes cover: the only value of each where ``exact``, else a bit per value. The other array is not read."""
-
-    cells: Any  # (d, n_boxes)
-    masks: Any  # as in :class:`undercover.forms.boxes.Boxes`
-    word_starts: Any
-    exact: bool
-    weights: Any  # (n_boxes,) rows
-    bucket_of: Any  # (n_boxes,)
+    Person k has the ``width`` bits from ``width * k`` on of a word. The runs of cell c are ``starts[c]:starts[c + 1]``.
+    """
+    found = np.zeros(len(starts) - 1, np.uint64)
+    for cell in range(len(starts) - 1):
+        for run in range(starts[cell], starts[cell + 1]):
+            for person in range(len(values)):
+                if low[run] <= values[person] <= high[run]:
+                    found[cell] |= np.uint64(1) << np.uint64(width * person + column)
+    return found
 
 
 @kernel
-def subset_sums(covered: Covered, people: Any, own: Any, own_starts: Any, truth: Any, entries: Any) -> Any:
-    """Chance of the person's own row and of the true value, summed over the subsets of each size.
+def columns_that_fit(cells: Any, bits: Any) -> Any:
+    """(n_rows,) of every person the columns in which a row fits; ``cells`` (n_rows, d) are lines of ``bits``."""
+    found = np.zeros(len(cells), np.uint64)
+    for row in range(len(cells)):
+        for j in range(cells.shape[1]):
+            found[row] |= bits[cells[row, j]]
+    return found
 
-    ``people`` (m, d) are values. The rows that may be person i's own, each as likely, fit in the columns of
-    ``own[own_starts[i]:own_starts[i + 1]]``, as bits. ``truth`` is the sensitive value, in ascending order so that
-    people with one value stand together; the entries are :class:`undercover.attacks.partial.attack.Entries`.
-    """
-    cells, masks, word_starts, exact, weights, bucket_of = covered
-    m, d = people.shape
-    n, full = len(weights), 1 << people.shape[1]
-    identity, attribute = np.zeros((m, d + 1)), np.zeros((m, d + 1))
-    fits = np.zeros(_BLOCK, np.uint16)
-    share = np.zeros(entries.n_buckets)
-    rows, true, mine = np.zeros(full), np.zeros(full), np.zeros(full)
-    for i in range(m):
-        if i == 0 or truth[i] != truth[i - 1]:
-            share[:] = 0.0
-            for entry in range(entries.starts[truth[i]], entries.starts[truth[i] + 1]):
-                share[entries.buckets[entry]] = entries.shares[entry]
-        rows[:] = 0.0
-        true[:] = 0.0
-        mine[:] = 0.0
-        for place in range(own_starts[i], own_starts[i + 1]):
-            mine[own[place]] += 1.0
-        possible = own_starts[i + 1] - own_starts[i]
-        for start in range(0, n, _BLOCK):  # a block at a time, so that what boxes fit in stays in the cache
-            end = min(n, start + _BLOCK)
-            if exact:
-                fits[:] = 0
-                for j in range(d):
-                    value, bit, column = people[i, j], np.uint16(1 << j), cells[j]
-                    for box in range(start, end):
-                        fits[box - start] |= bit if column[box] == value else np.uint16(0)
-            else:
-                for box in range(start, end):
-                    inside = 0
-                    for j in range(d):
-                        value = np.int64(people[i, j])
-                        word = masks[box, word_starts[j] + (value >> 6)]
-                        inside |= int((word >> np.uint64(value & 63)) & np.uint64(1)) << j
-                    fits[box - start] = inside
-            for box in range(start, end):
-                rows[fits[box - start]] += weights[box]
-                true[fits[box - start]] += weights[box] * share[bucket_of[box]]
-        for j in range(d):
-            for subset in range(full):
-                if not subset & (1 << j):
-                    rows[subset] += rows[subset | (1 << j)]
-                    true[subset] += true[subset | (1 << j)]
-                    mine[subset] += mine[subset | (1 << j)]
-        for subset in range(full):
-            if rows[subset] > 0:
-                size, rest = 0, subset
-                while rest:
-                    size, rest = size + 1, rest & (rest - 1)
-                identity[i, size] += mine[subset] / possible / rows[subset]
-                attribute[i, size] += min(1.0, true[subset] / rows[subset])
-    return identity, attribute
+
+@kernel
+def add_weights(fits: Any, weights: Any, width: Any, sums: Any) -> None:
+    """Add what each row weighs to ``sums`` (n_people, 2 ** d), by the columns in which it fits a person."""
+    mask = np.uint64((1 << width) - 1)
+    for row in range(len(fits)):
+        for person in range(len(sums)):
+            sums[person, (fits[row] >> np.uint64(width * person)) & mask] += weights[row]
+
+
+@kernel
+def add_true_values(fits: Any, values: Any, place: Any, truth: Any, width: Any, sums: Any) -> None:
+    """Add 1 for every row that has the person's true value; ``place`` (n_values,) numbers values as ``truth`` does."""
+    mask = np.uint64((1 << width) - 1)
+    for row in range(len(fits)):
+        value = place[values[row]]
+        for person in range(len(sums)):
+            if truth[person] == value:
+                sums[person, (fits[row] >> np.uint64(width * person)) & mask] += 1.0
+
+
+@kernel
+def add_true_shares(
+    fits: Any, groups: Any, weights: Any, held: Any, place: Any, truth: Any, width: Any, sums: Any
+) -> None:
+    """The same of rows that have the values of their group by their shares: see ``add_groups`` of looking."""
+    starts, values, times, sizes = held
+    mask = np.uint64((1 << width) - 1)
+    for row in range(len(fits)):
+        group = groups[row]
+        weight = weights[row] / sizes[group]
+        for entry in range(starts[group], starts[group + 1]):
+            value = place[values[entry]]
+            for person in range(len(sums)):
+                if truth[person] == value:
+                    sums[person, (fits[row] >> np.uint64(width * person)) & mask] += weight * times[entry]
 
 
 @kernel

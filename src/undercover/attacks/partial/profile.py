@@ -165,7 +165,8 @@ class _Equal:
 
     def fit(self, subset: Sequence[int], secrets: Mapping[str, _Secret]) -> Fit:
         if subset:
-            labels, count = combine([self.columns[j] for j in subset])
+            found_labels, count = combine([self.columns[j] for j in subset])
+            labels = found_labels.astype(np.int64)
         else:
             labels, count = np.zeros(len(self.columns[0].codes), dtype=np.int64), 1
         of_box, of_row = labels[: self.n_boxes], labels[self.n_boxes :]
@@ -198,7 +199,7 @@ class _Covering:
         from undercover.attacks.partial.kernels import covering_posteriors
 
         n, n_buckets, bucket_of = len(self.codes), int(self.boxes.bucket_of.max()) + 1, self.boxes.bucket_of
-        target_of = combine([self.columns[j] for j in subset])[0] if subset else np.zeros(n, dtype=np.int64)
+        target_of = combine([self.columns[j] for j in subset])[0].astype(np.int64) if subset else np.zeros(n, np.int64)
         order = np.argsort(target_of, kind="stable")
         columns = np.array(subset, dtype=np.int64)
         weights, starts = self.boxes.weights.astype(np.float64), np.zeros(n_buckets + 1, dtype=np.int64)

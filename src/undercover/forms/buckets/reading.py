@@ -9,20 +9,21 @@ b rows lies between that of the b smallest and that of the b largest values of t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
 
+from undercover.arrays import count, first_rows, look_up
 from undercover.errors import DataError
 from undercover.forms.classes import Classes, whole_numbers, with_suppressed
 from undercover.forms.distribution import BucketTable, Distribution, distribution_of
 from undercover.forms.reading import FormPlugin, Reading
 from undercover.forms.snippets import Snippet, counting, is_number, reading_tables, telling, with_undercover
-from undercover.forms.written import combine, first_rows, written
+from undercover.forms.written import Written, combine, together, written
 from undercover.model.form import Buckets
-from undercover.model.groups import number
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 _DRAWN = "A value of the row's bucket, drawn at random: seldom the value of the person whose row it is."
@@ -137,12 +138,14 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
     """The buckets of a release as classes, beside the rows that are written alike."""
     release, qit, sat = reading.release, reading.main, reading.release.published(form.values)
     quasi, sensitive = qit.names("quasi-identifier"), sat.names("sensitive")
-    both = _concatenated(qit.data.column(form.bucket), sat.data.column(form.bucket))
-    labels, count = number(written(both).codes)
-    in_qit, in_sat = labels[: qit.rows], labels[qit.rows :]
-    sizes = np.bincount(in_qit, minlength=count)
+    rows = reading.column(form.bucket).codes
+    labels, n_buckets = combine([together(reading.column(form.bucket), written(sat.data.column(form.bucket)))])
+    same = np.array_equal(labels[: qit.rows], rows)  # as they are where buckets were numbered as they occur
+    in_qit, in_sat = rows if same else labels[: qit.rows].copy(), labels[qit.rows :].copy()
+    del labels
+    sizes = count(in_qit, n_buckets)
     people = whole_numbers(sat.data.column(form.count))
-    listed_people = np.bincount(in_sat, weights=people, minlength=count).astype(np.int64)
+    listed_people = count(in_sat, n_buckets, people)
     found = []
     if (people < 1).any():
         found.append(f"Table `{sat.name}` has counts that are not whole numbers of at least 1.")
@@ -153,14 +156,15 @@ def bucket_classes(reading: Reading, form: Buckets) -> Classes:
             f"`{sat.name}` add up to."
         )
     found += _joined_problems(release, form)
-    boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     if found:  # sensitive values cannot be told, and buckets without rows are none
         known = sizes > 0
-        in_qit, sizes = (np.cumsum(known) - 1)[in_qit], sizes[known]
+        in_qit, sizes = look_up((np.cumsum(known) - 1).astype(in_qit.dtype), in_qit), sizes[known]
         spread = {name: _nothing(name, sat.data.column(name)) for name in sensitive}
     else:
         columns = {name: written(sat.data.column(name), nan_is_missing=True) for name in sensitive}
-        spread = {name: distribution_of(name, column, in_sat, count, people) for name, column in columns.items()}
+        spread = {name: distribution_of(name, column, in_sat, n_buckets, people) for name, column in columns.items()}
+    del in_sat, people
+    boxes = with_suppressed(reading.rows_alike(()), release.suppressed_rows)
     first = first_rows(in_qit, len(sizes))
     return Classes(
         quasi, in_qit, sizes, first, release.suppressed_rows, spread, qit.data, (form.bucket,), boxes, tuple(found)
@@ -172,34 +176,31 @@ def _joined_problems(release: Release, form: Buckets) -> list[str]:
     if form.joined is None:
         return []
     qit, sat, joined = (release.published(name) for name in (form.rows, form.values, form.joined))
-    quasi = list(qit.names("quasi-identifier"))
+    quasi = qit.names("quasi-identifier")
     problems = []
-    if not _as_often(qit.data.select(quasi), joined.data.select(quasi)):
+    ours, theirs = ([written(table.data.column(name)) for name in quasi] for table in (qit, joined))
+    if not _as_often(ours, theirs):
         problems.append(f"Table `{joined.name}` has other quasi-identifier cells than `{qit.name}`, or not as often.")
     for name in sat.names("sensitive"):
         people = whole_numbers(sat.data.column(form.count))
-        spelled = sat.data.select([name]).take(pa.array(np.repeat(np.arange(sat.rows), np.maximum(people, 0))))
-        if not _as_often(spelled, joined.data.select([name])):
+        listed_values = written(sat.data.column(name))
+        spelled = Written(np.repeat(listed_values.codes, np.maximum(people, 0)), listed_values.values)
+        if not _as_often([spelled], [written(joined.data.column(name))]):
             problems.append(f"Table `{joined.name}` has other values of `{name}` than `{sat.name}`, or not as often.")
     return problems
 
 
-def _as_often(one: pa.Table, other: pa.Table) -> bool:
-    both = [written(_concatenated(first, second)) for first, second in zip(one.columns, other.columns, strict=True)]
-    labels, count = combine(both)
-    mine, yours = (np.bincount(part, minlength=count) for part in (labels[: one.num_rows], labels[one.num_rows :]))
-    return bool(np.array_equal(mine, yours))
-
-
-def _concatenated(first: pa.ChunkedArray, second: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = pa.int64() if pa.types.is_integer(first.type) and pa.types.is_integer(second.type) else pa.string()
-    return pa.chunked_array([*first.cast(kind).chunks, *second.cast(kind).chunks], type=kind)
+def _as_often(one: Sequence[Written], other: Sequence[Written]) -> bool:
+    """Whether two tables have the same rows, each as often."""
+    labels, n_labels = combine([together(first, second) for first, second in zip(one, other, strict=True)])
+    rows = len(one[0].codes)
+    return bool(np.array_equal(count(labels[:rows], n_labels), count(labels[rows:], n_labels)))
 
 
 def _nothing(name: str, column: pa.ChunkedArray) -> Distribution:
     none = np.empty(0, dtype=np.int64)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
-    return Distribution(name, pa.array([], kind), none, none, none, none, 0)
+    return Distribution.of_keys(name, pa.array([], kind), none, none, none, 0)
 
 
 def _two_tables(qit: PublishedTable, sat: PublishedTable, file_format: str) -> list[Snippet]:

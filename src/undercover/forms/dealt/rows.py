@@ -20,7 +20,6 @@ from undercover.errors import DataError, listed
 from undercover.forms.alike import as_read
 from undercover.forms.meaning import domain_values
 from undercover.forms.written import Written, combine
-from undercover.model.groups import Groups
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,18 +90,25 @@ class Dealt:
         fitting = np.bincount(keys[len(people) :], minlength=count)[keys[: len(people)]]
         return np.asarray(fitting / self.sizes[self.groups])
 
-    def columns_that_fit(self, cells: Rows, people: Rows, chosen: Rows) -> tuple[NDArray[np.uint16], Rows]:
+    def columns_that_fit(
+        self, reading: Reading, known: Sequence[str], original: Table, chosen: Rows
+    ) -> tuple[NDArray[np.uint64], Rows]:
         """The columns in which each row fits that may be a chosen person's own, as bits, and where those of each start.
 
-        As in :meth:`chance`, with at most 16 columns.
+        As in :meth:`chance`, with at most 64 columns.
         """
-        groups = Groups(self.groups.astype(np.int32), len(self.sizes))
-        times = groups.sizes[self.groups[chosen]]
+        wanted = np.zeros(len(self.sizes), dtype=bool)
+        wanted[self.groups[chosen]] = True
+        members = np.flatnonzero(wanted[self.groups])  # of the groups of chosen people
+        members = members[np.argsort(self.groups[members], kind="stable")]
+        first = np.searchsorted(self.groups[members], self.groups[chosen])
+        times = self.sizes[self.groups[chosen]]
         starts = np.concatenate([[0], np.cumsum(times)])
-        inside = np.arange(starts[-1]) - np.repeat(starts[:-1] - groups.offsets[self.groups[chosen]], times)
-        rows, found = self.published[groups.order[inside]], np.zeros(starts[-1], dtype=np.uint16)
-        for j in range(people.shape[1]):
-            found |= (cells[rows, j] == np.repeat(people[chosen, j], times)).astype(np.uint16) << np.uint16(j)
+        rows = self.published[members[np.arange(starts[-1]) - np.repeat(starts[:-1] - first, times)]]
+        found, cells = np.zeros(starts[-1], dtype=np.uint64), row_codes(reading, known, original, rows=rows)
+        for j, name in enumerate(known):
+            mine = np.repeat(original[name].codes[chosen], times)
+            found |= (cells[:, j] == mine).astype(np.uint64) << np.uint64(j)
         return found, starts
 
     @cached_property
@@ -118,14 +124,24 @@ class Dealt:
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 
-def row_codes(reading: Reading, known: Sequence[str], original: Table, *, nan_is_missing: bool = False) -> Rows:
-    """(n_published, n_known) the cells as codes of the original; -1 where they are none of its values."""
-    found = np.empty((reading.main.rows, len(known)), dtype=np.int64)
+def row_codes(
+    reading: Reading,
+    known: Sequence[str],
+    original: Table,
+    *,
+    nan_is_missing: bool = False,
+    rows: Rows | None = None,
+) -> Rows:
+    """(n_rows, n_known) the cells as codes of the original; -1 where they are none of its values.
+
+    Of all published rows, or of some.
+    """
+    found = np.empty((reading.main.rows if rows is None else len(rows), len(known)), dtype=np.int64)
     for j, name in enumerate(known):
         column, values = reading.column(name, nan_is_missing=nan_is_missing), domain_values(original[name])
         meanings = [values.read(label, "value") for label in column.labels]
         code = np.array([meaning.low if meaning.size == 1 else -1 for meaning in meanings], dtype=np.int64)
-        found[:, j] = code[column.codes]
+        found[:, j] = code[column.codes if rows is None else column.codes[rows]]
     return found
 
 

@@ -55,8 +55,10 @@ class DrawnReading(Reading):
         """Nothing is generalised, so there is nothing to count."""
         return
 
-    def own_fits(self, known: Sequence[str], original: Table, own: Rows | None) -> NDArray[np.bool_]:
-        """(n_rows, n_known) whether a person's own row kept the person's value."""
+    def own_fits(
+        self, known: Sequence[str], original: Table, own: Rows | None, people: Rows | None = None
+    ) -> NDArray[np.bool_]:
+        """(n_people, n_known) whether a person's own row kept the person's value."""
         if own is None:
             raise DataError(
                 "Which published row is whose stays in the private run, and without it nobody can say whether an "
@@ -64,8 +66,9 @@ class DrawnReading(Reading):
             )
         if len(own) != original.n_rows:
             raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-        people = np.stack([original[name].codes for name in known], axis=1)
-        same: NDArray[np.bool_] = row_codes(self, known, original)[own] == people
+        own, some = (own, slice(None)) if people is None else (own[people], people)
+        values = np.stack([original[name].codes[some] for name in known], axis=1)
+        same: NDArray[np.bool_] = row_codes(self, known, original, rows=own) == values
         return same
 
     def dealt(self, run: Run | None) -> Dealt | None:
@@ -81,7 +84,7 @@ class DrawnReading(Reading):
         """Every row as it stands."""
         n_rows, shown = self.main.rows, {}
         coverage = {name: self.coverage(name, every) for name, every in values.items()}
-        cells = {name: self.column(name).codes for name in values}
+        cells = {name: self.column(name).codes.astype(np.int64) for name in values}
         for name in sensitive:
             labels = original[name].domain.labels
             place = {label: code for code, label in enumerate(labels)}

@@ -6,7 +6,16 @@ values are those of their rows, or were dealt anew. What is true of one is not s
 
 from __future__ import annotations
 
-from undercover.forms.snippets import ALSO, Snippet, again_with_undercover, cells_of, is_number, reading_lines
+from undercover.forms.snippets import (
+    ALSO,
+    Snippet,
+    again_with_undercover,
+    cells_of,
+    imports,
+    is_number,
+    reading_lines,
+    reads,
+)
 from undercover.model.form import Drawn
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
@@ -148,16 +157,19 @@ def limits(release: Release, form: Drawn) -> list[str]:
     return said
 
 
+_CSV = 'pd.read_csv({file}, keep_default_na=False, na_values=[""])'
+
+
 def snippets(table: PublishedTable, file_format: str, form: Drawn) -> list[Snippet]:
     """Code for recipients: an ordinary table, to be read as one, with what was drawn or dealt kept in mind."""
     permuted, dealt = form.columns == "permuted", form.values == "permuted"
     did = "permuted" if permuted else "drawn"
     # A value may be spelled NA; only an empty cell is missing.
-    lines = [f'table = pd.read_csv("{table.name}.csv", keep_default_na=False, na_values=[""])']
+    lines = [f"table = {reads(table, file_format, _CSV)}"]
     if file_format != "csv":
         lines = reading_lines(table, file_format, "table")
         lines += [] if file_format == "parquet" else ['table = table.mask(table == "")']
-    code = "\n".join(["import pandas as pd", "", *lines, ""])
+    code = "\n".join([*imports([table], file_format), *lines, ""])
     text = "It has the shape of an original table: one row per person, one plain value per cell." + ALSO.get(
         file_format, ""
     )

@@ -133,6 +133,12 @@ class PerturbedReading(Reading):
         found = perturbed_posteriors(self, original[sensitive], known, offsets, members, target_of)
         return Disclosure(found[0], {sensitive: found[1]}, {sensitive: found[2]})
 
+    def look_for(
+        self, known: Sequence[str], original: Table, people: Table, target_of: Rows, targets: Rows, threads: int
+    ) -> Disclosure:
+        """The same: cells are far fewer than people."""
+        return self.disclosure(known, people, target_of, targets, threads)
+
     @property
     def told(self) -> bool:
         """Where no value was kept, none can be counted."""
@@ -280,7 +286,7 @@ def corrected_spreads(
         raise NotTold("p = 0: no value was kept, so nothing can be estimated of them.")
     columns = {name: reading.column(name) for name in values}
     coverage = {name: reading.coverage(name, values[name]) for name in values}
-    cells = {name: column.codes for name, column in columns.items()}
+    cells = {name: column.codes.astype(np.int64) for name, column in columns.items()}
     people = reading.people.astype(np.float64)
     shown = reading.column(sensitive)
     place = {label: code for code, label in enumerate(labels)}

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.model.cells import EVERYTHING, read_interval
+from undercover.model.formats import Files
 from undercover.model.formats import variables as file_names
 from undercover.model.release import PublishedTable
 
@@ -112,11 +113,11 @@ print(certain.sum(), "rows")
 
 
 _READ = {
-    "csv": 'pd.read_csv("{file}", dtype=str, keep_default_na=False)',
-    "parquet": 'pd.read_parquet("{file}")',
-    "xlsx": 'pd.read_excel("{file}", engine="openpyxl", dtype=str, keep_default_na=False)',
-    "dta": 'pd.read_stata("{file}"{option})',
-    "sav": 'pd.read_spss("{file}"{option})',
+    "csv": "pd.read_csv({file}, dtype=str, keep_default_na=False)",
+    "parquet": "pd.read_parquet({file})",
+    "xlsx": 'pd.read_excel({file}, engine="openpyxl", dtype=str, keep_default_na=False)',
+    "dta": "pd.read_stata({file}{option})",
+    "sav": "pd.read_spss({file}{option})",
 }
 
 
@@ -124,35 +125,49 @@ ALSO = {"xlsx": " pandas needs openpyxl to read it.", "sav": " pandas needs pyre
 """What the code needs beside pandas, by the format of the files."""
 
 
+def reads(table: PublishedTable, file_format: str, call: str) -> str:
+    """An expression that reads a table by a call of pandas for each of its files."""
+    pattern = Files(file_format).pattern(table.name, table.rows)
+    if "*" not in pattern:
+        return call.format(file=f'"{pattern}"')
+    return f'pd.concat([{call.format(file="part")} for part in sorted(glob("{pattern}"))], ignore_index=True)'
+
+
+def imports(tables: Sequence[PublishedTable], file_format: str) -> list[str]:
+    """What code that reads these tables begins with."""
+    parts = any(Files(file_format).parts(table.rows) > 1 for table in tables)
+    return [*(["from glob import glob", ""] if parts else []), "import pandas as pd", ""]
+
+
 def reading_lines(table: PublishedTable, file_format: str, name: str) -> list[str]:
     """Code that reads one table with pandas: numbers are numbers, every other cell is text, missing is empty."""
     names = [column.name for column in table.columns]
     numbers = [column.name for column in table.columns if column.form == "value" and is_number(table, column.name)]
     to_numbers = [f"{name}[{one!r}] = pd.to_numeric({name}[{one!r}])" for one in numbers]
-    file = f"{table.name}.{file_format}"
-    first = f"{name} = {_READ[file_format].format(file=file, option='')}"
+    first = f"{name} = {reads(table, file_format, _READ[file_format].replace('{option}', ''))}"
     if file_format in ("csv", "xlsx"):
         return [first, *to_numbers]
     texts = [column.name for column in table.columns if column.form != "value"]
     if file_format == "parquet":
         return [first, *(f"{name}[{one!r}] = {name}[{one!r}].astype(object).fillna('')" for one in texts)]
-    plain = _READ[file_format].format(file=file, option=", convert_categoricals=False")
+    plain = reads(table, file_format, _READ[file_format].replace("{option}", ", convert_categoricals=False"))
     lines = [first, f"codes = {plain}  # numbers, even where some have labels"] if numbers else [first]
     for one, own in zip(names, file_names(names, file_format), strict=True):
         column: Any = table.data.column(one)
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
         if one in numbers:
-            whole = ".astype(int)" if pa.types.is_integer(column.type) and not column.null_count else ""
+            whole = ".astype(int)" if pa.types.is_integer(kind) and not column.null_count else ""
             lines.append(f"{name}[{one!r}] = pd.to_numeric(codes[{own!r}]){whole}")
         else:
             cell = f"{name}.pop({own!r})" if own != one else f"{name}[{one!r}]"
-            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(column.type) else cell
+            cell = f"pd.to_datetime({cell}).dt.strftime('%Y-%m-%d')" if pa.types.is_date(kind) else cell
             lines.append(f"{name}[{one!r}] = {cell}.astype(object).fillna('')")
     return [*lines, f"{name} = {name}[{names}]"] if file_names(names, file_format) != names else lines
 
 
 def reading_tables(tables: Sequence[PublishedTable], file_format: str, variables: Sequence[str] = ()) -> Snippet:
     """How to read the tables, each into a data frame of its own name or into one of ``variables``."""
-    lines = ["import pandas as pd", ""]
+    lines = imports(tables, file_format)
     for table, name in zip(tables, variables or [table.name for table in tables], strict=True):
         lines += reading_lines(table, file_format, name)
     silent = [name for table in tables for name in table.names("quasi-identifier") if not cells_of(table, name)]

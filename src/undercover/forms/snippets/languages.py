@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from undercover.forms.reading import Reading
 from undercover.forms.snippets import Snippet, cells_of, is_number, scale
-from undercover.model.formats import variables
+from undercover.model.formats import Files, variables
 from undercover.model.release import PublishedTable
 
 NEEDS = {
@@ -142,6 +142,18 @@ _STATA_FROM = {
 }
 
 
+_STATA_PARTS = """\
+local parts : dir "." files "{file}"
+clear
+tempfile read
+save `read', emptyok
+foreach part of local parts {{
+    {use}
+    append using `read'
+    save `read', replace
+}}"""
+
+
 def languages(reading: Reading, file_format: str) -> list[Snippet]:
     """One piece of code for each language, with what it needs."""
     tables, main = reading.release.tables, reading.main
@@ -163,7 +175,7 @@ def _polars(tables: Sequence[PublishedTable], main: PublishedTable, name: str | 
     program = file_format in _PROGRAMS
     lines = ["import polars as pl", *(["import pyreadstat"] if program else []), ""]
     for table in tables:
-        called, file = _called(table), f"{table.name}.{file_format}"
+        called, file = _called(table), Files(file_format).pattern(table.name, table.rows)
         if program:
             lines += [f'{called}, about = pyreadstat.read_{file_format}("{file}", output_format="polars")']
             lines += _LABELS.format(table=called).splitlines()
@@ -187,7 +199,7 @@ def _polars(tables: Sequence[PublishedTable], main: PublishedTable, name: str | 
 def _r(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
     lines = []
     for table in tables:
-        called, file = _called(table), f"{table.name}.{file_format}"
+        called, file = _called(table), Files(file_format).pattern(table.name, table.rows)
         numbers = [f"{called}[[{_c(one)}]] <- as.numeric({called}[[{_c(one)}]])" for one in _numbers(table)]
         if file_format in _PROGRAMS:
             lines.append(f'{called} <- haven::read_{file_format}("{file}")')
@@ -197,15 +209,22 @@ def _r(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None,
             ]
             lines += [*numbers, f"{called} <- as.data.frame(haven::as_factor({called}))"]
         elif file_format == "parquet":
-            lines.append(f'{called} <- as.data.frame(arrow::read_parquet("{file}"))')
+            lines.append(f"{called} <- {_r_parts(file, 'as.data.frame(arrow::read_parquet({}))')}")
         elif file_format == "xlsx":
             options = 'col_types = "text", trim_ws = FALSE'
             lines += [f'{called} <- as.data.frame(readxl::read_excel("{file}", {options}))', *numbers]
         else:
             options = 'colClasses = "character", na.strings = "", check.names = FALSE, encoding = "UTF-8"'
-            lines += [f'{called} <- read.csv("{file}", {options})', *numbers]
+            lines += [f"{called} <- {_r_parts(file, f'read.csv({{}}, {options})')}", *numbers]
     counting = [_R.format(name=_c(name), table=_called(main))] if name else []
     return "\n".join([*lines, "", *counting])
+
+
+def _r_parts(file: str, call: str) -> str:
+    """A call for a file, or for every part of a table."""
+    if "*" not in file:
+        return call.format(f'"{file}"')
+    return f'do.call(rbind, lapply(Sys.glob("{file}"), function(part) {call.format("part")}))'
 
 
 def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
@@ -216,7 +235,7 @@ def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | Non
         numbers = ", ".join(f"CAST({_q(one)} AS DOUBLE) AS {_q(one)}" for one in texts)
         changed = f" REPLACE ({numbers})" if numbers else ""
         changed += f" RENAME ({', '.join(f'{_q(other)} AS {_q(one)}' for one, other in own.items())})" if own else ""
-        source = _SQL_FROM[file_format].format(file=f"{table.name}.{file_format}")
+        source = _SQL_FROM[file_format].format(file=Files(file_format).pattern(table.name, table.rows))
         lines.append(f'CREATE VIEW "{_called(table)}" AS SELECT *{changed}\nFROM {source};')
     counting = [_SQL.format(name=_q(name), table=f'"{_called(main)}"')] if name else []
     return "\n".join([*lines, "", *counting])
@@ -225,13 +244,16 @@ def _sql(tables: Sequence[PublishedTable], main: PublishedTable, name: str | Non
 def _stata(tables: Sequence[PublishedTable], main: PublishedTable, name: str | None, file_format: str) -> str:
     lines = ["* one table at a time is in memory; the others are frames"] if len(tables) > 1 else []
     for table in tables:
-        file = f"{table.name}.{'csv' if file_format == 'parquet' else file_format}"
+        file, one = Files(file_format).pattern(table.name, table.rows), f"{table.name}.{file_format}"
         if file_format == "parquet":
-            lines.append(
-                f'python: import pandas; pandas.read_parquet("{table.name}.parquet").to_csv("{file}", index=False)'
-            )
+            parts = f'concat(map(pandas.read_parquet, sorted(glob.glob("{file}"))))'
+            read = f'pandas; pandas.read_parquet("{file}")' if file == one else f"glob, pandas; pandas.{parts}"
+            file = one = f"{table.name}.csv"
+            lines.append(f'python: import {read}.to_csv("{file}", index=False)')
         lines += [f"frame create {_called(table)}", f"frame change {_called(table)}"] if len(tables) > 1 else []
-        lines.append(_STATA_FROM.get(file_format, _STATA_FROM["csv"]).format(file=file))
+        from_file = _STATA_FROM.get(file_format, _STATA_FROM["csv"])
+        each = from_file.format(file=file if file == one else "`part'")
+        lines.append(each if file == one else _STATA_PARTS.format(file=file, use=each))
         numbers = [] if file_format in _PROGRAMS else _numbers(table)
         lines += [f"destring {_plain(one)}, replace" for one in numbers]
     use = f"frame change {_called(main)}\n" if len(tables) > 1 else ""

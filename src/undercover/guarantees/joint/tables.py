@@ -113,7 +113,7 @@ def _published(
         values=spread.labels,
         totals=spread.overall,
         counts=counts,
-        cells={label: ClassCells(cells.codes, cells.labels) for label, cells in shown.items()},
+        cells={label: ClassCells(cells.codes.astype(np.int64), cells.labels) for label, cells in shown.items()},
         in_buckets=classes.boxes is not None,
         suppressed=classes.suppressed,
         hidden=hidden,

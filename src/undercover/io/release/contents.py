@@ -88,6 +88,15 @@ def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:
         yield f"{MANIFEST} has keys of {owner} that nobody here knows: {listed(strange)}."
 
 
+def pieces_of(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The files of a table of a manifest, in their order.
+
+    >>> pieces_of({"name": "table", "file": "table.csv", "rows": 5, "sha256": "0", "columns": []})
+    [{'file': 'table.csv', 'rows': 5, 'sha256': '0'}]
+    """
+    return table.get("parts") or [{name: table[name] for name in ("file", "rows", "sha256")}]
+
+
 def hashes(folder: Path, tables: Mapping[str, str]) -> dict[str, str]:
     """The SHA-256 of every file a public folder may hold but the manifest, which holds them, and its signature."""
     others = {name: sha256(folder / name) for name in OTHER_FILES if (folder / name).is_file()}

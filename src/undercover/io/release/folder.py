@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
-from undercover.io.parquet import read_parquet, write_parquet
+from undercover.io.parquet import SLICE, parquet_slices, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
 from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
@@ -36,7 +36,7 @@ from undercover.io.release.tables import check_installed
 from undercover.io.signatures import private_key, write_signature
 from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
 from undercover.io.spec.write import spec_files
-from undercover.model.formats import FORMATS, Format
+from undercover.model.formats import FORMATS, Files, Format
 from undercover.model.groups import Groups
 from undercover.model.policy import STANDARD
 from undercover.model.release import Release
@@ -62,18 +62,21 @@ def save(
     sign: str | os.PathLike[str] | None = None,
     verdict: Verdict | None = None,
     kept: Mapping[str, bytes] | None = None,
+    rows_per_file: int | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
     every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
     kept with the run, and where it says not to publish, the tables are withheld: they lie in ``withheld``, for the
-    holder alone. ``kept`` are further private files, by their names. The manifest hashes every public file, and the
-    private run keeps what the manifest says: the two parts are bound to each other.
+    holder alone. ``kept`` are further private files, by their names. A table of more than ``rows_per_file`` rows is
+    written in parts. The manifest hashes every public file, and the private run keeps what the manifest says: the two
+    are bound to each other.
     """
     if format not in FORMATS:
         raise ParameterError(f"The format of a release must be one of {listed(FORMATS)}. Got {format!r} instead.")
     check_installed(format)
+    Files(format, rows_per_file)
     _check_public(run, datasheet)
     key = None if sign is None else private_key(sign)
     part = WITHHELD if verdict is not None and verdict.withheld else PUBLIC
@@ -82,7 +85,7 @@ def save(
         release = run.release if run.release.version else replace(run.release, version=VERSION)
         if datasheet is not None:
             (public / DATASHEET).write_text(datasheet, encoding="utf-8")
-        manifest = write_tables(release, public, format=format, said=run.schema.said)
+        manifest = write_tables(release, public, format=format, said=run.schema.said, rows_per_file=rows_per_file)
         if key is not None:
             write_signature(public, key)
         _write_private(run, folder / PRIVATE, report, manifest, verdict)
@@ -133,18 +136,16 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
     elif method != (release.method, release.parameters):
         public.problems.append("`release.json` names another method or other parameters than `private/run.json`.")
     public.problems.extend(_other_roles(schema, release))
-    table = read_parquet(place / PRIVATE / "groups.parquet")
-    table = table.filter(table.column("group").is_valid())
-    buckets = table.column("bucket").to_numpy() if "bucket" in table.column_names else None
+    grouped = _grouped(place / PRIVATE / "groups.parquet")
     run = Run(
         release=release,
         schema=schema,
-        groups=Groups(table.column("group").to_numpy().astype(np.int32), count),
-        rows=table.column("row").to_numpy().astype(np.int64),
+        groups=Groups(grouped["group"], count),
+        rows=grouped["row"].astype(np.int64),
         source=content["source"],
         randomness=content["randomness"],
         timings=content["timings"],
-        buckets=None if buckets is None else buckets.astype(np.int32),
+        buckets=grouped.get("bucket"),
         diagnostics=content["diagnostics"],
         frames={name: read_parquet(place / PRIVATE / f"{name}.parquet") for name in names},
         warnings=tuple(content["warnings"]),
@@ -155,6 +156,14 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         made=content.get("made", ""),
     )
     return run, replace(public, recorded=content.get("release"))
+
+
+def _grouped(path: Path) -> dict[str, Any]:
+    """What :func:`_group_table` says of the rows that are in a group."""
+    slices = [table.filter(table.column("group").is_valid()) for table in parquet_slices(path)]
+    table = pa.concat_tables(slices)
+    found = {name: table.column(name).to_numpy() for name in table.column_names}
+    return {name: one if name == "row" else one.astype(np.int32, copy=False) for name, one in found.items()}
 
 
 def _differing(written: Any, found: Mapping[str, Any]) -> Iterator[str]:
@@ -216,7 +225,7 @@ def _write_private(
         **({} if verdict is None else {"judged": verdict.to_dict()}),
     }
     (folder / "run.json").write_text(as_json(content), encoding="utf-8")
-    write_parquet(_group_table(run), folder / "groups.parquet")
+    write_slices(_group_table(run), folder / "groups.parquet")
     for name, frame in run.frames.items():
         write_parquet(frame, folder / f"{name}.parquet")
     for name, text in spec_files(run).items():
@@ -243,22 +252,21 @@ def _origin(kind: str, name: str) -> str:
     return plugins.origin(kind, name) if name in plugins.names(kind) else "not installed"
 
 
-def _group_table(run: Run) -> pa.Table:
-    """One row per input row; those that were left out for a missing value come last and have no group."""
-    total = run.source.get("rows")
-    left_out = run.rows[:0]
-    if isinstance(total, int):
+def _group_table(run: Run) -> Iterator[pa.Table]:
+    """One row per input row, in slices; those that were left out for a missing value come last and have no group."""
+    kept = len(run.rows)
+    total = max(kept, run.source.get("rows") or 0)
+    wide = np.int32 if total < 1 << 31 else np.int64
+    labels = {"group": run.groups.labels, **({} if run.buckets is None else {"bucket": run.buckets})}
+    for start in range(0, max(kept, 1), SLICE):
+        here = slice(start, start + SLICE)
+        columns = {name: pa.array(one[here], pa.int32()) for name, one in labels.items()}
+        yield pa.table({"row": run.rows[here].astype(wide), **columns})
+    if kept < total:
         missing = np.ones(total, dtype=bool)
         missing[run.rows] = False
-        left_out = np.flatnonzero(missing)
-    none = pa.nulls(len(left_out), pa.int32())
-    columns = {
-        "row": pa.array(np.concatenate([run.rows, left_out]).astype(np.int64)),
-        "group": pa.concat_arrays([pa.array(run.groups.labels.astype(np.int32)), none]),
-    }
-    if run.buckets is not None:
-        columns["bucket"] = pa.concat_arrays([pa.array(run.buckets.astype(np.int32)), none])
-    return pa.table(columns)
+        left_out = np.flatnonzero(missing).astype(wide)
+        yield pa.table({"row": left_out, **{name: pa.nulls(len(left_out), pa.int32()) for name in labels}})
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -26,17 +26,18 @@ from undercover.io.release.contents import (
     MANIFEST,
     PACKAGE,
     hashes,
+    pieces_of,
     public_part,
     read_json,
     strange_files,
     unknown_keys,
 )
 from undercover.io.release.package import package
-from undercover.io.release.tables import as_published, joined, read_table, write_table
-from undercover.io.source import sha256
+from undercover.io.release.parts import LARGE, coded
+from undercover.io.release.tables import as_published, read_slices, read_table, write_table
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
-from undercover.model.formats import Format
+from undercover.model.formats import Files, Format
 from undercover.model.formats.writing import decimals
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
@@ -119,23 +120,22 @@ def write_tables(
     *,
     format: Format = "csv",  # noqa: A002
     said: Mapping[str, Any] | None = None,
+    rows_per_file: int | None = None,
 ) -> dict[str, Any]:
     """Write the tables of a release and its manifest into an existing folder; what the manifest says.
 
     A datasheet is hashed, too, so it is written before. With ``said``, which is :attr:`Schema.said`, there is a data
-    package as well.
+    package as well. A table of more than ``rows_per_file`` rows, ten million by default, is written in parts.
     """
     tables: list[dict[str, Any]] = []
+    files = Files(format, rows_per_file)
     writing = {**decimals({name: given.arrow for name, given in release.types.items()}), **release.writing}
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
         if not _NAME.fullmatch(table.name):
             raise InternalError(f"{table.name!r} is not a name for a table.")
-        file = f"{table.name}.{format}"
-        columns = write_table(table, folder / file, format, (said or {}).get("columns", {}), writing)
-        entry = {"name": table.name, "file": file, "rows": table.rows, "sha256": sha256(folder / file)}
-        tables.append({**entry, "columns": columns})
+        tables.append(write_table(table, folder, files, (said or {}).get("columns", {}), writing))
     if said is not None:
         (folder / PACKAGE).write_text(as_json(package(release, said, folder, tables)), encoding="utf-8")
     content = {
@@ -147,7 +147,7 @@ def write_tables(
         "tables": tables,
         "suppressed_rows": release.suppressed_rows,
         "warnings": list(release.warnings),
-        "files": hashes(folder, {entry["file"]: entry["sha256"] for entry in tables}),
+        "files": hashes(folder, {part["file"]: part["sha256"] for entry in tables for part in pieces_of(entry)}),
     }
     text = as_json(content)
     (folder / MANIFEST).write_text(text, encoding="utf-8")
@@ -250,29 +250,36 @@ def _manifest(place: Path, content: Any) -> _Manifest:
 
 
 def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
-    data = joined([_read_piece(place, piece, entry, problems) for piece in entry.pieces])
+    large = entry.rows > LARGE
+    if entry.parts is None and not large:
+        (data,) = _read_piece(place, entry.pieces[0], entry, problems)
+    else:
+        data = coded(one for piece in entry.pieces for one in _read_piece(place, piece, entry, problems, slices=True))
     if entry.parts is not None and data.num_rows != entry.rows:
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
-    columns = {column.name: as_published(data.column(column.name), column.form) for column in kept}
+    columns = {column.name: as_published(data.column(column.name), column.form, large=large) for column in kept}
     published = tuple(PublishedColumn(column.name, column.role, column.form) for column in kept)
     return PublishedTable(entry.name, published, pa.table(columns))
 
 
-def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str]) -> pa.Table:
-    """One file of a table."""
+def _read_piece(
+    place: Path, piece: _Part, entry: _Table, problems: list[str], *, slices: bool = False
+) -> Iterator[pa.Table]:
+    """One file of a table, some rows at a time where it is read in ``slices``."""
+    path, columns = place / piece.file, [column.model_dump() for column in entry.columns]
+    found, rows = [column["name"] for column in columns], 0
     try:
-        data = read_table(place / piece.file, [column.model_dump() for column in entry.columns], piece.rows)
+        for data in read_slices(path, columns, piece.rows) if slices else [read_table(path, columns, piece.rows)]:
+            found, rows = data.column_names, rows + data.num_rows
+            yield data
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:
             raise VerificationError(f"{changed[0]} It cannot even be read: {error}") from error
         raise
-    if data.num_rows != piece.rows:
-        problems.append(f"`{piece.file}` has {data.num_rows:,} rows where {MANIFEST} says {piece.rows:,}.")
+    if rows != piece.rows:
+        problems.append(f"`{piece.file}` has {rows:,} rows where {MANIFEST} says {piece.rows:,}.")
     names = [column.name for column in entry.columns]
-    if data.column_names != names:
-        problems.append(
-            f"`{piece.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
-        )
-    return data
+    if found != names:
+        problems.append(f"`{piece.file}` has the columns {listed(found)} where {MANIFEST} says {listed(names)}.")

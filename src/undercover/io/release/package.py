@@ -2,7 +2,8 @@
 
 It repeats what stands in ``release.json`` and on the datasheet (files, hashes, columns, what is said of them) in the
 words of the Data Package standard, version 1 (specs.frictionlessdata.io). ``role`` and ``form`` of a column, ``unit``
-and ``citation`` are properties of our own, which the standard allows.
+and ``citation`` are properties of our own, which the standard allows. Of a table in parts ``path`` is a list; the
+standard has one hash for a resource, so those of the parts stand in ``release.json`` alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from undercover.io.release.contents import pieces_of
 from undercover.model.formats import FORMATS
 from undercover.model.release import PublishedTable, Release
 
@@ -53,16 +55,19 @@ def package(release: Release, said: Mapping[str, Any], folder: Path, written: Se
 def _resource(
     table: PublishedTable, words: Mapping[str, Any], folder: Path, entry: Mapping[str, Any]
 ) -> dict[str, Any]:
-    kind = Path(entry["file"]).suffix[1:]
+    files = [part["file"] for part in pieces_of(entry)]
+    kind, several = Path(files[0]).suffix[1:], len(files) > 1
     others = {column["name"]: {"variable": column["variable"]} for column in entry["columns"] if "variable" in column}
     return {
         "name": table.name.lower(),
-        "path": entry["file"],
+        "path": files if several else files[0],
         "format": kind,
         "mediatype": FORMATS[kind].media_type,
-        **({"profile": "tabular-data-resource", "encoding": "utf-8"} if kind == "csv" else {}),
-        "bytes": (folder / entry["file"]).stat().st_size,
-        "hash": f"sha256:{entry['sha256']}",
+        # Every part has the names of the columns; a tabular resource has them in its first file alone.
+        **({} if several or kind != "csv" else {"profile": "tabular-data-resource"}),
+        **({"encoding": "utf-8"} if kind == "csv" else {}),
+        "bytes": sum((folder / file).stat().st_size for file in files),
+        **({} if several else {"hash": f"sha256:{entry['sha256']}"}),
         "schema": {
             "fields": [
                 {

@@ -6,7 +6,7 @@ would alter even so is refused: every such file is read again before anybody get
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,16 @@ from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import as_texts
 from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
-from undercover.io.parquet import read_parquet, write_parquet
-from undercover.io.source import tidy
+from undercover.io.parquet import parquet_slices, read_parquet, write_parquet
+from undercover.io.release.parts import write_parts
+from undercover.io.source import sha256, tidy
 from undercover.model.cells import CellForm
-from undercover.model.formats import FORMATS, check_size, variables
+from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
 from undercover.model.formats.writing import Writing, with_digits
+from undercover.model.frames.types import one_piece
 from undercover.model.release import PublishedTable, Release
 
+_TEXTS = pa.dictionary(pa.int32(), pa.string())
 _NEEDS = {
     "xlsx": {"xlsxwriter": "XlsxWriter", "python_calamine": "python-calamine"},
     "dta": {"pyreadstat": "pyreadstat", "polars": "polars"},
@@ -40,21 +43,36 @@ def check_installed(file_format: str) -> None:
 
 
 def write_table(
-    table: PublishedTable, path: Path, file_format: str, words: Mapping[str, Any], writing: Mapping[str, Writing]
-) -> list[dict[str, Any]]:
-    """Write a table to ``path``; its columns as the manifest lists them.
+    table: PublishedTable, folder: Path, files: Files, words: Mapping[str, Any], writing: Mapping[str, Writing]
+) -> dict[str, Any]:
+    """Write a table into a folder, to one file or to parts; what the manifest says of it.
 
     ``words`` are what is said of columns (:attr:`Schema.said`), ``writing`` how they were written where they came from.
     """
-    names = [column.name for column in table.columns]
-    columns: list[dict[str, Any]] = [{"name": one.name, "role": one.role, "form": one.form} for one in table.columns]
-    if file_format == "csv":
-        data, digits = _written(table.data, writing)
-        write_csv(data, path)
-        return [{**one, **({"digits": digits[one["name"]]} if one["name"] in digits else {})} for one in columns]
-    if file_format == "parquet":
-        write_parquet(table.data, path)
-        return columns
+    names, columns = files.names(table.name, table.rows), _columns(table)
+    if files in IN_PARTS:
+        digits = _digits(table.data, writing) if files == "csv" else {}
+        columns = [{**one, **({"digits": digits[one["name"]]} if one["name"] in digits else {})} for one in columns]
+        write = (lambda data, path: write_csv(_written(data, digits), path)) if files == "csv" else write_parquet
+        written = write_parts(table.data, folder, names, write)
+        if len(written) > 1:
+            return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
+    else:
+        path = folder / names[0]
+        columns = _write_office(table, path, files, words, writing)
+        written = [{"file": path.name, "rows": table.rows, "sha256": sha256(path)}]
+    return {"name": table.name, **written[0], "columns": columns}
+
+
+def _columns(table: PublishedTable) -> list[dict[str, Any]]:
+    return [{"name": one.name, "role": one.role, "form": one.form} for one in table.columns]
+
+
+def _write_office(
+    table: PublishedTable, path: Path, file_format: str, words: Mapping[str, Any], writing: Mapping[str, Writing]
+) -> list[dict[str, Any]]:
+    """A file of an office or statistics program; its columns with the names that they have there."""
+    names, columns = [column.name for column in table.columns], _columns(table)
     check_size(table.rows, len(columns), file_format)
     if file_format == "xlsx":
         from undercover.io.office.write_excel import write_excel
@@ -72,15 +90,22 @@ def write_table(
     return columns
 
 
-def _written(data: pa.Table, writing: Mapping[str, Writing]) -> tuple[pa.Table, dict[str, int]]:
-    """A table with its decimals as they were written, and the digits after the point of each such column."""
-    digits = {}
-    for place, name in enumerate(data.column_names):
-        wanted = writing[name].digits if name in writing else None
-        texts = None if wanted is None else with_digits(data.column(name), wanted)
-        if texts is not None and wanted is not None:
-            data, digits[name] = data.set_column(place, name, texts), wanted
-    return data, digits
+def _digits(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, int]:
+    """The digits after the point of columns of decimals that can be written as they were."""
+    wanted = {name: writing[name].digits for name in data.column_names if name in writing}
+    different = {name: pa.chunked_array([data.column(name).unique()]) for name in wanted if wanted[name] is not None}
+    return {
+        name: digits
+        for name, digits in wanted.items()
+        if digits is not None and with_digits(different[name], digits) is not None
+    }
+
+
+def _written(data: pa.Table, digits: Mapping[str, int]) -> pa.Table:
+    """A table, or a slice of it, with its decimals as texts of so many digits after the point."""
+    for name, count in digits.items():
+        data = data.set_column(data.column_names.index(name), name, with_digits(data.column(name), count))
+    return data
 
 
 def _words(said: Mapping[str, str]) -> str:
@@ -127,6 +152,11 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int) -> p
     if len(own) < len(names):
         return found
     return found.rename_columns([own.get(name, name) for name in found.column_names])
+
+
+def read_slices(path: Path, columns: Sequence[Mapping[str, Any]], rows: int) -> Iterator[pa.Table]:
+    """The same, some rows at a time where the format allows it."""
+    return parquet_slices(path) if path.suffix == ".parquet" else iter([read_table(path, columns, rows)])
 
 
 def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
@@ -198,26 +228,19 @@ def file_notes(release: Release, file_format: str) -> list[str]:
     return said
 
 
-def joined(parts: Sequence[pa.Table]) -> pa.Table:
-    """Parts of a table one after the other; a column that was read differently is text until it is read whole."""
-    if len(parts) == 1:
-        return parts[0]
-    names = [name for name in parts[0].column_names if all(name in part.column_names for part in parts)]
-    columns = {}
-    for name in names:
-        held = [part.column(name) for part in parts]
-        held = [one.cast(one.type.value_type) if pa.types.is_dictionary(one.type) else one for one in held]
-        if len({one.type for one in held}) > 1:
-            held = [one.cast(pa.string()) for one in held]
-        columns[name] = pa.chunked_array([chunk for one in held for chunk in one.chunks], held[0].type)
-    return pa.table(columns)
+def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:
+    """A column of a file as a release holds it: numbers and days where nothing is lost by it, dictionaries of text.
 
-
-def as_published(column: Any, form: CellForm) -> Any:
-    """A column of a file as a release holds it: numbers and days where nothing is lost by it, dictionaries of text."""
+    Of a ``large`` table it stays coded, whatever its cells are.
+    """
     coded = pa.types.is_dictionary(column.type)
+    if coded and large:
+        whole = one_piece(column)
+        values = as_published(pa.chunked_array([whole.dictionary]), form)
+        values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else one_piece(values)
+        return pa.DictionaryArray.from_arrays(whole.indices, values)
     if form != "value" and coded and pa.types.is_string(column.type.value_type):
-        return column.unify_dictionaries().combine_chunks()
+        return column.cast(_TEXTS).unify_dictionaries().combine_chunks()
     if coded:
         column = column.cast(column.type.value_type)
     if form == "value":

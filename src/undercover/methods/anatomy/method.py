@@ -37,7 +37,7 @@ from undercover.randomness import Randomness
 from undercover.steps.claims import l_claims
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column
 from undercover.steps.dealing.rounds import in_rounds
-from undercover.steps.recoding import require_free_names, sensitive_table
+from undercover.steps.recoding import require_free_names, sensitive_table, values_of
 from undercover.steps.shuffling import shuffle_within, spare_words
 
 _INSIDE = 1 << 10  # how far from the edge of its part a word lies that stands for it; no such word is rejected
@@ -92,11 +92,12 @@ class Anatomy:
         require_free_names(table, "Anatomy")
         require_eligible(table, sensitive, engine.histogram(table, sensitive), self.l)
         progress("dealing", 0.0)
+        threads = engine.threads
         groups = in_rounds(
-            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words)
+            table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, threads)
         )
-        groups = groups if table.units is None else _shuffled(groups, randomness)  # numbers tell no round
-        tables = (_qit(table, groups, randomness), sensitive_table(table, sensitive, groups.labels))
+        groups = groups if table.units is None else _shuffled(groups, randomness, threads)  # numbers tell no round
+        tables = (_qit(table, groups, randomness, threads), sensitive_table(table, sensitive, groups, threads))
         return Draft(
             tables=tables, groups=groups, form=Buckets(), buckets=groups.labels, diagnostics={"buckets": groups.count}
         )
@@ -122,7 +123,7 @@ class Anatomy:
                 yield probability / parts**left_over, seen_groups(labels, codes)
 
 
-def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
+def deal(table: Table, sensitive: str, l: int, randomness: Randomness, threads: int = 1) -> Groups:
     """Figure 3: the bucket of every row."""
     attempt = 0
     while True:
@@ -132,14 +133,16 @@ def deal(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups
         if dealt is not None:
             break
         attempt += 1
-    return _shuffled(dealt.draw(randomness), randomness)
+    return _shuffled(dealt.draw(randomness, threads), randomness, threads)
 
 
-def _shuffled(groups: Groups, randomness: Randomness) -> Groups:
+def _shuffled(groups: Groups, randomness: Randomness, threads: int) -> Groups:
     """The same buckets, their numbers in a secret order."""
+    from undercover.compiled.rows import recoded
+
     numbers = np.arange(groups.count, dtype=np.int32)
-    shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets")
-    return Groups(numbers[groups.labels], groups.count)
+    shuffle_within(numbers, np.array([0, groups.count]), randomness, "numbers of buckets", threads)
+    return Groups(recoded(groups.labels, numbers, threads), groups.count)
 
 
 def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spare: NDArray[np.uint32]) -> Deal | None:
@@ -158,15 +161,14 @@ def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spar
     return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
 
 
-def _qit(table: Table, groups: Groups, randomness: Randomness) -> PublishedTable:
+def _qit(table: Table, groups: Groups, randomness: Randomness, threads: int) -> PublishedTable:
     """Quasi-identifiers as they are, with the bucket; rows of a bucket in a secret uniform order."""
-    from undercover.compiled.shuffle import counting_order
-
-    rows, offsets = counting_order(groups.labels, groups.count)
-    shuffle_within(rows, offsets, randomness, "order of rows")
+    rows = groups.order.copy()
+    shuffle_within(rows, groups.offsets, randomness, "order of rows", threads)
     columns = [PublishedColumn(name, "quasi-identifier", "value") for name in table.schema.quasi_identifiers]
     columns += [PublishedColumn(name, "insensitive", "value") for name in table.schema.insensitive]
-    data = [table[column.name].domain.take(table[column.name].codes[rows]) for column in columns]
+    data = [values_of(table[column.name], rows, threads) for column in columns]
     columns.append(PublishedColumn(BUCKET, "structure", "value"))
-    data.append(pa.array(groups.labels[rows]))
+    # Rows stand bucket by bucket, whatever their order within it.
+    data.append(pa.array(np.repeat(np.arange(groups.count, dtype=np.int32), groups.sizes)))
     return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))

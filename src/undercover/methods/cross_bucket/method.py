@@ -114,13 +114,14 @@ class CrossBucket:
         divided = self._safe if self.variant == "safe" else self._paper
         groups, buckets, more = divided(table, sensitive, engine, randomness, progress)
         progress("generalising", 0.0)
-        cells = box_cells(table, groups)
+        threads = engine.threads
+        cells = box_cells(table, groups, threads)
         tables = [
-            generalized_buckets(table, groups, buckets.labels, cells, randomness),
-            sensitive_table(table, sensitive, buckets.labels),
+            generalized_buckets(table, groups, buckets, cells, randomness, threads),
+            sensitive_table(table, sensitive, buckets, threads),
         ]
         if self.joined:
-            tables.append(joined_view(table, sensitive, groups, buckets.labels, cells, randomness))
+            tables.append(joined_view(table, sensitive, groups, buckets, cells, randomness, threads))
         return Draft(
             form=Buckets(joined="joined" if self.joined else None),
             tables=tuple(tables),

@@ -125,7 +125,7 @@ class Incognito:
         progress("generalising", 0.0)
         recoded = self._recoded(domain, condition, chosen)
         kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
-        published, order = ordered_table(kept, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(kept, recoded.groups, recoded.cells, randomness, threads=engine.threads)
         return Draft(
             form=Generalized(one_level=True),
             tables=(published,),

@@ -115,8 +115,9 @@ class Mondrian:
                 "The 'refine' parameter of Mondrian moves rows, not the people they are of. Leave it out with a unit."
             )
         parts = self._cutter(table, engine.threads, progress)(table)
-        cells = box_cells(table, parts.groups) if self.recoding == "boxes" else region_cells(table, parts)
-        published, order = ordered_table(table, parts.groups, cells, randomness)
+        boxes, threads = self.recoding == "boxes", engine.threads
+        cells = box_cells(table, parts.groups, threads) if boxes else region_cells(table, parts)
+        published, order = ordered_table(table, parts.groups, cells, randomness, threads=threads)
         found = {"groups": parts.groups.count}
         return Draft(tables=(published,), groups=parts.groups, form=Generalized(), diagnostics=found, order=order)
 

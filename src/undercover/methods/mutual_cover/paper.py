@@ -50,6 +50,7 @@ from undercover.steps.cutting.checks import Check
 from undercover.steps.cutting.partition import Partition, partition
 from undercover.steps.dealing import groups as streamlining
 from undercover.steps.dealing.groups import Deal, require_eligible, sensitive_column, strata_of
+from undercover.steps.recoding import values_of
 from undercover.steps.shuffling import shuffle_within
 
 MedianRule = Literal["fallback", "paper"]
@@ -206,7 +207,7 @@ def _published(table: Table, found: OutputTables, released: Any, rows: Any) -> P
     for role, names in roles:
         for name in names:
             columns.append(PublishedColumn(name, role, table[name].settings.form))
-            data.append(table[name].domain.take(table[name].codes[rows]))
+            data.append(values_of(table[name], rows))
     return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
 
 

@@ -41,9 +41,8 @@ from undercover.steps.blocks import block_outcomes, exact_blocks
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.dealing.classes import class_groups, class_outcomes
 from undercover.steps.dealing.groups import require_eligible, sensitive_column, wrap
+from undercover.steps.recoding import values_of
 from undercover.steps.shuffling import shuffle_within
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,8 @@ class Permuting:
 
 def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, progress: Progress) -> Draft:
     """Put rows together, permute, and publish the table in its old shape."""
+    from undercover.compiled.rows import scatter, taken
+
     require_one_row_each(table)
     groups = _value_groups(how, table, engine, randomness, progress)
     blocks = groups
@@ -70,32 +71,29 @@ def cover(how: Permuting, table: Table, engine: Engine, randomness: Randomness, 
     assert blocks is not None
     assert groups is not None
     progress("permuting", 0.0)
-    n = table.n_rows
-    others = (*table.schema.quasi_identifiers, *table.schema.insensitive)
-    source = {name: _permuted(blocks, randomness, f"values of {name}") for name in others}
-    owner = np.arange(n) if groups is blocks else _permuted(groups, randomness, "sensitive values")
-    order = np.arange(n)
-    shuffle_within(order, np.array([0, n]), randomness, "order of rows")
-    source.update(dict.fromkeys(table.schema.sensitive, owner))
+    n, threads = table.n_rows, engine.threads
+    lines, order = np.arange(n, dtype=np.uint32), np.arange(n, dtype=np.uint32)
+    shuffle_within(order, np.array([0, n]), randomness, "order of rows", threads)
+    owner = lines if groups is blocks else _permuted(groups, randomness, "sensitive values", threads)
+    owners = taken(owner, order, threads)
+    published, changed = _published(table, blocks, order, owners, randomness, threads)
     place, carried = np.empty(n, np.int64), np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    carried[owner[order]] = np.arange(n)
+    scatter(lines, order, place)
+    scatter(lines, owners, carried)
     frames = {"published_rows": pa.table({"row": table.rows, "published": carried, "cells": place})}
     if groups is not blocks:
         frames["blocks"] = pa.table({"row": table.rows, "block": blocks.labels})
     return Draft(
         form=Drawn(columns="permuted", values="own" if how.l is None else "permuted", among=how.l),
-        tables=(_published(table, source, order),),
+        tables=(published,),
         groups=groups,
         diagnostics={
             "groups": groups.count,
             "smallest_group": int(groups.sizes.min()),
             "blocks": blocks.count,
             "smallest_block": int(blocks.sizes.min()),
-            "cells_that_changed": {
-                name: float((table[name].codes[source[name]] != table[name].codes).mean()) for name in others
-            },
-            "values_that_moved": float((owner != np.arange(n)).mean()),
+            "cells_that_changed": changed,
+            "values_that_moved": float((owner != lines).mean()),
         },
         frames=frames,
     )
@@ -135,7 +133,7 @@ def _value_groups(
         return None
     sensitive = _eligible(table, how.l)
     if how.robust:
-        return wrap(table, sensitive, how.l).draw(randomness)
+        return wrap(table, sensitive, how.l).draw(randomness, engine.threads)
     return class_groups(table, sensitive, how.l, randomness=randomness, threads=engine.threads, progress=progress)
 
 
@@ -146,22 +144,40 @@ def _eligible(table: Table, l: int) -> str:
     return sensitive
 
 
-def _permuted(groups: Groups, randomness: Randomness, purpose: str) -> Rows:
+def _permuted(groups: Groups, randomness: Randomness, purpose: str, threads: int) -> NDArray[np.uint32]:
     """(n_rows,) the row whose value each row gets, uniform inside every group."""
-    rows = np.asarray(groups.order, dtype=np.int64)
-    moved = rows.copy()
-    shuffle_within(moved, groups.offsets, randomness, purpose)
-    source = np.empty(len(rows), dtype=np.int64)
-    source[rows] = moved
+    from undercover.compiled.rows import scatter
+
+    moved = groups.order.astype(np.uint32)
+    shuffle_within(moved, groups.offsets, randomness, purpose, threads)
+    source = np.empty_like(moved)
+    scatter(moved, groups.order, source)
     return source
 
 
-def _published(table: Table, source: dict[str, Rows], order: Rows) -> PublishedTable:
-    """The table in its old shape: line i shows, column by column, what the row ``order[i]`` got."""
-    columns, data = [], []
+def _published(
+    table: Table,
+    blocks: Groups,
+    order: NDArray[np.uint32],
+    owners: NDArray[np.uint32],
+    randomness: Randomness,
+    threads: int,
+) -> tuple[PublishedTable, dict[str, float]]:
+    """The table in its old shape, and the share of cells that changed: line i shows what the row ``order[i]`` got.
+
+    Its sensitive values are those of ``owners[i]``; every other column is permuted inside the blocks, one at a time.
+    """
+    from undercover.compiled.rows import taken
+
+    columns, data, changed = [], [], {}
     for role, names in table.schema.by_role().items():
-        for name in (name for name in names if name in source):
+        for name in names if role != "identifier" else ():
+            rows, codes = owners, table[name].codes
+            if role != "sensitive":
+                source = _permuted(blocks, randomness, f"values of {name}", threads)
+                changed[name] = float((taken(codes, source, threads) != codes).mean())
+                rows = taken(source, order, threads)
             form = "value" if role == "quasi-identifier" else table[name].settings.form
             columns.append(PublishedColumn(name, role, form))
-            data.append(table[name].domain.take(table[name].codes[source[name][order]]))
-    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+            data.append(values_of(table[name], rows, threads))
+    return PublishedTable("table", tuple(columns), pa.table(data, names=[column.name for column in columns])), changed

@@ -167,7 +167,7 @@ class NonCentralized:
         found = self._search(table, progress)
         progress("generalising", 0.0)
         recoded = recode(found.domain, found.chosen.levels)
-        published, order = ordered_table(table, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(table, recoded.groups, recoded.cells, randomness, threads=engine.threads)
         settled = self._settled(found, recoded.groups.count)
         return Draft(
             form=Generalized(one_level=True), tables=(published,), groups=recoded.groups, order=order, **settled

@@ -224,7 +224,7 @@ class PerturbedGeneralization:
             progress("sampling and perturbing", 0.0)
             drawn = draw_rows(parts.groups, randomness)
             published = perturbed(own[drawn], keep, noise_free.size, randomness)
-        cells = box_cells(table, parts.groups) if self.cells == "boxes" else region_cells(table, parts)
+        cells = box_cells(table, parts.groups, engine.threads) if self.cells == "boxes" else region_cells(table, parts)
         noise = Channel(keep, noise_free.domain)
         return Draft(
             form=Perturbed(keep=plain(self._stated(keep)), domain=noise.domain),

@@ -125,11 +125,12 @@ class Streamliner:
         def deal(part: Table, words: Randomness) -> Groups:
             if self.algorithm == "classes":
                 return self._classes(part, words, threads=engine.threads, progress=progress)
-            return self.groups(part, words)
+            return self.groups(part, words, engine.threads)
 
         groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
-        published, order = ordered_table(table, groups, box_cells(table, groups), randomness)
+        cells = box_cells(table, groups, engine.threads)
+        published, order = ordered_table(table, groups, cells, randomness, threads=engine.threads)
         sizes = groups.sizes
         diagnostics: dict[str, Any] = {
             "algorithm": self.algorithm,
@@ -154,14 +155,14 @@ class Streamliner:
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
 
-    def groups(self, table: Table, randomness: Randomness) -> Groups:
+    def groups(self, table: Table, randomness: Randomness, threads: int = 1) -> Groups:
         """Which row goes where, without publishing anything."""
         if self.algorithm == "classes":
             return self._classes(table, randomness)
         sensitive = self._eligible(table)
         if self.algorithm == "ria":
             return streamlining.ria(table, sensitive, self.l, randomness)
-        return self._deal(table, sensitive).draw(randomness)
+        return self._deal(table, sensitive).draw(randomness, threads)
 
     def _classes(
         self, table: Table, randomness: Randomness, *, threads: int = 1, progress: Progress = no_progress

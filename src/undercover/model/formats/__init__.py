@@ -6,9 +6,16 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from undercover.errors import DataError
+from undercover.errors import DataError, ParameterError
+from undercover.wording import option
 
 Format = Literal["csv", "parquet", "xlsx", "dta", "sav"]
+
+ROWS_PER_FILE = 10_000_000
+"""What a file takes where nobody says otherwise: a table of more lies in several."""
+
+IN_PARTS = ("csv", "parquet")
+"""The formats of which a table may lie in several files."""
 
 
 class Kind(NamedTuple):
@@ -43,6 +50,43 @@ _TAKEN = {
     "sav": ("all", "and", "by", "eq", "ge", "gt", "le", "lt", "ne", "not", "or", "to", "with"),
 }
 """Words of a program that cannot name a column."""
+
+
+class Files(str):
+    """A format by its name that knows how many rows a file of it takes: a table of more lies in several files.
+
+    It is a text, since whoever writes code for recipients is handed the name of a format (``Reading.snippets``).
+
+    >>> Files("csv", 4).names("table", 9), Files("csv", 4).pattern("table", 9), Files("csv").pattern("table", 9)
+    (['table-00000.csv', 'table-00001.csv', 'table-00002.csv'], 'table-*.csv', 'table.csv')
+    """
+
+    rows: int | None
+
+    def __new__(cls, name: str, rows: int | None = None) -> Files:  # noqa: D102
+        if rows is not None and name in FORMATS and name not in IN_PARTS:
+            raise ParameterError(
+                f"A table lies in one file of {FORMATS[name].title}. Leave {option(rows_per_file=rows)} out, or choose "
+                "the format csv or parquet."
+            )
+        if rows is not None and rows < 1:
+            raise ParameterError(f"A file takes at least one row. Got {option(rows_per_file=rows)} instead.")
+        found = super().__new__(cls, name)
+        found.rows = rows or getattr(name, "rows", ROWS_PER_FILE if name in IN_PARTS else None)
+        return found
+
+    def parts(self, rows: int) -> int:
+        """In how many files a table of so many rows lies."""
+        return 1 if self.rows is None else max(1, -(-rows // self.rows))
+
+    def names(self, table: str, rows: int) -> list[str]:
+        """The files of a table, in their order."""
+        count = self.parts(rows)
+        return [f"{table}.{self}"] if count == 1 else [f"{table}-{part:05d}.{self}" for part in range(count)]
+
+    def pattern(self, table: str, rows: int) -> str:
+        """What fits the names of all of them."""
+        return f"{table}.{self}" if self.parts(rows) == 1 else f"{table}-*.{self}"
 
 
 def variables(names: Sequence[str], file_format: str) -> list[str]:

@@ -79,11 +79,13 @@ def with_digits(numbers: pa.ChunkedArray, digits: int) -> pa.ChunkedArray | None
     >>> with_digits(pa.chunked_array([[1.5, None]]), 2).to_pylist(), with_digits(pa.chunked_array([[0.125]]), 2)
     (['1.50', None], None)
     """
-    if not (pa.types.is_floating(numbers.type) or pa.types.is_integer(numbers.type)):
+    kind: Any = numbers.type.value_type if pa.types.is_dictionary(numbers.type) else numbers.type
+    if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
         return None
-    coded = numbers.combine_chunks().dictionary_encode()
-    values = coded.dictionary.to_pylist()
+    coded = (numbers if kind != numbers.type else numbers.dictionary_encode()).unify_dictionaries()
+    values = coded.chunk(0).dictionary.to_pylist() if coded.num_chunks else []
     texts = [f"{value:.{digits}f}" for value in values]
     if any(float(text) != value for text, value in zip(texts, values, strict=True)):
         return None
-    return pa.chunked_array([pa.array(texts, pa.string()).take(coded.indices)])
+    cells = pa.array(texts, pa.string())
+    return pa.chunked_array([cells.take(chunk.indices) for chunk in coded.chunks], pa.string())

@@ -42,6 +42,7 @@ def opened(data: pa.Table, forms: Sequence[CellForm], cells: CellsAs, texts: Col
         raise ParameterError(f"The 'cells' of a table are {known}. Got {cells!r} instead.")
     found: list[tuple[str, Any]] = []
     for name, column, form in zip(data.column_names, data.columns, forms, strict=True):
+        column = as_values(column)
         column = column if form == "value" else _missing(column)
         ranges = cells != "text" and form in ("interval", "node")
         ends = _ends(column, name in texts, form == "node") if ranges else None
@@ -60,6 +61,25 @@ def opened(data: pa.Table, forms: Sequence[CellForm], cells: CellsAs, texts: Col
     if twice:
         raise InputError(f"The table has a column `{twice[0]}` already, so bounds cannot be called so. Rename it.")
     return pa.table([column for _, column in found], names=names)
+
+
+def as_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A published column as it is handed over: values written out, cells as a dictionary with the usual indices.
+
+    Inside, texts are held as dictionaries of values, which Arrow calls ordered, and all indices are narrow.
+
+    >>> held = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), ["flu", "cold"], ordered=True)
+    >>> as_values(pa.chunked_array([held])).type
+    DataType(string)
+    """
+    kind: Any = column.type
+    if not pa.types.is_dictionary(kind):
+        return column
+    if kind.ordered:
+        return column.cast(kind.value_type)
+    usual = pa.dictionary(pa.int32(), kind.value_type)
+    chunks = [pa.DictionaryArray.from_arrays(one.indices.cast(pa.int32()), one.dictionary) for one in column.chunks]
+    return column if kind == usual else pa.chunked_array(chunks, usual)
 
 
 def _missing(column: pa.ChunkedArray) -> pa.ChunkedArray:

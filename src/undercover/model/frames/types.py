@@ -106,6 +106,15 @@ def unified(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, type_).unify_dictionaries()
 
 
+def one_piece(column: pa.ChunkedArray) -> Any:
+    """A column as one array; it is copied only where it has several pieces."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_dictionary(column.type):
+        column = unified(column)
+    return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
 def _occurring(given: Given, columns: Sequence[pa.ChunkedArray]) -> Given:
     """A type with the categories that occur; a plain one where something else occurs."""
     if given.categories is None:

@@ -45,11 +45,11 @@ class Deal:
     assign: Callable[[NDArray[Any]], NDArray[np.int32]]  # slots -> group of every row
     count: int
 
-    def draw(self, randomness: Randomness) -> Groups:
+    def draw(self, randomness: Randomness, threads: int = 1) -> Groups:
         """Shuffle in secret and deal."""
         slots = self.slots.copy()
-        shuffle_within(slots, self.offsets, randomness, "slots of one value")
-        return lay_out(self.assign(slots), self.count)
+        shuffle_within(slots, self.offsets, randomness, "slots of one value", threads)
+        return Groups(self.assign(slots), self.count)
 
     def outcomes(self) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
         """Every assignment with its probability; for tiny tables."""
@@ -59,13 +59,6 @@ class Deal:
         for chosen in product(*orders):
             slots = np.array([slot for segment in chosen for slot in segment], dtype=self.slots.dtype)
             yield share, self.assign(slots)
-
-
-def lay_out(labels: NDArray[np.int32], count: int) -> Groups:
-    """Groups whose rows are already in order."""
-    from undercover.compiled.shuffle import counting_order
-
-    return Groups.from_order(*counting_order(labels, count))
 
 
 def sensitive_column(table: Table, method: str) -> str:
@@ -227,7 +220,7 @@ def ria(table: Table, sensitive: str, l: int, randomness: Randomness) -> Groups:
                 f"RIA found no {l - 1} partners of different values for every row with "
                 f"{column.domain.labels[colour]!r} in {REDRAWS:,} draws. Use the algorithm `wrap`."
             )
-    return lay_out(*number_trees(parent))
+    return Groups(*number_trees(parent))
 
 
 def ria_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:

@@ -21,7 +21,6 @@ from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.steps.dealing.groups import lay_out
 from undercover.wording import option
 
 
@@ -56,7 +55,7 @@ def in_rounds(
         groups = deal(replace(table.take(rows), units=None), words)
         labels[rows] = groups.labels + count
         count += groups.count
-    return lay_out(labels, count)
+    return Groups(labels, count)
 
 
 def _require_eligible(table: Table, sensitive: str, l: int, rounds: NDArray[np.int64]) -> None:

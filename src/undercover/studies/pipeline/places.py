@@ -75,7 +75,7 @@ def known_rows(fitted: pa.Table, given: pa.Table, cells: NDArray[np.int64]) -> t
     there[old] = True
     differ = np.zeros(count, dtype=bool)
     differ[old[cells != cells[first[old]]]] = True
-    return np.where(there[new], first[new], -1), int(differ[new].sum())
+    return np.where(there[new], first[new], -1).astype(np.int64), int(differ[new].sum())
 
 
 def nearest_places(run: Run, given: pa.Table) -> Places:

@@ -238,7 +238,7 @@ def _answers(
     else:
         low, middle, high = sums.values
         by_bucket = (low.sizes, low.starts, low.running, low.negative, high.running, high.positive, middle.totals)
-        kernel, more = sum_of_buckets, (sums.buckets.rows.codes[order], by_bucket)
+        kernel, more = sum_of_buckets, (sums.buckets.rows.codes[order].astype(np.int64), by_bucket)
     for where in asked:
         positions = {}
         for name, one in where.items():

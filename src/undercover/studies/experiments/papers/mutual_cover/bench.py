@@ -110,7 +110,7 @@ def _above_delta(run: Run, n_attributes: int) -> float:
     """Of the tables with more than one output value, the share in which somebody has more than delta after all."""
     frame = run.frames["output_tables"]
     attribute, output = (written(frame.column(name)) for name in ("attribute", "output"))
-    table = attribute.codes * run.groups.count + frame.column("group").to_numpy()
+    table = attribute.codes.astype(np.int64) * run.groups.count + frame.column("group").to_numpy()
     pairs = np.unique(table * len(output.labels) + output.codes)
     several = int((np.bincount(pairs // len(output.labels)) > 1).sum())
     above = float(run.diagnostics["effective_share"]["tables_above_delta"]) * run.groups.count * n_attributes

@@ -1,0 +1,53 @@
+"""Work shared out over threads: kernels run without the interpreter's lock, so threads run side by side.
+
+What is made does not depend on how many there are: portions never write to one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+_EACH = 8  # portions per thread, so that none waits long for the slowest
+_LEAST = 1 << 15  # rows below which another portion costs more than it saves
+
+
+def parallel(work: Callable[[P], R], portions: Sequence[P], threads: int) -> list[R]:
+    """What ``work`` makes of every portion, in their order; threads are not worth their start for one.
+
+    >>> parallel(len, ["ab", "c"], 2)
+    [2, 1]
+    """
+    if threads == 1 or len(portions) == 1:
+        return [work(portion) for portion in portions]
+    with ThreadPoolExecutor(min(threads, len(portions))) as pool:
+        return list(pool.map(work, portions))
+
+
+def stretches(count: int, threads: int) -> list[tuple[int, int]]:
+    """Rows 0 to ``count`` in stretches of about as many each: where each begins and ends.
+
+    >>> stretches(10, 2), stretches(0, 2)
+    ([(0, 10)], [(0, 0)])
+    """
+    wanted = min(_EACH * threads, max(1, count // _LEAST)) if threads > 1 else 1
+    return list(pairwise(np.linspace(0, count, wanted + 1).astype(np.int64).tolist()))
+
+
+def segments(offsets: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
+    """The segments ``offsets[g]:offsets[g + 1]`` in runs of about as many rows each: the first and behind the last.
+
+    >>> segments(np.array([0, 5, 6]), 1), segments(np.array([0]), 2)
+    ([(0, 2)], [(0, 0)])
+    """
+    places = [start for start, _ in stretches(int(offsets[-1] - offsets[0]), threads)]
+    edges = np.unique([*np.searchsorted(offsets[:-1], np.array(places) + offsets[0]), len(offsets) - 1])
+    return list(pairwise([0, *edges[edges > 0].tolist()])) or [(0, 0)]
