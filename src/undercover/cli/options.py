@@ -47,6 +47,7 @@ Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not 
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
 RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
 Engine = Annotated[str, typer.Option(help="Where the work runs: local or spark.")]
+Parts = Annotated[int | None, typer.Option(help="Cut the table into so many parts, to need less memory.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]
 By = Annotated[str | None, typer.Option(help="Who decides; by default whoever is logged in.")]

@@ -25,6 +25,7 @@ from undercover.cli.options import (
     Missing,
     NewRelease,
     OneRowPer,
+    Parts,
     PolicyName,
     Population,
     Qi,
@@ -60,7 +61,7 @@ from undercover.model.run import Run
 from undercover.parameters import describe, make
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
-from undercover.verbs.publish import publish
+from undercover.verbs.publish import engine_of, publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.wording import from_spec
@@ -89,6 +90,7 @@ def command(
     rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
+    parts: Parts = None,
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
@@ -127,7 +129,7 @@ def command(
             chosen,
             require=requirements,
             seed=seed,
-            engine=engine,
+            engine=engine_of(engine, parts),
             options=options,
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.engines.cube import Cube
+from undercover.engines.cube import Cube, rows_of
 from undercover.model.table import EncodedColumn, Table, cell_kind
 
 _ROWS_AT_ONCE = 1 << 20
@@ -87,6 +87,44 @@ class CutRule:
             for j, name in enumerate(self.columns)
         }
         return Part(number, bounds, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """A table that is held here, divided; a part is made when it is asked for, by its number."""
+
+    table: Table
+    rule: CutRule | None  # None: the table is the only part
+    numbers: NDArray[np.int32]  # (n_rows,) the part of every row
+    counts: Mapping[str, NDArray[np.int64]]
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return 1 if self.rule is None else self.rule.n_parts
+
+    def __getitem__(self, number: int) -> tuple[NDArray[np.int64], Table]:
+        """The rows of a part, and the part as a table that knows of the whole."""
+        if self.rule is None:
+            return np.arange(self.table.n_rows), self.table
+        rows = np.flatnonzero(self.numbers == number)
+        return rows, replace(self.table.take(rows), part=self.rule.part(number, self.counts))
+
+
+def divide(
+    table: Table, n_parts: int, *, least: int = 0, together: Mapping[str, NDArray[np.int64]] | None = None
+) -> Division:
+    """Divide a table that is held here by its quasi-identifiers, or by the columns that ``together`` names."""
+    columns = table.schema.quasi_identifiers if together is None else tuple(together)
+    if n_parts > 1 and columns:
+        least = least_rows(table.n_rows, n_parts, least)
+        rule = cut_rule(rows_of(table, columns), table, n_parts, least=least, together=together)
+        if rule.n_parts > 1:
+            numbers = rule.of({name: table[name].codes for name in columns})
+            sensitive = ((name, table[name]) for name in table.schema.sensitive)
+            counts = {name: np.bincount(own.codes, minlength=own.domain.size) for name, own in sensitive}
+            return Division(table, rule, numbers, counts)
+    return Division(table, None, np.zeros(0, np.int32), {})
 
 
 def least_rows(n_rows: int, n_parts: int, least: int = 0) -> int:

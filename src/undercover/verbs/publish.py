@@ -114,7 +114,7 @@ def publish(
     seed
         For experiments: makes the run reproducible, and therefore unfit for publication.
     engine
-        Where the work runs: ``"local"``, ``"spark"``, or one with its parameters.
+        Where the work runs: ``"local"``, ``"spark"``, or :class:`undercover.LocalEngine` with ``parts=16``.
     options
         How to read a file.
     ledger
@@ -280,11 +280,15 @@ def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Veri
     return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
 
-def engine_of(engine: str | Engine) -> Engine:
-    """An engine by its name."""
+def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
+    """An engine by its name, which cuts tables into so many parts.
+
+    >>> engine_of("local", 16).parts
+    16
+    """
     if not isinstance(engine, str):
         return engine
-    made: Engine = plugins.load("engines", engine)()
+    made: Engine = plugins.load("engines", engine)(**({} if parts is None else {"parts": parts}))
     return made
 
 
