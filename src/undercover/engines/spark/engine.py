@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,14 +12,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.engines.cube import Cube, cube_of, rows_of
+from undercover.engines.cube import Cube, cube_of
 from undercover.engines.divided import OnOnePart
 from undercover.engines.local import LocalEngine
-from undercover.engines.parts import CutRule, cut_rule, least_rows
+from undercover.engines.parts import CutRule, Division, cut_rule, divide, least_rows
 from undercover.engines.spark import making, pieces
 from undercover.engines.spark.door import coded_frame
 from undercover.engines.spark.far import FarTable, Held, far_table
-from undercover.engines.spark.packed import ROW, Layout
 from undercover.engines.spark.session import session_of
 from undercover.errors import InternalError
 from undercover.model.protocols import no_progress
@@ -96,61 +96,55 @@ class SparkEngine:
         together: Mapping[str, NDArray[np.int64]] | None = None,
     ) -> list[tuple[NDArray[np.int64], T]]:
         """Call ``work`` on every part in a task of its own; here, on the table itself, where there is only one."""
-        columns = table.schema.quasi_identifiers if together is None else tuple(together)
-        wanted = (self.parts if parts is None else parts) if columns else 1
-        if wanted > 1:
-            least = least_rows(table.n_rows, wanted, least)
-            rule = cut_rule(self._combinations(table, columns), table, wanted, least=least, together=together)
-            wanted = rule.n_parts
-        if wanted == 1:
-            return [(np.arange(table.n_rows), work(table))]
+        wanted = self.parts if parts is None else parts
         if isinstance(work, OnOnePart):
             work = replace(work, threads=1, progress=no_progress)  # type: ignore[assignment]
-        held = table.held if isinstance(table, FarTable) else None
-        counts = {name: self.histogram(table, name) for name in table.schema.sensitive}
-        found = _collected(held or self._sent(table), rule, work, counts)
-        rows = _rows(found, held, rule.n_parts)
-        return [(rows[part], found[part][0]) for part in range(rule.n_parts)]
-
-    def _combinations(self, table: Table, columns: Sequence[str]) -> Cube:
-        """What the coarse cut is found from."""
         if not isinstance(table, FarTable) or table.held is None:
-            return rows_of(table, columns)
-        found = table.held.found
-        if found is not None and tuple(columns) == found.cube.columns:
-            return found.cube
-        return making.counted(table.held, tuple(columns)).cube
+            return self._on_sent(divide(table, wanted, least=least, together=together), table, work)
+        columns = table.schema.quasi_identifiers if together is None else tuple(together)
+        if wanted > 1 and columns:
+            least = least_rows(table.n_rows, wanted, least)
+            rule = cut_rule(self._combinations(table.held, columns), table, wanted, least=least, together=together)
+            if rule.n_parts > 1:
+                return self._on_far(table.held, rule, work)
+        return [(np.arange(table.n_rows), work(table))]
 
-    def _sent(self, table: Table) -> Held:
-        """A table that lies here, sent to the executors with the number of every row."""
-        names = (*table.columns, ROW)
-        codes = [*(column.codes for column in table.columns.values()), np.arange(table.n_rows, dtype=np.uint32)]
-        layout = Layout(names, tuple(one.dtype.str for one in codes))
-        starts = range(0, table.n_rows, making.ROWS_SENT)
-        cells = [layout.pack([one[start : start + making.ROWS_SENT] for one in codes]) for start in starts]
-        frame = self.running.createDataFrame(pa.table({"cell": pa.array(cells, pa.binary())}))
-        return Held(frame, layout, table.take(np.empty(0, dtype=np.int64)))
+    def _on_far(self, held: Held, rule: CutRule, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
+        """Parts of rows that lie in Spark, by their numbers in the order of their values."""
+        counts = {name: held.found.counts[name] for name in held.like.schema.sensitive} if held.found else {}
+        found = _collected(making.made(held, rule, work, counts), rule.n_parts)
+        codes = [own for _, own in found]
+        ends = np.cumsum([len(own[held.layout.names[0]]) for own in codes])
+        rows = held.keep({name: np.concatenate([own[name] for own in codes]) for name in held.layout.names})
+        return [(own, one) for own, (one, _) in zip(np.split(rows, ends[:-1]), found, strict=True)]
+
+    def _on_sent(
+        self, division: Division, table: Table, work: Callable[[Table], T]
+    ) -> list[tuple[NDArray[np.int64], T]]:
+        """Parts of a table that lies here, sent to the executors."""
+        if division.n_parts == 1:
+            return [(np.arange(table.n_rows), work(table))]
+        rows, parts = zip(*(division[number] for number in range(division.n_parts)), strict=True)
+        cells = [pickle.dumps(part, protocol=5) for part in parts]
+        numbers = pa.array(range(len(cells)), pa.int32())
+        frame = self.running.createDataFrame(pa.table({"part": numbers, "cell": pa.array(cells, pa.binary())}))
+        return [
+            (own, one) for own, (one, _) in zip(rows, _collected(making.made_of(frame, work), len(cells)), strict=True)
+        ]
+
+    def _combinations(self, held: Held, columns: Sequence[str]) -> Cube:
+        """What the coarse cut is found from."""
+        if held.found is not None and tuple(columns) == held.found.cube.columns:
+            return held.found.cube
+        return making.counted(held, tuple(columns)).cube
 
 
-def _collected(
-    held: Held, rule: CutRule, work: Callable[[Table], Any], counts: Mapping[str, NDArray[np.int64]]
-) -> dict[int, Any]:
+def _collected(frame: Any, n_parts: int) -> list[tuple[Any, dict[str, NDArray[Any]]]]:
     """What was made of every part, with its codes; the first error of a part is raised as it was."""
-    frame = making.made(held, rule, work, counts)
     found = pieces.together(pieces.Piece(*row) for row in frame.toLocalIterator())
     for one in found.values():
         if isinstance(one, pieces.Failed):
             raise one.error
-    if sorted(found) != list(range(rule.n_parts)):
+    if sorted(found) != list(range(n_parts)):
         raise InternalError("Spark lost a part of the table.")
-    return found
-
-
-def _rows(found: Mapping[int, Any], held: Held | None, n_parts: int) -> list[NDArray[np.int64]]:
-    """The rows of every part by their numbers in the whole table."""
-    codes = [found[part][1] for part in range(n_parts)]
-    if held is None:
-        return [one[ROW].astype(np.int64) for one in codes]
-    whole = {name: np.concatenate([one[name] for one in codes]) for name in held.layout.names}
-    ends = np.cumsum([len(one[held.layout.names[0]]) for one in codes])
-    return np.split(held.keep(whole), ends[:-1])
+    return [found[part] for part in range(n_parts)]

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from undercover.engines.cube import Cube
 from undercover.engines.spark.packed import Codes, Layout, canonical_order
 from undercover.errors import DataError
+from undercover.model.encoding.domain import Domain, EncodedColumn
 from undercover.model.schema import Column
-from undercover.model.table import Domain, EncodedColumn, Table
+from undercover.model.table import Table
 
 MOST_FETCHED = 400_000_000
 """Rows that are brought to one machine, as codes: some ten bytes each."""
@@ -90,7 +91,7 @@ def far_table(held: Held, rows: int) -> FarTable:
         for name, column in like.columns.items()
     }
     own = {name: getattr(like, name) for name in like.__dataclass_fields__}
-    return FarTable(**{**own, "columns": columns, "n_rows": rows, "rows": np.arange(rows)}, held=held)
+    return FarTable(**{**own, "columns": columns, "n_rows": rows, "kept": None}, held=held)
 
 
 def _fetcher(held: Held, name: str) -> Callable[[], Codes]:
@@ -101,4 +102,4 @@ def with_codes(like: Table, codes: Mapping[str, Codes]) -> Table:
     """A table of other rows with the same domains."""
     columns = {name: replace(like[name], codes=codes[name]) for name in like.columns}
     rows = len(next(iter(codes.values())))
-    return replace(like, columns=columns, n_rows=rows, rows=np.arange(rows))
+    return replace(like, columns=columns, n_rows=rows, kept=None)

@@ -7,7 +7,7 @@ again changes what is made of it.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -20,11 +20,9 @@ from undercover.engines.cube import Cube, cube_of
 from undercover.engines.parts import CutRule
 from undercover.engines.spark import pieces
 from undercover.engines.spark.far import Counted, Held, with_codes
-from undercover.engines.spark.packed import ROW, Codes, Layout, canonical_order
+from undercover.engines.spark.packed import Codes, Layout, canonical_order
 from undercover.model.table import Table
 
-ROWS_SENT = 1 << 18
-"""In one cell, of a table that lies on the driver."""
 MOST_CELLS = 4_000_000
 """Combinations of quasi-identifiers from which the coarse cut is found; of more, every so many-th by its hash."""
 
@@ -116,19 +114,28 @@ def _make(
             held.setdefault(part, []).append(cell.as_buffer())
     for part in sorted(held):
         codes = layout.unpack(held.pop(part))
-        order = _order(codes, layout, like)
+        order = canonical_order(codes, [like[name].domain.size for name in layout.names])
         codes = {name: one[order] for name, one in codes.items()}
-        try:
-            result = work(replace(with_codes(like, codes), part=rule.part(part, counts)))
-        except Exception as error:  # raised by the driver, which decides what becomes of the other parts
-            found = pieces.of_error(part, error)
-        else:
-            found = pieces.of_result(part, result, codes)
-        yield from map(pieces.as_batch, found)
+        table = replace(with_codes(like, codes), part=rule.part(part, counts))
+        yield from map(pieces.as_batch, _done(part, work, table, codes))
 
 
-def _order(codes: Mapping[str, Codes], layout: Layout, like: Table) -> NDArray[np.int64]:
-    """Rows by their number, where they have one, else by their values."""
-    if ROW in codes:
-        return np.argsort(codes[ROW], kind="stable")
-    return canonical_order(codes, [like[name].domain.size for name in layout.names])
+def made_of(frame: Any, work: Callable[[Table], Any]) -> Any:
+    """The same of parts that were sent by the driver, each in a cell."""
+    return frame.mapInArrow(partial(_make_sent, work), pieces.SCHEMA)
+
+
+def _make_sent(work: Callable[[Table], Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for part, cell in zip(batch.column("part").to_pylist(), batch.column("cell"), strict=True):
+            table = pickle.loads(cell.as_buffer())
+            yield from map(pieces.as_batch, _done(part, work, table, {}))
+
+
+def _done(part: int, work: Callable[[Table], Any], table: Table, codes: Mapping[str, Codes]) -> Iterable[pieces.Piece]:
+    """What ``work`` makes of a part, or its error: the driver raises it, and decides what becomes of other parts."""
+    try:
+        result = work(table)
+    except Exception as error:
+        return pieces.of_error(part, error)
+    return pieces.of_result(part, result, codes)

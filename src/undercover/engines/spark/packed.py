@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 Codes = NDArray[Any]
 
-ROW = "\0row"
-"""The column with the number of each row, where rows have one."""
-
 
 class Layout(NamedTuple):
     """Which columns are packed, one after the other, and how wide their codes are.
