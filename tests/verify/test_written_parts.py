@@ -76,6 +76,7 @@ def test_a_large_table_stays_coded(kind: str, saved: Callable[..., Path], monkey
     assert after == before
     held: list[Any] = large.tables[0].data.schema.types
     assert {(str(type_.index_type), str(type_.value_type)) for type_ in held} == {("int8", "string")}
+    assert small.table().equals(large.table())  # as it is handed over
     # A file alone is read like that as well.
     alone = read_public(kept("mondrian", False) / "public").release
     assert alone.tables[0].data.schema.types == held

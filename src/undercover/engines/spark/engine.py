@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.divided import OnOnePart
+from undercover.engines.joining import ROW
 from undercover.engines.local import LocalEngine
 from undercover.engines.parts import CutRule, Division, cut_rule, divide, least_rows
 from undercover.engines.spark import making, pieces
@@ -22,6 +23,7 @@ from undercover.engines.spark.far import FarTable, Held, far_table
 from undercover.engines.spark.session import session_of
 from undercover.errors import InternalError
 from undercover.model.protocols import no_progress
+from undercover.model.run import Draft
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
@@ -116,7 +118,7 @@ class SparkEngine:
         codes = [own for _, own in found]
         ends = np.cumsum([len(own[held.layout.names[0]]) for own in codes])
         rows = held.keep({name: np.concatenate([own[name] for own in codes]) for name in held.layout.names})
-        return [(own, one) for own, (one, _) in zip(np.split(rows, ends[:-1]), found, strict=True)]
+        return [(own, _numbered(one, own)) for own, (one, _) in zip(np.split(rows, ends[:-1]), found, strict=True)]
 
     def _on_sent(
         self, division: Division, table: Table, work: Callable[[Table], T]
@@ -137,6 +139,20 @@ class SparkEngine:
         if held.found is not None and tuple(columns) == held.found.cube.columns:
             return held.found.cube
         return making.counted(held, tuple(columns)).cube
+
+
+def _numbered(made: T, rows: NDArray[np.int64]) -> T:
+    """A draft whose private frames name rows by their numbers in the whole table, which an executor does not know."""
+    if not isinstance(made, Draft):
+        return made
+    frames = dict(made.frames)
+    for name, frame in frames.items():
+        if ROW in frame.column_names:
+            there = rows[frame.column(ROW).to_numpy()]
+            frames[name] = frame.set_column(
+                frame.column_names.index(ROW), ROW, pa.array(there, frame.schema.field(ROW).type)
+            )
+    return replace(made, frames=frames)
 
 
 def _collected(frame: Any, n_parts: int) -> list[tuple[Any, dict[str, NDArray[Any]]]]:

@@ -62,11 +62,17 @@ def publish_far(
     options: ReadOptions | None,
     policy: Policy,
     asked: bool,
+    ledger: bool,
     at: Any,
 ) -> Run:
-    """Anonymise a table that lies in Spark and verify the result; ``asked``: whether somebody named the policy."""
+    """Anonymise a table that lies in Spark and verify the result.
+
+    ``asked`` says whether somebody named the policy, ``ledger`` whether there is one.
+    """
     from undercover.verbs.publish import of_input, publish_table
 
+    if ledger:
+        raise ParameterError("A ledger recognises people by rows read here, and Spark reads them there. Leave it out.")
     given = at("read", far_input, engine, data, options, told="starting Spark")
     _check_said(given.frame, schema)
     table = at("encode", engine.encode, given, schema, told="encoding")
