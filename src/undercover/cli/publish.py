@@ -120,13 +120,13 @@ def command(
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         if isinstance(given, Input):
             check_size(given.data.num_rows, len(schema.published), format)
+            given = replace(given, once=True)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
             *guarantees_from_requirements(require or [], columns=columns),
         ]
-        given = replace(given, once=True)
         made = publish(
             given,
             schema,

@@ -159,7 +159,12 @@ def publish(
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
     if reads_itself(place, data):
-        said = {"require": requirements, "policy": limits, "asked": policy is not None, "ledger": ledger is not None}
+        said: dict[str, Any] = {
+            "require": requirements,
+            "policy": limits,
+            "asked": policy is not None,
+            "ledger": ledger is not None,
+        }
         return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
