@@ -12,7 +12,9 @@ import typer
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
+from undercover.memory import Store, memory_of
 from undercover.model.schema import INSENSITIVE, Schema
+from undercover.waiting import Progress
 from undercover.wording import from_spec
 
 Data = Annotated[
@@ -44,6 +46,7 @@ Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not 
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
 RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
 Engine = Annotated[str, typer.Option(help="Where the work runs: local.")]
+Memory = Annotated[str | None, typer.Option(help="How much may be used, such as 8GB; by default most of what is free.")]
 Parts = Annotated[int | None, typer.Option(help="Cut the table into so many parts, to need less memory.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]
@@ -80,13 +83,21 @@ def read_with_spec(
     roles: Mapping[str, tuple[str, ...]],
     missing: str | None = None,
     who: Mapping[str, Any] | None = None,
+    *,
+    memory: str | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
-    """Read ``data`` as the spec says; options on the command line win over the spec."""
+    """Read ``data`` as the spec says; options on the command line win over the spec.
+
+    With a ``progress`` a large table is held as codes.
+    """
     spec = None if spec_path is None else load_spec(spec_path)
     if spec is not None:
         from_spec(method=spec.method_name is not None)
     options = ReadOptions() if spec is None else spec.options
-    given = read(data, options=options)
+    allowed = memory or (spec.memory if spec else None)
+    held: dict[str, Any] = {"store": Store(memory_of(allowed)), "progress": progress} if progress else {}
+    given = read(data, options=options, **held)
     schema = None if spec is None else resolve(spec, given.data)
     if roles or missing or who:
         schema = _overlay(schema, roles, missing, who or {})

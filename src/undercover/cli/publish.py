@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from undercover.cli.options import (
     Insensitive,
     Json,
     LedgerFile,
+    Memory,
     Missing,
     NewRelease,
     OneRowPer,
@@ -88,6 +89,7 @@ def command(
     rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
+    memory: Memory = None,
     parts: Parts = None,
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     ledger: LedgerFile = None,
@@ -109,7 +111,8 @@ def command(
         private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
+        held: dict[str, Any] = {"memory": memory, "progress": progress}
+        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people, **held)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
         check_size(given.data.num_rows, len(schema.published), format)
@@ -119,6 +122,7 @@ def command(
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
             *guarantees_from_requirements(require or [], columns=columns),
         ]
+        given = replace(given, once=True)
         made = publish(
             given,
             schema,
@@ -130,6 +134,7 @@ def command(
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
             policy=policy or (loaded.policy if loaded else None),
+            memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
         made = judged_beside(made, out, progress)

@@ -109,7 +109,7 @@ class Division:
         """The rows of a part, and the part as a table that knows of the whole."""
         if self.rule is None:
             return np.arange(self.table.n_rows), self.table
-        rows = rows_where(self.numbers == number)
+        rows: NDArray[Any] = rows_where(self.numbers == number)
         return rows, replace(self.table.take(rows), part=self.rule.part(number, self.counts))
 
 

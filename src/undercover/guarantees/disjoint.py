@@ -30,7 +30,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.protocols import Short
 from undercover.model.schema import Kind
 
-Array = NDArray[np.int64]
+Array = NDArray[np.integer]
 
 _SMALL = 128  # boxes that are compared pair by pair
 _ENOUGH = 1000  # overlapping boxes after which nobody needs more of them
@@ -206,7 +206,7 @@ class _Column:
 def overlapping(boxes: Sequence[Array], columns: Sequence[_Column]) -> NDArray[np.bool_]:
     """Whether each box overlaps another; once there are very many, no more are looked for."""
     found = np.zeros(len(boxes[0]), dtype=bool)
-    pending = [np.arange(len(boxes[0]))]
+    pending: list[Array] = [np.arange(len(boxes[0]))]
     while pending and found.sum() < _ENOUGH:
         rows = pending.pop()
         if len(rows) <= _SMALL:

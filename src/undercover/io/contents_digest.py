@@ -80,7 +80,7 @@ def _by_values(coded: Coded) -> str:
     hashed.update(_lengths(texts))
     hashed.update(_joined(texts))
     for places in coded.pieces(np.append(np.arange(len(texts), dtype="<i4"), np.array(-1, "<i4"))):
-        hashed.update(places)
+        hashed.update(places.tobytes())
     return hashed.hexdigest()
 
 
@@ -135,7 +135,8 @@ def _as_texts(values: pa.Array, kind: pa.DataType | None) -> pa.Array:
 
 
 def _lengths(texts: pa.Array) -> bytes:
-    return pc.fill_null(pc.binary_length(texts), -1).to_numpy(zero_copy_only=False).astype("<i4").tobytes()
+    lengths = pc.fill_null(pc.binary_length(texts), -1).to_numpy(zero_copy_only=False)
+    return bytes(lengths.astype("<i4").tobytes())
 
 
 def _joined(texts: pa.Array) -> Any:

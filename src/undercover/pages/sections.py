@@ -142,11 +142,11 @@ def _known(run: Run, row: int) -> dict[str, str]:
     original = run.original
     if original is None:
         return {}
-    places = np.flatnonzero(original.rows == row)
-    if not len(places):
+    place = int(np.searchsorted(original.rows, row))
+    if place == original.n_rows or original.rows[place] != row:
         return {}
     columns = {name: original[name] for name in original.schema.quasi_identifiers}
-    return {name: column.domain.labels[int(column.codes[places[0]])] for name, column in columns.items()}
+    return {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()}
 
 
 def stages(

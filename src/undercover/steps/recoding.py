@@ -70,6 +70,7 @@ def _box_cells(column: EncodedColumn, groups: Groups) -> Cells:
 
 def region_cells(table: Table, partition: Partition) -> list[Cells]:
     """The region each group was cut to, for every quasi-identifier; regions do not overlap."""
+    assert partition.bounds is not None
     cells = []
     for j, cut in enumerate(partition.columns):
         column = table[cut.name]

@@ -25,6 +25,7 @@ from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import Input, ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
+from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import published_writing
 from undercover.model.frames.types import published_types
@@ -45,7 +46,7 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.verbs.encode import check_said, encoded
+from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
@@ -95,6 +96,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    memory: int | str | None = None,
     progress: Progress | bool = False,
 ) -> Run:
     """Anonymise a table and verify the result.
@@ -123,6 +125,9 @@ def publish(
     policy
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
+    memory
+        Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
+        table is held as codes, which go to temporary files where they would take more than a quarter of it.
     progress
         ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
@@ -151,19 +156,26 @@ def publish(
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
-    given = at("read", read, data, options=options, told="reading")
+    store = Store(memory_of(memory))
+    given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
+    if memory is not None or given.data.num_rows >= store.large:
+        check_fits(given.data.num_rows, method.name, store.memory)
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     check_said(schema, given.data)
-    table = at("encode", encoded, given.data, schema, Randomness(drawn), engine=place, told="encoding")
+    at_hand: dict[str, Any] = {"engine": place, "store": store}
+    table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
+    digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    if book is None and (given.once or given is not data):
+        given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    source["digest"] = digest
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

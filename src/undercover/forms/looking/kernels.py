@@ -138,3 +138,48 @@ def add_groups(pairs: Any, groups: Any, weights: Any, held: Any, place: Any, cou
         weight = weights[row] / sizes[group]
         for entry in range(starts[group], starts[group + 1]):
             counts[person, place[values[entry]]] += weight * times[entry]
+
+
+@kernel
+def cross_shares(cells: Any, others: Any, weights: Any, touches: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_bins): its cell of one column with the bins that its other cell touches.
+
+    Cell c of the other column touches the bins of ``starts[c]:starts[c + 1]``, each by a share.
+    """
+    starts, bins, shares = touches
+    for row in range(len(cells)):
+        for touch in range(starts[others[row]], starts[others[row] + 1]):
+            table[cells[row], bins[touch]] += weights[row] * shares[touch]
+
+
+@kernel
+def cross_values(cells: Any, values: Any, place: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_values): its cell with its value."""
+    for row in range(len(cells)):
+        table[cells[row], place[values[row]]] += 1.0
+
+
+@kernel
+def cross_groups(cells: Any, groups: Any, weights: Any, held: Any, place: Any, table: Any) -> None:
+    """The same where rows have the values of a group by their shares, as in :func:`add_groups`."""
+    starts, values, times, sizes = held
+    for row in range(len(cells)):
+        group = groups[row]
+        weight = weights[row] / sizes[group]
+        for entry in range(starts[group], starts[group + 1]):
+            table[cells[row], place[values[entry]]] += weight * times[entry]
+
+
+@kernel
+def cross_bins(bins: Any, sizes: Any, tables: Any) -> None:
+    """Count every pair of bins of a row, (n_rows, d): ``tables`` (n_pairs, size) are those of columns j < k in order.
+
+    Bin a of column j and b of column k stand at ``a * sizes[k] + b``.
+    """
+    n, d = bins.shape
+    for row in range(n):
+        pair = 0
+        for j in range(d):
+            for k in range(j + 1, d):
+                tables[pair, np.int64(bins[row, j]) * sizes[k] + bins[row, k]] += 1
+                pair += 1
