@@ -38,6 +38,7 @@ from undercover.cli.options import (
     TablesAs,
     Unit,
     Weight,
+    far_with_spec,
     read_with_spec,
     roles,
     settings_from_text,
@@ -51,6 +52,7 @@ from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
+from undercover.io.source import Input
 from undercover.io.spec.load import Spec
 from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
@@ -112,17 +114,19 @@ def command(
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         held: dict[str, Any] = {"memory": memory, "progress": progress}
-        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people, **held)
+        far = far_with_spec(engine, data, spec, given_roles, missing, people)
+        given, schema, loaded, options = far or read_with_spec(data, spec, given_roles, missing, people, **held)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
-        check_size(given.data.num_rows, len(schema.published), format)
+        if isinstance(given, Input):
+            check_size(given.data.num_rows, len(schema.published), format)
+            given = replace(given, once=True)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
             *guarantees_from_requirements(require or [], columns=columns),
         ]
-        given = replace(given, once=True)
         made = publish(
             given,
             schema,
