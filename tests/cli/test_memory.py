@@ -1,9 +1,12 @@
 """How much memory may be used: on the command line, in a spec, and what is refused."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from conftest import Command
+
+Command = Callable[..., Any]
 
 
 @pytest.mark.parametrize(

@@ -207,7 +207,7 @@ def test_dealing_in_the_order_of_the_input_is_found_out(uniform: Uniform, monkey
 
     def lazy(items: Any, offsets: Any, randomness: Randomness, purpose: str, threads: int = 1) -> None:
         if purpose != "slots of one value":
-            shuffle(items, offsets, randomness, purpose)
+            shuffle(items, offsets, randomness, purpose, threads)
 
     monkeypatch.setattr(dealing, "shuffle_within", lazy)
     table = table_of(PAIRS)

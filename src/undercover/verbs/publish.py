@@ -23,7 +23,7 @@ from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
 from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
-from undercover.io.source import Input, ReadOptions, read
+from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
@@ -50,6 +50,7 @@ from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
 from undercover.waiting import teller, telling
@@ -104,7 +105,8 @@ def publish(
     Parameters
     ----------
     data
-        A pandas, polars or pyarrow frame, a path, a database URL, or an input read before.
+        A pandas, polars or pyarrow frame, a path, a database URL, a DataFrame or catalogue table of Spark, or an
+        input read before.
     schema
         Which column plays which part.
     method
@@ -114,7 +116,7 @@ def publish(
     seed
         For experiments: makes the run reproducible, and therefore unfit for publication.
     engine
-        Where the work runs.
+        Where the work runs: ``"local"``, ``"spark"``, or :class:`undercover.LocalEngine` with ``parts=16``.
     options
         How to read a file.
     ledger
@@ -156,6 +158,14 @@ def publish(
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
+    if reads_itself(place, data):
+        said: dict[str, Any] = {
+            "require": requirements,
+            "policy": limits,
+            "asked": policy is not None,
+            "ledger": ledger is not None,
+        }
+        return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if memory is not None or given.data.num_rows >= store.large:
@@ -183,7 +193,7 @@ def publish(
     types = published_types(given.types, run.release.tables)
     writing = published_writing(given.writing, run.release.tables)
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    warnings = (*run.warnings, *_of_input(table, given, run), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
         return run
@@ -272,13 +282,15 @@ def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Veri
     return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
 
-def engine_of(engine: str | Engine) -> Engine:
-    """An engine by its name."""
+def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
+    """An engine by its name, which cuts tables into so many parts.
+
+    >>> engine_of("local", 16).parts
+    16
+    """
     if not isinstance(engine, str):
         return engine
-    if engine == "spark":
-        raise ParameterError(f"The spark engine is not part of this version. Use {option(engine='local')}.")
-    made: Engine = plugins.load("engines", engine)()
+    made: Engine = plugins.load("engines", engine)(**({} if parts is None else {"parts": parts}))
     return made
 
 
@@ -324,8 +336,8 @@ def _of_use(release: Release) -> list[str]:
     ]
 
 
-def _of_input(table: Table, given: Input, run: Run) -> list[str]:
-    """What the holder should know of the input."""
+def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run) -> list[str]:
+    """What the holder should know of the input, its ``columns`` and those whose moments are published in ``utc``."""
     warnings = []
     repeated = {name: rows for name, rows in table.repeated.items() if rows}
     for name, rows in repeated.items():
@@ -342,13 +354,13 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
             f"{'was' if dropped == 1 else 'were'} left out."
         )
     decided = {*table.schema.identifiers, *table.schema.published, *table.schema.drop}
-    unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
+    unnamed = [name for name in columns if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
     warnings += [
         f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
         "its description."
-        for name in given.utc
+        for name in utc
         if name in table.schema.published
     ]
     for column in run.release.tables[0].columns:
