@@ -21,6 +21,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.attacks.sampled import drawn_by_words
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
@@ -35,7 +36,7 @@ from undercover.model.view import Figure, View, Viewable, certainty, facts, list
 from undercover.parameters import AtLeast, check
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = NDArray[np.integer]
 
 STORY = (
     "The attacker knows that a person is in the table and knows the person's values in the columns {known}. Knowing "
@@ -291,4 +292,4 @@ def _shown(case: Case, name: str) -> NDArray[np.int64]:
     written = case.reading.column(name)
     place = {label: code for code, label in enumerate(case.original[name].domain.labels)}
     codes = [place.setdefault(label, len(place)) for label in written.labels]
-    return np.array(codes, dtype=np.int64)[written.codes]
+    return look_up(np.array(codes, dtype=np.int64), written.codes)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.engines.local import LocalEngine
 from undercover.errors import NotTold, ParameterError, unknown
 from undercover.forms import read
@@ -122,7 +123,7 @@ class Case:
     def guessing(self, name: str) -> dict[str, float]:
         """What is reached on a sensitive column without the release, by its overall distribution alone."""
         column = self.original[name]
-        shares = np.bincount(column.codes, minlength=column.domain.size) / self.original.n_rows
+        shares = count(column.codes, column.domain.size) / self.original.n_rows
         return {"mean": float((shares**2).sum()), "guess_success": float(shares.max())}
 
     def baseline(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import crossed, look_up, tally
 from undercover.errors import DataError, NotTold
 from undercover.forms.loss import Loss, losses
 from undercover.forms.meaning import NOTHING, domain_values
@@ -91,11 +92,9 @@ def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | Non
     changed, weights = {}, {}
     for name in table.names("quasi-identifier"):
         column = original[name]
-        moved, width, differs = _moved(column, table, own)
-        size = len(column.domain.values) if _on_scale(column) else 1.0
-        for means, over in ((iloss, size), (shift, width)):
-            means[name] = float(np.mean(moved / over))
-        changed[name] = float(differs.mean())
+        moved, width, changed[name] = _moved(column, table, own)
+        iloss[name] = moved / (len(column.domain.values) if _on_scale(column) else 1.0)
+        shift[name] = moved / width
         weights[name] = column.settings.weight
     total = sum(iloss.values()) * original.n_rows
     return Displacement(total, iloss, shift, changed, weights)
@@ -134,8 +133,8 @@ def _width(column: EncodedColumn) -> float:
     return float(scale[-1] - scale[0]) if len(scale) > 1 else 1.0
 
 
-def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64]) -> tuple[Floats, float, Any]:
-    """(n_rows,) distance of each cell, the largest there can be, and (n_rows,) whether it differs."""
+def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64]) -> tuple[float, float, float]:
+    """The mean distance of cells, the largest there can be, and the share of them that differ."""
     found = written(table.data.column(column.name))
     labels = found.labels
     values = domain_values(column)
@@ -145,13 +144,14 @@ def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64])
     strange = [label for label in unknown if given or not _is_number(column, label)]
     if strange:
         raise DataError(f"`{column.name}` was published as {strange[0]!r}, which the original column does not have.")
-    pairs = column.codes.astype(np.int64) * len(labels) + found.codes[own]
-    distinct, pair = np.unique(pairs, return_inverse=True)
+    pairs = crossed(column.codes, column.domain.size, look_up(found.codes, own), len(labels))
+    distinct, people = tally(pairs, column.domain.size * len(labels))
     before, after = distinct // len(labels), distinct % len(labels)
+    differs = float(np.dot(before != code[after], people) / len(own))
     if given or not _on_scale(column):
         distance = ValueDistance.of(column)
-        steps = [distance.between(int(one), int(code[other])) for one, other in zip(before, after, strict=True)]
-        return np.array(steps)[pair], (distance.widest or 1.0) if given else 1.0, (before != code[after])[pair]
+        apart = [distance.between(int(one), int(code[other])) for one, other in zip(before, after, strict=True)]
+        return float(np.dot(apart, people) / len(own)), (distance.widest or 1.0) if given else 1.0, differs
     width = _width(column)
     scale = _scale(column)
     missing = len(scale)  # code of a missing value
@@ -161,7 +161,7 @@ def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64])
     steps = np.abs(here - there)
     steps[(before == missing) != (code[after] == missing)] = width
     steps[(before == missing) & (code[after] == missing)] = 0.0
-    return steps[pair], width, (before != code[after])[pair]
+    return float(np.dot(steps, people) / len(own)), width, differs
 
 
 def _is_number(column: EncodedColumn, label: str) -> bool:

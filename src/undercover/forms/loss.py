@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import DataError, SchemaError, listed, unknown
 from undercover.forms.meaning import NOTHING, Meaning, Values, domain_values, leaf_values
 from undercover.model.cells import EVERYTHING, CellForm
@@ -94,24 +95,24 @@ def losses(original: Table, reading: Reading) -> dict[str, Loss]:
     absent = [name for name in names if name not in original.columns]
     if absent:
         raise SchemaError([unknown("Column", name, original.columns) for name in absent])
-    per_box: dict[str, list[Losses]] = {"arx": [], "iloss": [], "ncp": []}
+    lost: dict[str, dict[str, float]] = {"arx": {}, "iloss": {}, "ncp": {}}
+    rows = boxes.rows + classes.suppressed
     problems: list[str] = []
     for name in names:
-        column = boxes.cells(name)
+        column = reading.column(name)
         try:
             cells = cell_losses(original[name], column.labels, table.form(name))
         except DataError as error:
             problems += error.problems
             continue
-        for measure in per_box:
-            per_box[measure].append(getattr(cells, measure)[column.codes])
+        people = count(column.codes[boxes.representatives], len(column.labels), boxes.sizes)
+        for measure, means in lost.items():  # a suppressed row has lost everything
+            total = float(np.dot(getattr(cells, measure), people)) + classes.suppressed
+            means[name] = total / rows if rows else 0.0
     if problems:
         raise DataError(problems)
     weights = {name: original[name].settings.weight for name in names}
-    return {
-        measure: Loss.of_columns(_means(names, found, boxes.sizes, classes.suppressed), weights)
-        for measure, found in per_box.items()
-    }
+    return {measure: Loss.of_columns(means, weights) for measure, means in lost.items()}
 
 
 def cell_losses(column: EncodedColumn, cells: tuple[str, ...], form: CellForm) -> CellLoss:
@@ -149,12 +150,3 @@ def _width(values: Values, cell: str, meaning: Meaning) -> float:
         return 1.0
     numbers = values.numbers[:missing]
     return float((numbers[meaning.high] - numbers[meaning.low]) / (numbers[-1] - numbers[0]))
-
-
-def _means(names: tuple[str, ...], found: list[Losses], sizes: NDArray[np.int64], suppressed: int) -> dict[str, float]:
-    """What the cells of each column have lost on average, a suppressed row everything."""
-    rows = int(sizes.sum()) + suppressed
-    if not rows:
-        return dict.fromkeys(names, 0.0)
-    means = [(float(np.dot(cells, sizes)) + suppressed) / rows for cells in found]
-    return dict(zip(names, means, strict=True))

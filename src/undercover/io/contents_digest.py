@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import listed
-from undercover.model.encoding.coded import MANY, Coded, merged
+from undercover.model.encoding.coded import MANY, Coded, merged, value_type
 
 _BYTES = 16
 _PIECE = 1 << 18  # rows
@@ -63,7 +63,7 @@ def _digest(column: pa.ChunkedArray, most: int = MANY) -> str:
 
 def _coded(column: pa.ChunkedArray, most: int) -> Coded | None:
     """A column by its different values; ``None`` where they are too many, which is seen before all are gathered."""
-    known = pa.array([], column.type)
+    known = pa.nulls(0, value_type(column.type))
     for piece in _pieces(column) if len(column) > most and not pa.types.is_dictionary(column.type) else ():
         known, _ = merged(known, piece)
         if len(known) > most:
@@ -80,7 +80,7 @@ def _by_values(coded: Coded) -> str:
     hashed.update(_lengths(texts))
     hashed.update(_joined(texts))
     for places in coded.pieces(np.append(np.arange(len(texts), dtype="<i4"), np.array(-1, "<i4"))):
-        hashed.update(places)
+        hashed.update(places.tobytes())
     return hashed.hexdigest()
 
 
@@ -135,7 +135,8 @@ def _as_texts(values: pa.Array, kind: pa.DataType | None) -> pa.Array:
 
 
 def _lengths(texts: pa.Array) -> bytes:
-    return pc.fill_null(pc.binary_length(texts), -1).to_numpy(zero_copy_only=False).astype("<i4").tobytes()
+    lengths = pc.fill_null(pc.binary_length(texts), -1).to_numpy(zero_copy_only=False)
+    return bytes(lengths.astype("<i4").tobytes())
 
 
 def _joined(texts: pa.Array) -> Any:

@@ -28,7 +28,8 @@ def read_csv_parts(
     files: Sequence[Path], options: ReadOptions, store: Store | None = None, tell: Tell | None = None
 ) -> tuple[pa.Table, CsvDecisions]:
     """Read CSV files that have the same columns as one."""
-    tables, found = [], None
+    tables: list[pa.Table] = []
+    found = None
     for file in files:
         table, decided = read_csv(
             file,
@@ -93,10 +94,10 @@ def _aligned(files: Sequence[Path], tables: Sequence[pa.Table]) -> list[pa.Table
 def _below(tables: Sequence[pa.Table], name: str, store: Store | None) -> pa.ChunkedArray | None:
     """A column of all parts, one below the other; none where it is of different types."""
     columns = [table.column(name) for table in tables]
-    return _one_type(columns) if store is None else coded_below(columns, store, _one_type)
+    return one_type(columns) if store is None else coded_below(columns, store, one_type)
 
 
-def _one_type(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray | None:
+def one_type(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray | None:
     """The parts of a column one after the other; whole and other numbers meet only where none of them changes."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)} or {pa.null()}
     numbers = all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in types)

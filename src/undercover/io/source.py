@@ -56,6 +56,11 @@ class Input:
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
+    once: bool = False  # whether nobody needs the rows after they were encoded
+
+    def let_go(self) -> None:
+        """Forget the rows: whoever reads a table for himself alone does so as soon as it is encoded."""
+        object.__setattr__(self, "data", self.data.schema.empty_table())
 
 
 def read(

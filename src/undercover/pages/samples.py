@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import rows_where, stretches
 from undercover.forms.case import Case
 from undercover.forms.meaning import leaf_values
 from undercover.forms.spread import positions_of_codes
@@ -41,13 +42,11 @@ def samples_of(run: Run) -> dict[str, Any]:
     case, original = Case.of(run), run.original
     reading = case.reading
     places = np.unique(np.linspace(0, original.n_rows - 1, SHOWN).astype(np.int64))
-    found = (np.flatnonzero(run.rows == row) for row in original.rows[places])
-    grouped = [int(numbers[0]) if len(numbers) else None for numbers in found]
+    grouped = [_grouped(run, int(row)) for row in original.rows[places]]
     if reading.covers:
         classes = reading.classes.boxes or reading.classes
         published = _narrowest(case, run, grouped, classes.representatives)
     else:
-        classes = reading.rows_alike(())
         own = case.own if case.dealt is None else case.dealt.cells
         if own is None:
             return {"rows": [], "note": "Not shown: which published row is whose, this run does not tell."}
@@ -59,7 +58,7 @@ def samples_of(run: Run) -> dict[str, Any]:
             "row": int(original.rows[place]),
             "before": {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()},
             "after": None if row is None else {name: cell.labels[cell.codes[row]] for name, cell in cells.items()},
-            "alike": 0 if row is None else int((classes.labels == classes.labels[row]).sum()),
+            "alike": 0 if row is None else _alike([cell.codes for cell in cells.values()], row),
         }
         for place, row in zip(places, published, strict=True)
     ]
@@ -91,25 +90,53 @@ def _short(cell: str) -> str:
     return cell.replace(" ", "\N{NO-BREAK SPACE}") if cell.startswith("[") else cell
 
 
-def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.int64]) -> list[int | None]:
+def _grouped(run: Run, row: int) -> int | None:
+    """Where an input row stands among those that were grouped."""
+    for part in stretches(len(run.rows)):
+        found = np.flatnonzero(run.rows[part] == row)
+        if len(found):
+            return part.start + int(found[0])
+    return None
+
+
+def _alike(columns: Sequence[NDArray[Any]], row: int) -> int:
+    """How many rows have the same cells as one."""
+    found = 0
+    for part in stretches(len(columns[0])):
+        rows = np.arange(part.start, part.stop)
+        for codes in columns:
+            rows = rows[codes[rows] == codes[row]]
+        found += len(rows)
+    return found
+
+
+def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.integer]) -> list[int | None]:
     """For each of some grouped rows, of the published rows ``boxes`` the one whose cells cover it and its group."""
     original, reading = case.original, case.reading
     names = reading.main.names("quasi-identifier")
     values = {name: leaf_values(original[name]) for name in names}
     coverages = {name: reading.coverage(name, values[name]) for name in names}
-    found: list[int | None] = []
+    columns = {name: reading.column(name).codes for name in names}
+    covering: list[dict[str, NDArray[np.bool_]] | None] = []
     for number in grouped:
         if number is None:
-            found.append(None)
+            covering.append(None)
             continue
-        together = np.array([number]) if reading.buckets else run.groups.rows_of(int(run.groups.labels[number]))
-        people = np.searchsorted(original.rows, run.rows[together])
-        fits, width = np.ones(len(boxes), dtype=bool), np.zeros(len(boxes))
+        together = [number] if reading.buckets else rows_where(run.groups.labels == run.groups.labels[number])
+        people, cells = np.searchsorted(original.rows, run.rows[together]), {}
         for name, coverage in coverages.items():
             asked = np.zeros(coverage.n_positions, dtype=bool)
             asked[positions_of_codes(original[name], values[name])[original[name].codes[people]]] = True
-            cells = reading.column(name).codes[boxes]
-            fits &= (coverage.covered(asked) == asked.sum())[cells]
-            width += np.log(coverage.sizes)[cells]
-        found.append(int(boxes[np.argmin(np.where(fits, width, np.inf))]) if fits.any() else None)
-    return found
+            cells[name] = coverage.covered(asked) == asked.sum()
+        covering.append(cells)
+    best: list[tuple[float, int | None]] = [(np.inf, None)] * len(grouped)
+    widths = {name: np.log(coverage.sizes) for name, coverage in coverages.items()}
+    for part in stretches(len(boxes)):
+        for place, fits in enumerate(covering):
+            rows = boxes[part] if fits is not None else boxes[:0]
+            for name, inside in (fits or {}).items():
+                rows = rows[inside[columns[name][rows]]]
+            if len(rows):
+                width = np.sum([widths[name][columns[name][rows]] for name in names], axis=0)
+                best[place] = min(best[place], (float(width.min()), int(rows[width.argmin()])), key=lambda one: one[0])
+    return [row for _, row in best]

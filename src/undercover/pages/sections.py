@@ -19,6 +19,7 @@ from undercover.model.about import about_of
 from undercover.model.figures import counted, number, rows, span
 from undercover.model.run import Run
 from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
+from undercover.pages.words import done_words
 
 _ATTACKERS = {
     "linkage": "an attacker who links",
@@ -141,11 +142,11 @@ def _known(run: Run, row: int) -> dict[str, str]:
     original = run.original
     if original is None:
         return {}
-    places = np.flatnonzero(original.rows == row)
-    if not len(places):
+    place = int(np.searchsorted(original.rows, row))
+    if place == original.n_rows or original.rows[place] != row:
         return {}
     columns = {name: original[name] for name in original.schema.quasi_identifiers}
-    return {name: column.domain.labels[int(column.codes[places[0]])] for name, column in columns.items()}
+    return {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()}
 
 
 def stages(
@@ -164,7 +165,7 @@ def stages(
     if run.original is not None:
         found.append(_stage("Encoded", _encoded(run), run, "encode"))
     about = about_of(run.release.method)
-    grouped = " ".join([about.did(run.release), _grouped(run, counts, classes)])
+    grouped = " ".join([done_words(run.release), _grouped(run, counts, classes)])
     found.append(_stage("Grouped", f"{grouped}{_sizes(run)}", run, "anonymize"))
     found += [_stage(title, text) for title, text in about.stages(run)]
     if counts["suppressed"]:

@@ -17,10 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.forms import read
 from undercover.forms.coverage import Coverage, Positions
-from undercover.forms.estimates import Estimates, Shown
+from undercover.forms.estimates import Estimates
+from undercover.forms.looking.counting import cell_counts, crossed_bins, pair_counts, value_counts
+from undercover.forms.looking.rows import MANY, estimated_rows
 from undercover.forms.meaning import Values, leaf_values
+from undercover.forms.reading import Reading
 from undercover.forms.spread import positions_of_codes
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
@@ -73,16 +77,41 @@ class _Bins:
         return len(self.labels)
 
 
-def binned_tables(original: Table, release: Release) -> BinnedTables:
+def binned_tables(original: Table, release: Release, threads: int = 1) -> BinnedTables:
     """Count the original, and what a release shows of it, over the same bins."""
-    return tables_of(original, read(release).estimates(original))
+    reading = read(release)
+    whole = set(original.schema.quasi_identifiers) <= set(reading.main.names("quasi-identifier"))
+    if original.n_rows > MANY and reading.people is None and reading.told and whole:
+        return counted_tables(original, reading, threads)
+    return tables_of(original, reading.estimates(original), threads)
 
 
-def tables_of(original: Table, shown: Estimates) -> BinnedTables:
+def counted_tables(original: Table, reading: Reading, threads: int) -> BinnedTables:
+    """The same by going through all rows: nothing of table length is made."""
+    names = original.schema.quasi_identifiers
+    shown = estimated_rows(reading, original, {name: leaf_values(original[name]) for name in names})
+    bins = {name: _quasi_bins(original[name]) for name in names}
+    covers = zip(names, shown.covers, strict=True)
+    shares = [_cell_shares(cover, bins[name].of_place, bins[name].count) for name, cover in covers]
+    after = {n: t @ share for n, t, share in zip(names, cell_counts(shown, threads), shares, strict=True)}
+    pairs = list(combinations(range(len(names)), 2))
+    counted = pair_counts(shown, pairs, shares, threads)
+    joint = {(names[a], names[b]): table for (a, b), table in zip(pairs, counted, strict=True)}
+    for place, secret in enumerate(shown.secrets):
+        found = bins[secret.name] = _sensitive_bins(original[secret.name], original[secret.name].domain.labels)
+        in_bin = (found.of_place[:, None] == np.arange(found.count)).astype(np.float64)
+        for at, table in enumerate(value_counts(shown, place, threads)):
+            in_bins = table[:, : len(in_bin)] @ in_bin
+            joint[names[at], secret.name] = shares[at].T @ in_bins
+            after[secret.name] = in_bins.sum(axis=0)
+    return _beside(original, bins, after, joint, threads)
+
+
+def tables_of(original: Table, shown: Estimates, threads: int = 1) -> BinnedTables:
     """The same where a release has been read before."""
     quasi = tuple(shown.coverage)
     bins = {name: _quasi_bins(original[name]) for name in quasi}
-    bins |= {name: _sensitive_bins(original[name], of) for name, of in shown.sensitive.items()}
+    bins |= {name: _sensitive_bins(original[name], of.labels) for name, of in shown.sensitive.items()}
     shares = {name: _cell_shares(shown.coverage[name], bins[name].of_place, bins[name].count) for name in quasi}
     after: dict[str, Floats] = {}
     joint: dict[tuple[str, str], Floats] = {}
@@ -99,26 +128,37 @@ def tables_of(original: Table, shown: Estimates) -> BinnedTables:
         for name in quasi:
             counted = of.by_class_of(shown.cells[name], len(shares[name]), class_of, count)
             joint[name, secret] = shares[name].T @ counted
-    true = {name: found.of_code[original[name].codes] for name, found in bins.items()}
+    return _beside(original, bins, after, joint, threads)
+
+
+def _beside(
+    original: Table,
+    bins: Mapping[str, _Bins],
+    after: Mapping[str, Floats],
+    joint: Mapping[tuple[str, str], Floats],
+    threads: int,
+) -> BinnedTables:
+    """What was estimated beside what is true."""
+    names = list(bins)
+    of_code, sizes = [bins[name].of_code for name in names], [bins[name].count for name in names]
+    true = crossed_bins([original[name].codes for name in names], of_code, sizes, threads)
+    before = dict(zip(combinations(names, 2), true, strict=True))
     return BinnedTables(
-        {name: _column(original[name], found, true[name], after[name]) for name, found in bins.items()},
-        {(a, b): (_crossed(true[a], true[b], bins[a].count, bins[b].count), table) for (a, b), table in joint.items()},
+        {name: _column(original[name], found, after[name]) for name, found in bins.items()},
+        {pair: (before[pair], table) for pair, table in joint.items()},
     )
 
 
-def _column(column: EncodedColumn, bins: _Bins, true: Positions, after: Floats) -> BinnedColumn:
+def _column(column: EncodedColumn, bins: _Bins, after: Floats) -> BinnedColumn:
+    codes = count(column.codes, column.domain.size)
     return BinnedColumn(
         column.name,
         bins.labels,
         column.domain.kind != "categorical",
         column.domain.has_missing,
-        np.bincount(true, minlength=bins.count),
+        np.bincount(bins.of_code, codes, minlength=bins.count).astype(np.int64),
         after,
     )
-
-
-def _crossed(rows: Positions, columns: Positions, n_rows: int, n_columns: int) -> Counts:
-    return np.bincount(rows * n_columns + columns, minlength=n_rows * n_columns).reshape(n_rows, n_columns)
 
 
 def _written_alike(shown: Estimates) -> tuple[dict[str, Positions], Floats]:
@@ -155,22 +195,22 @@ def _quasi_bins(column: EncodedColumn) -> _Bins:
     values = leaf_values(column)
     place = positions_of_codes(column, values)
     counts = np.zeros(values.size, dtype=np.int64)
-    counts[place] = np.bincount(column.codes, minlength=column.domain.size)
+    counts[place] = count(column.codes, column.domain.size)
     bins = bins_of(column.domain.kind, counts, ranges=RANGES, categories=CATEGORIES, missing=column.domain.has_missing)
     return _Bins(bins, bins[place], _bin_labels(bins, values.labels, counts, column.domain.kind != "categorical"))
 
 
-def _sensitive_bins(column: EncodedColumn, shown: Shown) -> _Bins:
+def _sensitive_bins(column: EncodedColumn, labels: tuple[str, ...]) -> _Bins:
     """The same for a sensitive column, whose labels may be more than occur."""
-    class_of = label_bins(column, shown.labels, ranges=RANGES, categories=CATEGORIES)
-    place = {label: position for position, label in enumerate(shown.labels)}
+    class_of = label_bins(column, labels, ranges=RANGES, categories=CATEGORIES)
+    place = {label: position for position, label in enumerate(labels)}
     codes = np.array([place[label] for label in column.domain.labels], dtype=np.int64)
-    counts = np.zeros(len(shown.labels), dtype=np.int64)
-    counts[codes] = np.bincount(column.codes, minlength=column.domain.size)
-    order = _order(column, shown.labels)
-    labels = tuple(shown.labels[position] for position in order)
+    counts = np.zeros(len(labels), dtype=np.int64)
+    counts[codes] = count(column.codes, column.domain.size)
+    order = _order(column, labels)
+    named = tuple(labels[position] for position in order)
     ordered = column.domain.kind != "categorical"
-    return _Bins(class_of, class_of[codes], _bin_labels(class_of[order], labels, counts[order], ordered))
+    return _Bins(class_of, class_of[codes], _bin_labels(class_of[order], named, counts[order], ordered))
 
 
 def _bin_labels(bins: Positions, labels: tuple[str, ...], counts: Counts, ordered: bool) -> tuple[str, ...]:
@@ -191,7 +231,7 @@ def _bin_labels(bins: Positions, labels: tuple[str, ...], counts: Counts, ordere
 
 def label_bins(column: EncodedColumn, labels: tuple[str, ...], *, ranges: int, categories: int) -> Positions:
     """(n_labels,) the bin of each label of a sensitive column, labels that do not occur included."""
-    own = dict(zip(column.domain.labels, np.bincount(column.codes, minlength=column.domain.size), strict=True))
+    own = dict(zip(column.domain.labels, count(column.codes, column.domain.size), strict=True))
     counts = np.array([own.get(label, 0) for label in labels], dtype=np.int64)
     order = _order(column, labels)
     missing = column.domain.has_missing and labels[order[-1]] == ""

@@ -163,7 +163,7 @@ def measure(
         discernibility_by_groups=by_groups(case),
         query_errors=tuple(one for errors in found if isinstance(errors, dict) for one in errors.values()),
         sum_errors=tuple(one for one in found if not isinstance(one, dict)),
-        tables=binned_tables(original, release),
+        tables=binned_tables(original, release, case.threads),
         displacement=moved,
         moved_cells=reading.moved_cells(original, case.run),
         note=note,

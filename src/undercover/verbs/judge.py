@@ -6,7 +6,7 @@ of, whether a plug-in is as safe as it says) is for the holder to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count, crossed, numbered, tally
 from undercover.errors import ParameterError, UnreachableError, listed, unknown
 from undercover.forms.case import Case
-from undercover.forms.disclosure import distinct_rows
 from undercover.model.figures import baseline, counted, number, risk
 from undercover.model.policy import Policy
 from undercover.model.run import Run
@@ -47,7 +47,7 @@ def check_policy(policy: Policy, table: Table, *, asked: bool) -> None:
         ]
     if problems:
         raise ParameterError(problems)
-    people = _count(_persons(table))
+    people = _count(table)
     if asked and policy.presence_known and policy.found is not None and policy.found * people < 1:
         raise UnreachableError(
             f"The policy allows a row to be found with at most {risk(float(policy.found))}, and there are {people:,} "
@@ -78,19 +78,19 @@ class _Judged:
     exposures: tuple[Exposure, ...]
 
     @cached_property
-    def persons(self) -> NDArray[np.int64]:
-        """(n_rows,) number of the person of each row."""
+    def persons(self) -> NDArray[np.int64] | None:
+        """(n_rows,) number of the person of each row; ``None`` where every row is one."""
         return _persons(self.case.original)
 
     @cached_property
     def people(self) -> int:
         """How many there are."""
-        return _count(self.persons)
+        return _count(self.case.original)
 
     def who(self, rows: NDArray[np.int64], hit: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The people among the input rows that something was found of."""
         places = self.case.original.places(rows[hit])
-        return np.unique(self.persons[places])
+        return np.unique(places if self.persons is None else self.persons[places])
 
     def found(self) -> Iterator[Reason]:
         """How surely somebody's row is found."""
@@ -212,7 +212,7 @@ class _Judged:
         """The people whose value of a column is exposed, and how many of them for certain."""
         original, belief, gain = self.case.original, float(self.policy.belief or 0), float(self.policy.gain)
         column = original[name]
-        prior = np.bincount(column.codes, minlength=column.domain.size) / original.n_rows
+        prior = count(column.codes, column.domain.size) / original.n_rows
         harmful = _harmful(column, self.policy)
         exposed, certain = [], []
         for each in self.exposures:
@@ -234,23 +234,19 @@ class _Judged:
         unchanged = self._unchanged()
         if not unchanged:
             return
-        keys, distinct = distinct_rows(np.stack([original[n].codes for n in unchanged], axis=1).astype(np.int64))
-        pairs = np.unique(np.stack([keys, self.persons]), axis=1)
-        alone = np.bincount(pairs[0], minlength=len(distinct)) == 1
-        who = np.unique(self.persons[alone[keys]])
-        if len(who) / self.people > float(limit) + _ROUNDING:
+        alone = _alone([original[name] for name in unchanged], self.persons)
+        if alone / self.people > float(limit) + _ROUNDING:
             yield Reason(
                 kind="singled out",
                 weight="stop",
-                text=f"{counted(len(who), 'person', 'people')}: singled out by {listed(unchanged)}, published "
-                "unchanged.",
-                people=len(who),
+                text=f"{counted(alone, 'person', 'people')}: singled out by {listed(unchanged)}, published unchanged.",
+                people=alone,
                 regulator=SINGLING_OUT,
                 change="Make them quasi-identifiers of a method that generalises or moves them, or drop them."
                 if original.schema.insensitive
                 else _AS_THEY_ARE,
                 limit=float(limit),
-                actual=len(who) / self.people,
+                actual=alone / self.people,
             )
 
     def _unchanged(self) -> list[str]:
@@ -318,9 +314,27 @@ def _harmful(column: EncodedColumn, policy: Policy) -> NDArray[np.bool_]:
     return np.array([named is None or label in named for label in column.domain.labels], dtype=bool)
 
 
-def _persons(table: Table) -> NDArray[np.int64]:
-    return np.arange(table.n_rows) if table.units is None else np.unique(table.units, return_inverse=True)[1]
+def _persons(table: Table) -> NDArray[np.int64] | None:
+    return None if table.units is None else np.unique(table.units, return_inverse=True)[1]
 
 
-def _count(persons: NDArray[np.int64]) -> int:
-    return int(persons.max(initial=-1)) + 1
+def _count(table: Table) -> int:
+    persons = _persons(table)
+    return table.n_rows if persons is None else int(persons.max(initial=-1)) + 1
+
+
+def _alone(columns: Sequence[EncodedColumn], persons: NDArray[np.int64] | None) -> int:
+    """How many people are the only ones with their values in some columns."""
+    keys: NDArray[np.integer] = columns[0].codes
+    span = columns[0].domain.size
+    for column in columns[1:]:
+        if span * column.domain.size >= 1 << 62:
+            keys, first = numbered(keys)
+            span = len(first)
+        keys, span = crossed(keys, span, column.codes, column.domain.size), span * column.domain.size
+    if persons is None:
+        return int((tally(keys.copy() if len(columns) == 1 else keys, span)[1] == 1).sum())
+    keys, first = numbered(keys)
+    pairs = np.unique(np.stack([keys, persons]), axis=1)
+    alone = np.bincount(pairs[0], minlength=len(first)) == 1
+    return len(np.unique(persons[alone[keys]]))

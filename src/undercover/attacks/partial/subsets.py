@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.forms.looking.rows import CHUNK, Secret, ShownRows
+from undercover.forms.looking.rows import ShownRows
 from undercover.model.table import Table
 
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ def _counted(shown: ShownRows, codes: Integers, truth: dict[str, Integers], thre
     together = [slice(first, min(first + 64 // width, m)) for first in range(0, m, 64 // width)]
     bits = [_bits(shown, codes[some], width) for some in together]
     figures = 1 + sum(1 + (secret.law is not None) for secret in shown.secrets)
-    chunks = [slice(first, min(first + CHUNK, shown.n_rows)) for first in range(0, shown.n_rows, CHUNK)]
+    chunks = shown.chunks
 
     def through(mine: Sequence[slice]) -> Floats:
         sums = np.zeros((figures, m, 1 << d))
@@ -116,7 +116,7 @@ def _add(
     from undercover.attacks.partial.kernels import add_true_shares, add_true_values, add_weights, columns_that_fit
 
     fits = columns_that_fit(cells, bits)
-    weights: NDArray[Any] = np.ones(len(fits)) if shown.weights is None else shown.weights[rows].astype(np.float64)
+    weights = shown.weights_of(rows).astype(np.float64)
     add_weights(fits, weights, width, sums[0])
     at = 1
     for secret in shown.secrets:
@@ -125,14 +125,9 @@ def _add(
             assert secret.codes is not None
             add_true_values(fits, secret.codes[rows], secret.place, true, width, sums[at])
         else:
-            groups = _groups(secret, rows)
-            add_true_shares(fits, groups, weights, secret.held, secret.place, true, width, sums[at])
+            add_true_shares(fits, secret.groups(rows), weights, secret.held, secret.place, true, width, sums[at])
         at += 1
         if secret.law is not None:
             assert secret.codes is not None
             add_weights(fits, secret.law.spread[secret.place[secret.codes[rows]]], width, sums[at])
             at += 1
-
-
-def _groups(secret: Secret, rows: slice) -> NDArray[Any]:
-    return np.arange(rows.start, rows.stop) if secret.codes is None else secret.codes[rows]

@@ -138,3 +138,59 @@ def add_groups(pairs: Any, groups: Any, weights: Any, held: Any, place: Any, cou
         weight = weights[row] / sizes[group]
         for entry in range(starts[group], starts[group + 1]):
             counts[person, place[values[entry]]] += weight * times[entry]
+
+
+@kernel
+def cross_shares(cells: Any, others: Any, weights: Any, touches: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_bins): its cell of one column with the bins that its other cell touches.
+
+    Cell c of the other column touches the bins of ``starts[c]:starts[c + 1]``, each by a share.
+    """
+    starts, bins, shares = touches
+    for row in range(len(cells)):
+        for touch in range(starts[others[row]], starts[others[row] + 1]):
+            table[cells[row], bins[touch]] += weights[row] * shares[touch]
+
+
+@kernel
+def cross_values(cells: Any, values: Any, place: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_values): its cell with its value."""
+    for row in range(len(cells)):
+        table[cells[row], place[values[row]]] += 1.0
+
+
+@kernel
+def cross_groups(cells: Any, groups: Any, weights: Any, held: Any, place: Any, table: Any) -> None:
+    """The same where rows have the values of a group by their shares, as in :func:`add_groups`."""
+    starts, values, times, sizes = held
+    for row in range(len(cells)):
+        group = groups[row]
+        weight = weights[row] / sizes[group]
+        for entry in range(starts[group], starts[group + 1]):
+            table[cells[row], place[values[entry]]] += weight * times[entry]
+
+
+@kernel
+def cross_cells(cells: Any, others: Any, weights: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_others): its cell of one column with that of another."""
+    for row in range(len(cells)):
+        table[cells[row], others[row]] += weights[row]
+
+
+@kernel
+def spread_cells(table: Any, touches: Any, found: Any) -> None:
+    """Add the lines of ``table`` (n_cells, n_others) to the lines of ``found`` (n_bins, n_others) that they touch."""
+    starts, bins, shares = touches
+    for cell in range(len(table)):
+        line = table[cell]
+        for touch in range(starts[cell], starts[cell + 1]):
+            into, share = found[bins[touch]], shares[touch]
+            for other in range(len(line)):
+                into[other] += share * line[other]
+
+
+@kernel
+def cross_bins(bins: Any, others: Any, size: Any, counts: Any) -> None:
+    """Count pairs of bins, (n_rows,) each: bin a with bin b of ``size`` stands at ``a * size + b``."""
+    for row in range(len(bins)):
+        counts[np.int64(bins[row]) * size + np.int64(others[row])] += 1

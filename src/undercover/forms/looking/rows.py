@@ -8,7 +8,7 @@ value is among them (of buckets: by its share of the bucket).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,8 @@ from undercover.forms.coverage import Coverage
 from undercover.forms.dealt.law import Law
 from undercover.forms.disclosure import Disclosure
 from undercover.forms.distribution import Distribution
-from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.meaning import NOTHING, Values, domain_values
+from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+MANY = 500_000  # rows from which on a release is gone through rather than read at once
 CHUNK = 1 << 17  # rows at a time
 _MOST_COUNTS = 1 << 22  # people times values that are counted at once, 8 bytes each, in every thread
 _AT_ONCE = 4096  # people whose bits are held at once
@@ -57,6 +59,22 @@ class Secret(NamedTuple):
     held: Held | None = None
     law: Law | None = None
 
+    def groups(self, rows: slice) -> NDArray[Any]:
+        """The group of each of some rows."""
+        return np.arange(rows.start, rows.stop) if self.codes is None else self.codes[rows]
+
+    def entries(self, rows: slice, weights: NDArray[np.int64]) -> tuple[Integers, Integers, Floats]:
+        """Of some rows, counted from the first: the row of every value it has, the value, and how many rows have it."""
+        if self.held is None:
+            return np.arange(len(weights)), self.place[self.groups(rows)], weights.astype(np.float64)
+        groups = self.groups(rows)
+        first = self.held.starts[groups]
+        times = self.held.starts[groups + 1] - first
+        own = np.repeat(np.arange(len(groups)), times)
+        entry = np.arange(len(own)) + np.repeat(first - np.cumsum(times) + times, times)
+        each = (weights / self.held.sizes[groups])[own] * self.held.times[entry]
+        return own, self.place[self.held.values[entry]], each
+
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:
@@ -71,6 +89,17 @@ class ShownRows:
     def n_rows(self) -> int:
         """How many there are."""
         return len(self.cells[0])
+
+    @property
+    def chunks(self) -> list[slice]:
+        """All rows, some after the others."""
+        return [slice(first, min(first + CHUNK, self.n_rows)) for first in range(0, self.n_rows, CHUNK)]
+
+    def weights_of(self, rows: slice) -> NDArray[np.int64]:
+        """(n_rows,) rows that each of some stands for."""
+        if self.weights is None:
+            return np.ones(rows.stop - rows.start, np.int64)
+        return self.weights[rows].astype(np.int64)
 
     @cached_property
     def exact(self) -> bool:
@@ -106,9 +135,13 @@ class ShownRows:
         return [only.astype(np.int32) for only in each]
 
 
-def rows_of(original: Table, known: Sequence[str]) -> ShownRows:
-    """A table as if it were published as it is."""
-    covers = [Coverage.of_ranges(every, every, len(every)) for every in map(_codes, (original[n] for n in known))]
+def rows_of(original: Table, known: Sequence[str], values: Mapping[str, Values] | None = None) -> ShownRows:
+    """A table as if it were published as it is; cells cover codes, or where ``values`` are given places of these."""
+    covers = []
+    for name in known:
+        column = original[name]
+        places = _codes(column) if values is None else positions_of_codes(column, values[name])
+        covers.append(Coverage.of_ranges(places, places, column.domain.size if values is None else values[name].size))
     columns = [original[name] for name in original.schema.sensitive]
     secrets = [Secret(column.name, column.codes, _codes(column), column.domain.size) for column in columns]
     return ShownRows([original[name].codes for name in known], covers, secrets)
@@ -119,34 +152,46 @@ def _codes(column: EncodedColumn) -> Integers:
 
 
 def published_rows(reading: Reading, original: Table, known: Sequence[str]) -> ShownRows:
-    """The rows of a release, their cells read as values of the original; once for all that are written alike.
-
-    They are taken together where values stand in the rows, and where what is known is what classes were made of.
-    """
-    cells, covers = [], []
+    """The rows of a release, their cells read as codes of the original."""
+    covers = []
     for name in known:
-        column = reading.column(name)
-        meanings = domain_values(original[name]).read_all(column.labels, reading.main.form(name))
-        wrong = [label for label, meaning in zip(column.labels, meanings, strict=True) if meaning == NOTHING]
+        labels = reading.column(name).labels
+        meanings = domain_values(original[name]).read_all(labels, reading.main.form(name))
+        wrong = [label for label, meaning in zip(labels, meanings, strict=True) if meaning == NOTHING]
         if wrong and reading.covers:
             raise DataError(f"The cell {wrong[0]!r} of `{name}` stands for no value of the original column.")
-        cells.append(column.codes)
         covers.append(Coverage.of_meanings(meanings, original[name].domain.size))
-    sensitive, buckets = [original[name] for name in original.schema.sensitive], reading.buckets
+    return _shown(reading, original, known, covers, original.schema.sensitive)
+
+
+def estimated_rows(reading: Reading, original: Table, values: Mapping[str, Values]) -> ShownRows:
+    """The same as a recipient takes them: cells cover places among ``values``, a drawn one the nearest of these."""
+    shown = reading.values_table.names("sensitive")
+    sensitive = [name for name in original.schema.sensitive if name in shown]
+    return _shown(reading, original, list(values), [reading.coverage(n, v) for n, v in values.items()], sensitive)
+
+
+def _shown(
+    reading: Reading, original: Table, known: Sequence[str], covers: Sequence[Coverage], sensitive: Sequence[str]
+) -> ShownRows:
+    """Rows with what their cells cover; once for all that are written alike, where values stand in the rows and what is
+    known is what classes were made of.
+    """
+    columns, buckets = [original[name] for name in sensitive], reading.buckets
+    cells = [reading.column(name).codes for name in known]
     if buckets is not None:
-        held = [(column, buckets.distribution(column.name)) for column in sensitive]
+        held = [(column, buckets.distribution(column.name)) for column in columns]
         return ShownRows(cells, covers, [_of_groups(column, found, buckets.rows.codes) for column, found in held])
     if reading.covers and set(known) == set(reading.classes.quasi_identifiers):
         classes = reading.classes
-        first = classes.representatives
-        secrets = [_of_groups(column, classes.sensitive[column.name], None) for column in sensitive]
-        return ShownRows([codes[first] for codes in cells], covers, secrets, classes.sizes)
-    return ShownRows(cells, covers, [_of_rows(reading, column) for column in sensitive])
+        secrets = [_of_groups(column, classes.sensitive[column.name], None) for column in columns]
+        return ShownRows([codes[classes.representatives] for codes in cells], covers, secrets, classes.sizes)
+    return ShownRows(cells, covers, [_of_rows(reading, column) for column in columns])
 
 
 def _of_groups(column: EncodedColumn, found: Distribution, codes: NDArray[Any] | None) -> Secret:
     place, n_values = value_codes(found.labels, column)
-    held = Held(found.starts, found.value_index, found.counts, found.sizes)
+    held = Held(found.starts, found.held_values, found.held_counts, found.sizes)
     return Secret(column.name, codes, place, n_values, held)
 
 
@@ -205,7 +250,7 @@ def _counted(shown: ShownRows, targets: Integers, threads: int) -> Iterator[tupl
     at_once = max(256, _MOST_COUNTS // widest)
     if not shown.exact:
         at_once = min(at_once, _AT_ONCE)
-    chunks = [slice(first, min(first + CHUNK, shown.n_rows)) for first in range(0, shown.n_rows, CHUNK)]
+    chunks = shown.chunks
     for first in range(0, len(targets), at_once):
         some = np.ascontiguousarray(targets[first : first + at_once].astype(np.int32))
         pairs_in = _equal(shown, some) if shown.exact else _covering(shown, some)
@@ -230,15 +275,14 @@ def _add(shown: ShownRows, rows: slice, pairs: NDArray[np.int32], counted: Seque
     from undercover.forms.looking.kernels import add_groups, add_rows, add_values
 
     matches, *counts = counted
-    weights = np.ones(rows.stop - rows.start, np.int64) if shown.weights is None else shown.weights[rows]
+    weights = shown.weights_of(rows)
     add_rows(pairs, weights, matches)
     for secret, into in zip(shown.secrets, counts, strict=True):
         if secret.held is None:
             assert secret.codes is not None
             add_values(pairs, secret.codes[rows], secret.place, into)
         else:
-            groups = np.arange(rows.start, rows.stop) if secret.codes is None else secret.codes[rows]
-            add_groups(pairs, groups, weights, secret.held, secret.place, into)
+            add_groups(pairs, secret.groups(rows), weights, secret.held, secret.place, into)
 
 
 Pairs = Callable[[slice, NDArray[np.int32]], Iterator[NDArray[np.int32]]]

@@ -27,7 +27,8 @@ def coded_table(batches: Iterable[pa.RecordBatch], store: Store, tell: Tell | No
         for batch in batches:
             names = names or batch.schema.names
             growing = growing or [Growing(store) for _ in names]
-            list(pool.map(Growing.add, growing, batch.columns))
+            for begin in range(0, batch.num_rows, store.batch):
+                list(pool.map(Growing.add, growing, batch.slice(begin, store.batch).columns))
             rows += batch.num_rows
             if tell is not None:
                 tell(rows)

@@ -65,6 +65,7 @@ class Spec:
     path: Path | None = None
     ledger: Path | None = None
     policy: Policy | None = None
+    memory: str | int | None = None
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -135,6 +136,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         recipes=recipes,
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
         policy=policy,
+        memory=data.memory,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Lookup = NDArray[np.int32]
-Column = pa.Array | pa.ChunkedArray
+Column: TypeAlias = pa.Array | pa.ChunkedArray
 
 MANY = 1 << 20
 """Different values from which on a column is not held as codes: names, numbers of everybody's own."""
@@ -47,7 +47,7 @@ class Coded:
         """A column, of dictionaries or plain; dictionaries may differ from chunk to chunk and have spare values."""
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         chunks: Sequence[Any] = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
-        known, before, lookups = pa.array([], coded.type.value_type), None, []
+        known, before, lookups = pa.nulls(0, coded.type.value_type), None, []
         for chunk in chunks:
             if before is None or not chunk.dictionary.equals(before):
                 before = chunk.dictionary

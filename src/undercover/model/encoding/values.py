@@ -6,7 +6,7 @@ Everything is found out of the distinct values; rows are only counted where a me
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from undercover.model.figures import counted
 from undercover.model.kinds.dates import as_dates
 from undercover.model.schema import Column, Kind
 
-Values = pa.Array | pa.ChunkedArray
+Values: TypeAlias = pa.Array | pa.ChunkedArray
 Empty = Callable[[int, Any], NDArray[Any]]
 """Gives an array of so many numbers of a type."""
 

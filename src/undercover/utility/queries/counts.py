@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from undercover.errors import ParameterError, SchemaError, unknown
 from undercover.forms import read
+from undercover.forms.looking.rows import MANY, estimated_rows, rows_of
 from undercover.forms.meaning import leaf_values
 from undercover.forms.spread import Spread, spread_of_groups, spread_of_rows
 from undercover.model.groups import Groups
@@ -32,6 +33,7 @@ from undercover.model.table import Table
 from undercover.model.view import View, Viewable
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
+from undercover.utility.queries.through_rows import answers_of_rows
 from undercover.utility.queries.views import error_view
 from undercover.utility.queries.workload import Evaluator, Workload, asks_for_ranges, draw_workload, evaluate
 
@@ -173,11 +175,28 @@ class QueryError:
     def of_release(self, original: Table, release: Release) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of a release, read from its published tables."""
         sets, sensitive = self._resolved(original)
+        if _through_rows(original, release) and self.evaluator == "auto":
+            return self._of_many(original, release, sets, sensitive)
 
         def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
             return estimated(original, release, names, sensitive, workloads, self.evaluator)
 
         return self._errors(original, sets, sensitive, estimate, Randomness(seed=self.seed))
+
+    def _of_many(
+        self, original: Table, release: Release, sets: Sequence[tuple[str, ...]], sensitive: str, threads: int = 2
+    ) -> dict[tuple[str, ...], QueryErrorResult]:
+        """The same by going through all rows, where there are very many."""
+        workloads = [draw_workload(original, names, sensitive, self.queries, Randomness(self.seed)) for names in sets]
+        names = list(dict.fromkeys(name for names in sets for name in names))
+        values = {name: leaf_values(original[name]) for name in names}
+        ranges = {name for name in names if asks_for_ranges(original[name])}
+        sides = rows_of(original, names, values), estimated_rows(read(release), original, values)
+        exact, found = (answers_of_rows(shown, names, sensitive, workloads, ranges, threads) for shown in sides)
+        return {
+            work.names: QueryErrorResult(work.names, sensitive, original.n_rows, np.rint(true), counted)
+            for work, true, counted in zip(workloads, exact, found, strict=True)
+        }
 
     def of_groups(self, table: Table, groups: Groups) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of groups that are published as the tightest boxes around their rows."""
@@ -247,6 +266,11 @@ def estimated(
         parts = zip(counted, _answers(original, spread, of_any, evaluator), strict=True)
         counted = [found + taken_off for found, taken_off in parts]
     return counted
+
+
+def _through_rows(original: Table, release: Release) -> bool:
+    """Whether a release is so large that its rows are gone through: those that show values, and are one person each."""
+    return original.n_rows > MANY and read(release).people is None
 
 
 def _answers(

@@ -102,6 +102,27 @@ def sum_products(
 
 
 @kernel
+def ask_values(cells: Any, weights: Any, value_starts: Any, queries: Any, shares: Any, answers: Any) -> None:
+    """Add to ``answers`` (n_queries,) what some rows say, those of one value to the queries about it.
+
+    ``cells`` (n_rows, d), numbered through all columns, and ``weights`` are sorted by value: those of value v are
+    ``value_starts[v]:value_starts[v + 1]``, and ``queries[v]:queries[v + 1]`` ask about it. ``shares`` (n_queries,
+    n_cells) is the part of each that a query asks for.
+    """
+    for value in range(len(value_starts) - 1):
+        for query in range(queries[value], queries[value + 1]):
+            asked, total = shares[query], 0.0
+            for row in range(value_starts[value], value_starts[value + 1]):
+                expected = asked[cells[row, 0]]
+                for j in range(1, cells.shape[1]):
+                    if expected == 0.0:
+                        break
+                    expected *= asked[cells[row, j]]
+                total += expected * weights[row]
+            answers[query] += total
+
+
+@kernel
 def shares_asked(asked: Any, starts: Any, low: Any, high: Any, sizes: Any, shares: Any) -> None:
     """Write into ``shares`` (n_cells,) the part of what each cell covers that is ``asked`` for (n_positions,)."""
     before = np.zeros(len(asked) + 1, np.int64)

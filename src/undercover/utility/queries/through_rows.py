@@ -1,0 +1,91 @@
+"""COUNT queries about a large release, answered by going through its rows: the same answers, and nothing kept of a row.
+
+Queries about one column are answered from a table of its cells and the sensitive values. For the others every row asks
+the queries about its values, a few out of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from undercover.forms.coverage import Coverage, Positions
+from undercover.forms.looking.counting import Floats, together, value_counts
+from undercover.forms.looking.rows import ShownRows
+from undercover.forms.spread import Spread
+from undercover.utility.queries.workload import Answers, Workload, evaluate
+
+_MOST_SHARES = 1 << 22  # of a query and a cell, 8 bytes each
+
+
+def answers_of_rows(
+    shown: ShownRows,
+    names: Sequence[str],
+    sensitive: str,
+    workloads: Sequence[Workload],
+    ranges: Collection[str],
+    threads: int,
+) -> list[Answers]:
+    """The expected count of every query, workload by workload; ``names`` are the columns of ``shown``."""
+    place = next(at for at, secret in enumerate(shown.secrets) if secret.name == sensitive)
+    alone = sorted({names.index(work.names[0]) for work in workloads if len(work.names) == 1})
+    tables = dict(zip(alone, value_counts(_only(shown, alone), place, threads), strict=True)) if alone else {}
+    found = []
+    for work in workloads:
+        columns = [names.index(name) for name in work.names]
+        if len(columns) == 1:
+            spread = _of_table(work.names[0], shown, columns[0], tables[columns[0]])
+            found += evaluate(spread, [work], ranges)
+        else:
+            found.append(_asked(_only(shown, columns), place, work, threads))
+    return found
+
+
+def _only(shown: ShownRows, columns: Sequence[int]) -> ShownRows:
+    return replace(shown, cells=[shown.cells[j] for j in columns], covers=[shown.covers[j] for j in columns])
+
+
+def _of_table(name: str, shown: ShownRows, column: int, table: Floats) -> Spread:
+    """Every cell of a column as a box."""
+    cells, values = np.nonzero(table)
+    pairs = cells, values, table[cells, values]
+    boxes = {name: np.arange(len(table))}
+    return Spread.of_pairs({name: shown.covers[column]}, boxes, pairs, table.shape[1])
+
+
+def _asked(shown: ShownRows, place: int, work: Workload, threads: int) -> Answers:
+    """Every row asks the queries about its values; some queries after the others, where cells are very many."""
+    from undercover.utility.queries.kernels import ask_values
+
+    secret, order = shown.secrets[place], np.argsort(work.values, kind="stable")
+    covers = [shown.covers[j] for j in shown.narrowest]
+    at_once = max(1, _MOST_SHARES // sum(cover.n_cells for cover in covers))
+    found = np.empty(work.count)
+    for first in range(0, work.count, at_once):
+        some = order[first : first + at_once]
+        queries = np.searchsorted(work.values[some], np.arange(secret.n_values + 1)).astype(np.int64)
+        ends = zip(work.lows[some][:, shown.narrowest], work.highs[some][:, shown.narrowest], strict=True)
+        shares = np.stack([_shares(covers, low, high) for low, high in ends])
+
+        def add(
+            rows: slice, tables: list[Floats], queries: NDArray[np.int64] = queries, shares: Floats = shares
+        ) -> None:
+            own, values, weights = secret.entries(rows, shown.weights_of(rows))
+            sorting = np.argsort(values.astype(np.min_scalar_type(secret.n_values)), kind="stable")
+            starts = np.searchsorted(values[sorting], np.arange(secret.n_values + 1))
+            ask_values(shown.cells_of(rows)[own[sorting]], weights[sorting], starts, queries, shares, tables[0])
+
+        (found[some],) = together(shown, [(len(some),)], add, threads)
+    return found
+
+
+def _shares(covers: Sequence[Coverage], lows: Positions, highs: Positions) -> Floats:
+    """(n_cells,) the part of each cell of all columns that one query asks for."""
+    each = []
+    for cover, low, high in zip(covers, lows, highs, strict=True):
+        inside = np.clip(np.minimum(cover.high, high) - np.maximum(cover.low, low) + 1, 0, None)
+        each.append(np.add.reduceat(inside, cover.starts[:-1]) / cover.sizes)
+    return np.concatenate(each)
