@@ -274,7 +274,7 @@ class CellCube:
     domain: FullDomain
     levels: Levels
     held: dict[Payload, NDArray[Any]]  # (n_cells, width) each
-    coordinates: NDArray[np.signedinteger[Any]] | None = None  # (n_columns, n_cells) where only cells that occur are kept
+    coordinates: NDArray[np.signedinteger[Any]] | None = None  # (n_columns, n_cells) where cells that occur are kept
 
     @property
     def counts(self) -> NDArray[np.int64]:
