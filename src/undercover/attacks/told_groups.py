@@ -173,7 +173,7 @@ def _of_some(case: Case, dealt: Dealt, chosen: NDArray[np.int64]) -> ToldGroupsR
     """What he believes of a sample, and of those of whom he knows most."""
     original = case.original
     starts = np.concatenate([[0], np.cumsum(dealt.sizes)]).astype(np.int64)
-    classes = OwnClasses(dealt.groups, starts, None)
+    classes = OwnClasses(dealt.groups.astype(np.int32), starts, None)
     times = {name: classes.times(original[name]) for name in original.schema.sensitive}
     worst = classes.highest((1 / classes.sizes).astype(np.float32)[classes.labels], WORST_OFF)
     for counts in times.values():

@@ -81,7 +81,8 @@ class Counted:
     @classmethod
     def of(cls, everybody: int, found: Iterable[tuple[Exposure, NDArray[np.int64]]]) -> Counted:
         """Together, of several attacks; where they drew other people, of the sample in which most are found."""
-        each, samples = list(found), {}
+        each = list(found)
+        samples: dict[int, tuple[int, list[NDArray[np.int64]]]] = {}
         for exposure, who in each:
             key = 0 if exposure.of is None else hash((len(exposure.rows), exposure.rows.tobytes()))
             size, of_sample = samples.setdefault(key, (len(exposure.rows), []))
