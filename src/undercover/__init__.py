@@ -28,6 +28,7 @@ _HOMES = {
     "undercover.model.hierarchy": "Hierarchy",
     "undercover.model.policy": "Policy",
     "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",
+    "undercover.engines.local": "LocalEngine",
     "undercover.model.release": "Release",
     "undercover.model.run": "Run",
     "undercover.model.schema": "Column Schema",

@@ -35,7 +35,7 @@ def stretches(rows: int) -> Iterator[slice]:
 
 def look_up(table: NDArray[Any], codes: Whole) -> NDArray[Any]:
     """``table[codes]``."""
-    found = np.empty(len(codes), dtype=table.dtype)
+    found = np.empty((len(codes), *table.shape[1:]), dtype=table.dtype)
     for part in stretches(len(codes)):
         found[part] = table[codes[part]]
     return found
@@ -145,11 +145,11 @@ def _ranks(first: Whole, rows: int) -> tuple[Whole, Whole]:
 def _in_place(keys: Whole, low: int, span: int) -> tuple[Whole, Whole]:
     """Keys that lie close together: a place for each that there may be."""
     rows = len(keys)
-    place = np.full(span, rows, dtype=_row_type(rows))
+    place: Whole = np.full(span, rows, dtype=_row_type(rows))
     _note_first(place, keys, low)
     there = place < rows
     place[there], first = _ranks(place[there], rows)
-    labels = np.empty(rows, dtype=place.dtype)
+    labels: Whole = np.empty(rows, dtype=place.dtype)
     for part in stretches(rows):
         labels[part] = place[keys[part].astype(np.int64) - low]
     return labels, first

@@ -63,7 +63,10 @@ BUILT_IN: Final[Mapping[str, Mapping[str, str]]] = {
         "informed": "undercover.methods.mutual_cover.informed:Informed",
     },
     "measures": {},
-    "engines": {"local": "undercover.engines.local:LocalEngine"},
+    "engines": {
+        "local": "undercover.engines.local:LocalEngine",
+        "spark": "undercover.engines.spark.engine:SparkEngine",
+    },
     "experiments": {
         "cross-bucket": "undercover.studies.experiments.papers.cross_bucket:build",
         "perturbed-generalization": "undercover.studies.experiments.papers.perturbed_generalization.experiment:build",
@@ -86,7 +89,7 @@ def chosen(kind: str, wanted: Iterable[str] | str | None) -> list[str]:
     """The names of a kind that are wanted, each once, or all of them; one may be given alone.
 
     >>> chosen("engines", "local"), chosen("engines", None)
-    (['local'], ['local'])
+    (['local'], ['local', 'spark'])
     """
     if wanted is None:
         return names(kind)

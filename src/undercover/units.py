@@ -13,6 +13,8 @@ from undercover.randomness import Randomness
 def units_of(column: pa.Array | pa.ChunkedArray, name: str) -> NDArray[np.int64]:
     """(n_rows,) the number of the person each row is of, in order of appearance; nobody may be missing.
 
+    A column of dictionaries has one for all of its chunks.
+
     >>> units_of(pa.array(["Al", "Bo", "Al"]), "patient").tolist()
     [0, 1, 0]
     """
@@ -22,15 +24,16 @@ def units_of(column: pa.Array | pa.ChunkedArray, name: str) -> NDArray[np.int64]
             "Fill it in, or leave these rows out; where each is another person, give each a number of its own."
         )
     try:
-        encoded = column.dictionary_encode()
+        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"Column `{name}` holds {column.type}; who somebody is, is a number or a text.") from error
-    found = encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-    return np.asarray(found.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    chunks = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
+    return np.concatenate([chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks], dtype=np.int64)
 
 
 def weights_of(column: pa.Array | pa.ChunkedArray, name: str) -> NDArray[np.float64]:
     """(n_rows,) sampling weights: positive, finite and none missing."""
+    column = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     try:
         weights = np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
     except TypeError:  # a chunked array has no such option

@@ -10,7 +10,9 @@ import pytest
 
 import undercover as uc
 from undercover import plugins
+from undercover.engines.cube import rows_of
 from undercover.engines.local import LocalEngine
+from undercover.engines.parts import divide
 from undercover.errors import ParameterError
 from undercover.forms.classes import Classes
 from undercover.forms.estimates import Estimates
@@ -171,6 +173,11 @@ class Codeless(Honest):
         return []
 
 
+class OneFile(Honest):
+    def snippets(self, file_format: str) -> list[Any]:
+        return [{"title": "Read it", "text": "All of it.", "code": f"pd.read_csv('table.{file_format}')"}]
+
+
 def published(moved: bool = False, changed: bool = False) -> Run:
     run = publish_table(tiny()[0], uc.Mondrian(k=3), randomness=Randomness(1))
     (table,) = run.release.tables
@@ -193,6 +200,7 @@ FORMS: Mapping[str, tuple[type[Any], Callable[[], Run], str]] = {
     "no words for a column": (Wordless, published, "does not say what the column x stands for"),
     "no words for a cell": (Cellless, published, "does not say how a cell is read"),
     "no code": (Codeless, published, "no code for somebody"),
+    "code for one of several files": (OneFile, published, "code for one file table.csv where there are several"),
 }
 PLANTED: FormPlugin
 
@@ -335,7 +343,7 @@ def test_an_attack_that_runs_although_it_does_not_apply(monkeypatch: pytest.Monk
 
 
 class Losing(LocalEngine):
-    def map_parts(self, table: Table, work: Any) -> Any:
+    def map_parts(self, table: Table, work: Any, **how: Any) -> Any:
         rows = np.arange(table.n_rows - 1)
         return [(rows, work(table.take(rows)))]
 
@@ -345,18 +353,75 @@ class Miscounting(LocalEngine):
         return np.bincount(table[column].codes)
 
 
+class Uncounted(LocalEngine):
+    def cube(self, table: Table, columns: Any) -> Any:
+        return rows_of(table, columns)
+
+
 class Looking(LocalEngine):
-    def map_parts(self, table: Table, work: Any) -> Any:
-        half = table[table.schema.sensitive[0]].codes < 3
-        return [(rows, work(table.take(rows))) for rows in (np.flatnonzero(half), np.flatnonzero(~half))]
+    def map_parts(self, table: Table, work: Any, **how: Any) -> Any:
+        ill = table[table.schema.sensitive[0]].codes[0] > 1
+        return super().map_parts(table, work, **{**how, "parts": 1 + ill})
+
+
+class Forgetting(LocalEngine):
+    def map_parts(self, table: Table, work: Any, **how: Any) -> Any:
+        def without(part: Table) -> Any:
+            told = part.part and replace(part.part, counts={})
+            return work(replace(part, part=told))
+
+        return super().map_parts(table, without, **how)
 
 
 class Swallowing(LocalEngine):
-    def map_parts(self, table: Table, work: Any) -> Any:
+    def map_parts(self, table: Table, work: Any, **how: Any) -> Any:
         try:
-            return super().map_parts(table, work)
+            return super().map_parts(table, work, **how)
         except ParameterError:
             return []
+
+
+class InOrder(LocalEngine):
+    def map_parts(self, table: Table, work: Any, *, parts: Any = None, **how: Any) -> Any:
+        if (parts or self.parts) == 1:
+            return super().map_parts(table, work, parts=1)
+        division = divide(table, parts or self.parts)
+        told = [division[number][1].part for number in range(division.n_parts)]
+        every = {name: (np.zeros(table[name].domain.size), 0, 0) for name in table.schema.quasi_identifiers}
+        cut = np.array_split(np.arange(table.n_rows), len(told))
+        known = [replace(one, bounds=every) for one in told]
+        return [(rows, work(replace(table.take(rows), part=one))) for rows, one in zip(cut, known, strict=True)]
+
+
+class Apart(LocalEngine):
+    def map_parts(self, table: Table, work: Any, *, parts: Any = None, least: int = 0, together: Any = None) -> Any:
+        return super().map_parts(table, work, parts=parts, least=least)
+
+
+class Tiny(LocalEngine):
+    def map_parts(self, table: Table, work: Any, *, parts: Any = None, least: int = 0, together: Any = None) -> Any:
+        return super().map_parts(table, work, parts=parts, together=together)
+
+
+class Lenient(LocalEngine):
+    def encode(self, data: Any, schema: Any, *, one_row: Any = None) -> Any:
+        return super().encode(data, replace(schema, missing="drop"), one_row=one_row)
+
+
+class Impatient(LocalEngine):
+    def map_parts(self, table: Table, work: Any, **how: Any) -> Any:
+        again = replace(work, work=Unsteady(work.work)) if hasattr(work, "work") else work
+        return super().map_parts(table, again, **how)
+
+
+@dataclass
+class Unsteady:
+    work: Any
+    times: int = 0
+
+    def __call__(self, part: Table) -> Any:
+        self.times += 1
+        return replace(self.work, randomness=Randomness(self.times))(part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -368,9 +433,16 @@ class Deaf(LocalEngine):
 ENGINES = {
     "Losing": (Losing, "do not hold every row once"),
     "Miscounting": (Miscounting, "the histogram of"),
+    "Uncounted": (Uncounted, "is not what a group-by counts"),
+    "Forgetting": (Forgetting, "does not know of the whole"),
+    "InOrder": (InOrder, "the parts depend on the order"),
+    "Apart": (Apart, "must stay together"),
+    "Tiny": (Tiny, "were asked for at least"),
+    "Lenient": (Lenient, "is refused as None"),
+    "Impatient": (Impatient, "got other rows"),
     "Looking": (Looking, "depend on threads or on sensitive values"),
     "Swallowing": (Swallowing, "does not reach the caller"),
-    "Deaf": (Deaf, "of 1 thread has 4"),
+    "Deaf": (Deaf, "of 1 thread and 3 parts has 4"),
 }
 
 
@@ -378,4 +450,4 @@ ENGINES = {
 def test_of_an_engine(fault: str) -> None:
     engine, said = ENGINES[fault]
     with pytest.raises(AssertionError, match=said):
-        check_engine(lambda threads: engine(threads=threads))
+        check_engine(lambda threads, parts: engine(threads=threads, parts=parts))

@@ -427,3 +427,17 @@ def test_the_temporary_folder_of_a_living_run_is_left_alone(tmp_path: Path) -> N
     assert living.exists()
     assert other.exists()
     assert bundle.load_run(tmp_path / "out").groups.count == 2
+
+
+def test_groups_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    """They had eight bytes for the number of a row, and all rows in one piece."""
+    run = make_run()
+    place = save(run, tmp_path / "out") / "private" / "groups.parquet"
+    found = pa.parquet.read_table(place)
+    assert [str(kind) for kind in found.schema.types][:2] == ["int32", "int32"]
+    before = load_run(tmp_path / "out")
+    old = found.set_column(0, "row", found.column("row").cast(pa.int64())).combine_chunks()
+    pa.parquet.write_table(old, place, compression="zstd")
+    after = load_run(tmp_path / "out")
+    assert after.rows.tolist() == before.rows.tolist() == run.rows.tolist()
+    assert after.groups.labels.tolist() == before.groups.labels.tolist() == run.groups.labels.tolist()

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import undercover as uc
+from both_ways import read
 from undercover.errors import DataError, InputError
 from undercover.io.contents_digest import differing, digests_of
 from undercover.io.csv.text import write_csv
-from undercover.io.source import read
 from undercover.verbs.store import original_of
 
 CONTENT: dict[str, list[Any]] = {

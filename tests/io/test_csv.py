@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from both_ways import read_csv
 from undercover.errors import DataError, OutputError
-from undercover.io.csv.text import read_csv, write_csv
+from undercover.io.csv.text import write_csv
 
 
 def put(folder: Path, content: str | bytes, name: str = "t.csv") -> Path:

@@ -11,9 +11,10 @@ import pyarrow.feather as feather
 import pytest
 
 import undercover as uc
+from both_ways import read
 from undercover.errors import DataError
 from undercover.io.parquet import write_parquet
-from undercover.io.source import ReadOptions, read
+from undercover.io.source import ReadOptions
 from undercover.verbs.same_people import old_table, same_people
 from undercover.verbs.store import original_of
 

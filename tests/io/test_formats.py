@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
+from both_ways import read
 from undercover.errors import DataError, MissingExtraError, VerificationError
 from undercover.io.cells import as_texts
 from undercover.io.office import write_statistics
@@ -28,7 +29,6 @@ from undercover.io.parquet import write_parquet
 from undercover.io.release import tables
 from undercover.io.release.manifest import load_release, write_tables
 from undercover.io.release.tables import check_installed, file_notes, format_of
-from undercover.io.source import read
 from undercover.model.formats import FORMATS, check_size, variables
 from undercover.model.formats.writing import Writing
 from undercover.model.release import PublishedColumn, PublishedTable, Release

@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyreadstat
 import pytest
 
+from both_ways import read
 from undercover.errors import DataError, MissingExtraError
 from undercover.io.files import STATISTICS
 from undercover.io.office.statistics import PROGRAMS
-from undercover.io.source import ReadOptions, read
+from undercover.io.source import ReadOptions
 
 ROWS: list[list[Any]] = [
     ["zip", "phone", "name", "age", "x", "born", "seen", "ok", 2020],

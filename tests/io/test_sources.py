@@ -15,10 +15,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from both_ways import read
 from undercover.errors import DataError, MissingExtraError, OutputError
 from undercover.io.database import read_database
 from undercover.io.parquet import read_parquet, write_parquet
-from undercover.io.source import ReadOptions, read, tidy, to_arrow
+from undercover.io.source import ReadOptions, tidy, to_arrow
 
 PEOPLE = {"age": [34, 28, None], "job": ["cook", "smith", None], "born": [date(1990, 1, 2), None, date(1980, 5, 6)]}
 

@@ -4,10 +4,11 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from both_ways import read
 from undercover.io.csv.text import write_csv
 from undercover.io.plain import as_json
 from undercover.io.release.folder import save
-from undercover.io.source import ReadOptions, read
+from undercover.io.source import ReadOptions
 from undercover.io.spec.load import load_spec, resolve
 from undercover.io.spec.write import quoted, spec_files, written
 from undercover.model.hierarchy import Hierarchy

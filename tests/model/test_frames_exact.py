@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from both_ways import read
 from effort import examples
 from undercover.errors import DataError
-from undercover.io.source import read
 
 pytestmark = pytest.mark.usefixtures("unjudged")
 

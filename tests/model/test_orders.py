@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undercover.io.source import ReadOptions, read
+from both_ways import read
+from undercover.io.source import ReadOptions
 from undercover.model.kinds.orders import are_codes, in_order
 from undercover.model.kinds.settle import Found, find
 from undercover.model.schema import Column, Schema

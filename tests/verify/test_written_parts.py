@@ -76,6 +76,7 @@ def test_a_large_table_stays_coded(kind: str, saved: Callable[..., Path], monkey
     assert after == before
     held: list[Any] = large.tables[0].data.schema.types
     assert {(str(type_.index_type), str(type_.value_type)) for type_ in held} == {("int8", "string")}
+    assert small.table().equals(large.table())  # as it is handed over
     # A file alone is read like that as well.
     alone = read_public(kept("mondrian", False) / "public").release
     assert alone.tables[0].data.schema.types == held
@@ -90,6 +91,8 @@ def test_whoever_reads_a_release_reads_parts(saved: Callable[..., Path]) -> None
     assert run.rows.tolist() == made("mondrian").rows.tolist()
     query = uc.CountQuery(where={"age": uc.Between(30, 50), "disease": "flu"})
     assert uc.answer(run.release, query) == uc.answer(uc.load(whole).release, query)
+    attacked = [uc.attack(uc.load(place), uc.Linkage(), original=PEOPLE).to_dict() for place in (parted, whole)]
+    assert attacked[0] == attacked[1]
     other = uc.publish(PEOPLE, uc.Schema(quasi_identifiers=["hospital"], sensitive="disease"), uc.Mondrian(k=5)).release
     found = [uc.joint_risk([place / "public", other]) for place in (parted, whole)]
     assert found[0].l == found[1].l

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 
 import undercover as uc
-from example_plugin import RepeatedValues, Swap, Swapped
+from example_plugin import Backwards, RepeatedValues, Swap, Swapped
 from undercover import plugins
+from undercover.engines.local import LocalEngine
 from undercover.errors import NotTold
 from undercover.forms import read
 from undercover.model.groups import Groups
 from undercover.model.run import Draft
 from undercover.model.table import Table
 from undercover.pages.datasheet import datasheet_summary
-from undercover.testing import check_attack, check_form, check_guarantee, check_method
+from undercover.testing import check_attack, check_engine, check_form, check_guarantee, check_method
 from undercover.verbs.attack import case_of
 
 PEOPLE = uc.datasets.census(2000, seed=1)
@@ -39,8 +40,22 @@ def test_the_attack() -> None:
     check_attack("singling-out")
 
 
+def test_the_engine() -> None:
+    check_engine("backwards")
+
+
+def test_what_an_engine_does_first_shows_nowhere() -> None:
+    here, there = (
+        uc.publish(PEOPLE, SCHEMA, uc.Anatomy(l=2), seed=1, engine=engine)
+        for engine in (LocalEngine(parts=4), Backwards(parts=4))
+    )
+    assert here.diagnostics["parts"]["made"] == 4
+    assert [table.data for table in here.release.tables] == [table.data for table in there.release.tables]
+
+
 def test_who_offers_them() -> None:
     kinds = {"methods": "swap", "forms": "swapped", "guarantees": "repeated-values", "attacks": "singling-out"}
+    kinds["engines"] = "backwards"
     assert {plugins.origin(kind, name) for kind, name in kinds.items()} == {"example-plugin 0.1.0"}
 
 

@@ -35,7 +35,7 @@ from undercover.model.view import Figure, View, Viewable, certainty, facts, list
 from undercover.parameters import AtLeast, check
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = NDArray[np.integer]
 
 STORY = (
     "The attacker knows that a person is in the table and knows the person's values in the columns {known}. Knowing "

@@ -19,6 +19,7 @@ from undercover.cli.options import (
     Json,
     LedgerFile,
     NewRelease,
+    Parts,
     PolicyName,
     RowsPerFile,
     Seed,
@@ -36,6 +37,7 @@ from undercover.model.run import Run
 from undercover.verbs.accept import decider
 from undercover.verbs.apply import Changes, apply, changes, load_recipe, recipe_of
 from undercover.verbs.beside import judged_beside
+from undercover.verbs.publish import engine_of
 from undercover.verbs.store import save
 
 
@@ -52,6 +54,7 @@ def command(
     rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
+    parts: Parts = None,
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
     policy: PolicyName = None,
@@ -72,8 +75,9 @@ def command(
         progress("reading", 0.0)
         given = read(to, options=recipe_of(before).options)
         check_size(given.data.num_rows, len(before.schema.published), written)
+        place = engine_of(engine, parts)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
-        after = apply(before, given, original=original, seed=seed, engine=engine, progress=progress, **known)
+        after = apply(before, given, original=original, seed=seed, engine=place, progress=progress, **known)
         after = judged_beside(after, out, progress)
         kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
         save(after, out, rows_per_file=rows_per_file, progress=progress, **kept)

@@ -11,8 +11,13 @@ import typer
 
 from undercover.errors import ParameterError, SchemaError
 from undercover.io.source import Input, ReadOptions, read
+from undercover.io.spark import SparkInput
 from undercover.io.spec.load import ROLES, Spec, load_spec, resolve
+from undercover.memory import Store, memory_of
 from undercover.model.schema import INSENSITIVE, Schema
+from undercover.verbs.publish import engine_of
+from undercover.verbs.spark.publish import far_input, reads_itself
+from undercover.waiting import Progress
 from undercover.wording import from_spec
 
 Data = Annotated[
@@ -43,7 +48,9 @@ NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")]
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
 RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
-Engine = Annotated[str, typer.Option(help="Where the work runs: local.")]
+Engine = Annotated[str, typer.Option(help="Where the work runs: local or spark.")]
+Memory = Annotated[str | None, typer.Option(help="How much may be used, such as 8GB; by default most of what is free.")]
+Parts = Annotated[int | None, typer.Option(help="Cut the table into so many parts, to need less memory.")]
 Force = Annotated[bool, typer.Option(help="Replace what stands there.")]
 Accept = Annotated[str | None, typer.Option(help="Publish even if the verdict says not to: why.")]
 By = Annotated[str | None, typer.Option(help="Who decides; by default whoever is logged in.")]
@@ -79,17 +86,50 @@ def read_with_spec(
     roles: Mapping[str, tuple[str, ...]],
     missing: str | None = None,
     who: Mapping[str, Any] | None = None,
+    *,
+    memory: str | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Input, Schema | None, Spec | None, ReadOptions]:
-    """Read ``data`` as the spec says; options on the command line win over the spec."""
-    spec = None if spec_path is None else load_spec(spec_path)
-    if spec is not None:
-        from_spec(method=spec.method_name is not None)
-    options = ReadOptions() if spec is None else spec.options
-    given = read(data, options=options)
+    """Read ``data`` as the spec says; options on the command line win over the spec.
+
+    With a ``progress`` a large table is held as codes.
+    """
+    spec, options = _spec(spec_path)
+    allowed = memory or (spec.memory if spec else None)
+    held: dict[str, Any] = {"store": Store(memory_of(allowed)), "progress": progress} if progress else {}
+    given = read(data, options=options, **held)
     schema = None if spec is None else resolve(spec, given.data)
     if roles or missing or who:
         schema = _overlay(schema, roles, missing, who or {})
     return given, schema, spec, options
+
+
+def far_with_spec(
+    engine: str,
+    data: str,
+    spec_path: Path | None,
+    roles: Mapping[str, tuple[str, ...]],
+    missing: str | None,
+    who: Mapping[str, Any],
+) -> tuple[SparkInput, Schema | None, Spec | None, ReadOptions] | None:
+    """The same where an engine reads ``data`` itself; ``None`` where it does not."""
+    if not reads_itself(engine_of(engine), data):
+        return None
+    spec, options = _spec(spec_path)
+    given = far_input(engine_of(engine), data, options)
+    schema = None if spec is None else resolve(spec, given.values_of(spec.recipes))
+    if roles or missing or who:
+        schema = _overlay(schema, roles, missing, who)
+    return given, schema, spec, options
+
+
+def _spec(path: Path | None) -> tuple[Spec | None, ReadOptions]:
+    """A spec, and how it says that data is read."""
+    if path is None:
+        return None, ReadOptions()
+    spec = load_spec(path)
+    from_spec(method=spec.method_name is not None)
+    return spec, spec.options
 
 
 def settings_from_text(settings: Sequence[str]) -> dict[str, Any]:

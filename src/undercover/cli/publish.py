@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,9 +22,11 @@ from undercover.cli.options import (
     Insensitive,
     Json,
     LedgerFile,
+    Memory,
     Missing,
     NewRelease,
     OneRowPer,
+    Parts,
     PolicyName,
     Population,
     Qi,
@@ -36,6 +38,7 @@ from undercover.cli.options import (
     TablesAs,
     Unit,
     Weight,
+    far_with_spec,
     read_with_spec,
     roles,
     settings_from_text,
@@ -49,6 +52,7 @@ from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
 from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
+from undercover.io.source import Input
 from undercover.io.spec.load import Spec
 from undercover.model.figures import baseline, counted, risk
 from undercover.model.finding import Finding, shown
@@ -58,7 +62,7 @@ from undercover.model.run import Run
 from undercover.parameters import describe, make
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
-from undercover.verbs.publish import publish
+from undercover.verbs.publish import engine_of, publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.wording import from_spec
@@ -87,6 +91,8 @@ def command(
     rows_per_file: RowsPerFile = None,
     seed: Seed = None,
     engine: Engine = "local",
+    memory: Memory = None,
+    parts: Parts = None,
     allow_unsafe: Annotated[bool, typer.Option(help="Use a method that an informed attacker can undo.")] = False,
     ledger: LedgerFile = None,
     despite_earlier: DespiteEarlier = False,
@@ -107,10 +113,14 @@ def command(
         private_key(sign)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
-        given, schema, loaded, options = read_with_spec(data, spec, given_roles, missing, people)
+        held: dict[str, Any] = {"memory": memory, "progress": progress}
+        far = far_with_spec(engine, data, spec, given_roles, missing, people)
+        given, schema, loaded, options = far or read_with_spec(data, spec, given_roles, missing, people, **held)
         if schema is None:
             raise ParameterError("Say which columns an attacker may know: --qi age,sex,zip, or give a --spec.")
-        check_size(given.data.num_rows, len(schema.published), format)
+        if isinstance(given, Input):
+            check_size(given.data.num_rows, len(schema.published), format)
+            given = replace(given, once=True)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
@@ -123,11 +133,12 @@ def command(
             chosen,
             require=requirements,
             seed=seed,
-            engine=engine,
+            engine=engine_of(engine, parts),
             options=options,
             ledger=ledger or (loaded.ledger if loaded else None),
             despite_earlier=despite_earlier,
             policy=policy or (loaded.policy if loaded else None),
+            memory=memory or (loaded.memory if loaded else None),
             progress=progress,
         )
         made = judged_beside(made, out, progress)

@@ -42,8 +42,7 @@ class Cube:
     def as_table(self, like: Table) -> Table:
         """The combinations as the rows of a table with the same domains and no other columns."""
         held = {name: replace(like[name], codes=codes) for name, codes in zip(self.columns, self.codes, strict=True)}
-        rows = np.arange(self.n_cells)
-        return replace(like, columns=held, n_rows=self.n_cells, rows=rows, units=None, weights=None, population=None)
+        return replace(like, columns=held, n_rows=self.n_cells, kept=None, units=None, weights=None, population=None)
 
 
 def rows_of(table: Table, columns: Sequence[str]) -> Cube:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, TypeVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.engines.cube import Cube, cube_of, rows_of
-from undercover.engines.parts import cut_rule, least_rows
+from undercover.engines.cube import Cube, cube_of
+from undercover.engines.parts import divide
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
@@ -73,20 +73,11 @@ class LocalEngine:
         parts: int | None = None,
         least: int = 0,
         together: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> list[tuple[NDArray[np.int64], T]]:
+    ) -> list[tuple[NDArray[np.integer[Any]], T]]:
         """Call ``work`` on one part after the other; on the table itself where there is only one."""
-        columns = table.schema.quasi_identifiers if together is None else tuple(together)
-        wanted = (self.parts if parts is None else parts) if columns else 1
-        if wanted > 1:
-            least = least_rows(table.n_rows, wanted, least)
-            rule = cut_rule(rows_of(table, columns), table, wanted, least=least, together=together)
-            wanted = rule.n_parts
-        if wanted == 1:
-            return [(np.arange(table.n_rows), work(table))]
-        numbers = rule.of({name: table[name].codes for name in columns})
-        counts = {name: self.histogram(table, name) for name in table.schema.sensitive}
+        division = divide(table, self.parts if parts is None else parts, least=least, together=together)
         found = []
-        for number in range(rule.n_parts):
-            rows = np.flatnonzero(numbers == number)
-            found.append((rows, work(replace(table.take(rows), part=rule.part(number, counts)))))
+        for number in range(division.n_parts):
+            rows, part = division[number]
+            found.append((rows, work(part)))
         return found

@@ -80,7 +80,7 @@ class Coverage:
 
 _PAIRS = 1 << 15
 
-Array = NDArray[np.int64]
+Array = NDArray[np.integer]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.errors import DataError
 from undercover.forms.boxes import Boxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
@@ -135,7 +136,7 @@ class Reading:
         """(n_rows,) the published value, by its place in the domain of the channel it went through."""
         assert self.channel is not None
         values = self.column(self.main.names("sensitive")[0])
-        return np.array([self.channel.code[label] for label in values.labels], dtype=np.int64)[values.codes]
+        return look_up(np.array([self.channel.code[label] for label in values.labels], dtype=np.int64), values.codes)
 
     def column(self, name: str, *, nan_is_missing: bool = False) -> Written:
         """A column of the main table, as codes."""
@@ -314,7 +315,11 @@ class Reading:
         return None
 
     def snippets(self, file_format: str) -> list[Snippet]:
-        """Worked code for the recipient; without any of its own, how to read the tables."""
+        """Worked code for the recipient; without any of its own, how to read the tables.
+
+        A format knows in how many files a table lies (:class:`~undercover.model.formats.Files`); ``reading_tables`` of
+        :mod:`undercover.forms.snippets` reads them all.
+        """
         from undercover.forms.snippets import reading_tables
 
         return [reading_tables(self.release.tables, file_format)]

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.arrays import numbered
 from undercover.errors import listed, unknown
 from undercover.forms.alike import look_alikes, spelled_alike
 from undercover.forms.classes import Classes
@@ -28,6 +30,7 @@ ROLES = ("quasi-identifier", "sensitive", "insensitive", "structure")
 _ENOUGH_ROWS = 20  # numbers that follow one another in fewer rows may be values
 _MANY_ROWS = 100  # and whole numbers that are all different, though there are few to choose from
 _ONE_NUMBER = re.compile(r"(\D*)(\d{1,15})(\D*)")
+_COARSE = r"(?s)^(\[.*, .*\]|\{.*, .*\})$"
 _SHOWN = 6
 
 
@@ -128,7 +131,7 @@ def remarks(reading: Reading) -> list[str]:
         "quasi-identifiers are published."
         for table in reading.release.tables
         for name in table.names("insensitive")
-        if _is_coarse(reading.cells(table, name).labels)
+        if _is_coarse(reading.cells(table, name).values)
     ]
 
 
@@ -139,10 +142,12 @@ def _sensitive(classes: Classes) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield name, labels_of(column.values)
 
 
-def _is_coarse(labels: tuple[str, ...]) -> bool:
+def _is_coarse(values: pa.Array) -> bool:
     """Whether most cells look as if they were generalised."""
-    coarse = sum(label[:1] + label[-1:] in ("[]", "{}") and ", " in label for label in labels)
-    return 2 * coarse > len(labels)
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return False
+    coarse = pc.sum(pc.match_substring_regex(values, _COARSE)).as_py() or 0
+    return bool(2 * coarse > len(values))
 
 
 def _numbers_rows(reading: Reading, table: PublishedTable, name: str) -> bool:
@@ -169,16 +174,18 @@ def _whole_numbers(column: pa.ChunkedArray) -> NDArray[np.float64] | None:
         return found if (found == np.floor(found)).all() else None
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         return None
-    parts = [_ONE_NUMBER.fullmatch(text) for text in column.to_pylist()]
-    if not all(parts) or len({(part[1], part[3]) for part in parts if part}) > 1:
-        return None
+    parts: list[re.Match[str] | None] = []
+    for some in (column.slice(0, _MANY_ROWS), column):  # few of them tell of most columns that they are others
+        parts = [_ONE_NUMBER.fullmatch(text) for text in some.to_pylist()]
+        if not all(parts) or len({(part[1], part[3]) for part in parts if part}) > 1:
+            return None
     return np.array([float(part[2]) for part in parts if part])
 
 
 def _all_different(reading: Reading, table: PublishedTable, name: str) -> bool:
-    if table.rows < _ENOUGH_ROWS or len(reading.cells(table, name).values) < table.rows:
-        return False
-    return len(table.data.column(name).unify_dictionaries().unique()) == table.rows
+    cells = reading.cells(table, name)
+    enough = table.rows >= _ENOUGH_ROWS and len(cells.values) >= table.rows
+    return enough and len(numbered(cells.codes)[1]) == table.rows
 
 
 def _ascii(texts: tuple[str, ...]) -> str:

@@ -149,8 +149,12 @@ def _dictionary(chunked: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
     encoded = chunked if pa.types.is_dictionary(chunked.type) else chunked.dictionary_encode()
     if not encoded.num_chunks:
         return pa.array([], pa.int8()), pa.array([], encoded.type.value_type)
-    same = encoded.unify_dictionaries()
-    indices, dictionary = [chunk.indices for chunk in same.chunks], same.chunk(0).dictionary
+    dictionary = encoded.chunk(0).dictionary
+    if not all(chunk.dictionary.equals(dictionary) for chunk in encoded.chunks[1:]):
+        # In wide indices, since together they may have more cells than narrow ones can tell apart.
+        encoded = encoded.cast(pa.dictionary(pa.int32(), encoded.type.value_type)).unify_dictionaries()
+        dictionary = encoded.chunk(0).dictionary
+    indices = [chunk.indices for chunk in encoded.chunks]
     if encoded is not chunked:
         kind = pa.from_numpy_dtype(narrowest(len(dictionary)))
         indices = [chunk.cast(kind) for chunk in indices]

@@ -258,7 +258,13 @@ def verify_table(
     """
     drawn = any(isinstance(guarantee, Stated) for guarantee in guarantees) and PEOPLE in data.column_names
     people = PEOPLE if drawn else None
-    classes = classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True, people=people)
+    return verify_classes(
+        classes_of_table(data, quasi_identifiers, sensitive, suppressed_is_star=True, people=people), guarantees
+    )
+
+
+def verify_classes(classes: Classes, guarantees: Sequence[Checkable]) -> Verification:
+    """Check classes that somebody has counted."""
     found = _verification(classes, [_checked(guarantee, classes) for guarantee in guarantees], [])
     return found.extended(notes=resembling(classes))
 

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, HierarchyError, unknown
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.hierarchy import ROOT, Hierarchy
 from undercover.model.kinds.dates import as_dates
 from undercover.model.table import write_values
@@ -198,7 +199,7 @@ def distinct(values: Any) -> pa.Array:
     """
     column = values if isinstance(values, pa.Array | pa.ChunkedArray) else _as_array(values)
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = distinct_values(column)
     if pa.types.is_decimal(column.type) or pa.types.is_float16(column.type) or pa.types.is_float32(column.type):
         column = column.cast(pa.float64())
     if pa.types.is_floating(column.type):

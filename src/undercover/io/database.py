@@ -25,7 +25,9 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed, unknown
+from undercover.io.coded.columns import Tell, gathered
 from undercover.io.csv.kinds import dates
+from undercover.memory import Store
 
 SCHEMES = ("duckdb", "sqlite", "postgres", "postgresql")
 _BATCH = 50_000
@@ -42,11 +44,11 @@ def without_password(url: str) -> str:
     return re.sub(r"(?i)([?&]password=)[^&]*", r"\1***", hidden)
 
 
-def read_database(url: str) -> pa.Table:
-    """Read a table, or the result of a query."""
+def read_database(url: str, store: Store | None = None, tell: Tell | None = None) -> pa.Table:
+    """Read a table, or the result of a query; many rows batch by batch into a ``store``."""
     address = _parse(url)
     if address.scheme == "sqlite":
-        return _read_sqlite(address)
+        return _read_sqlite(address, store, tell)
     duckdb = _duckdb()
     if address.scheme == "duckdb":
         _check_file(address)
@@ -55,11 +57,11 @@ def read_database(url: str) -> pa.Table:
         except duckdb.Error as error:
             raise DataError(f"`{address.target}` cannot be opened as a DuckDB file: {error}") from error
         with connection:
-            return _fetch(duckdb, connection, address, catalog=None)
+            return _fetch(duckdb, connection, address, None, store, tell)
     with duckdb.connect(config=_OFFLINE) as connection:
         _load(duckdb, connection, "postgres", "PostgreSQL")
         _attach(duckdb, connection, address, "postgres")
-        return _fetch(duckdb, connection, address, catalog="source")
+        return _fetch(duckdb, connection, address, "source", store, tell)
 
 
 _OFFLINE = {"autoinstall_known_extensions": "false"}
@@ -138,7 +140,9 @@ def _attach(duckdb: Any, connection: Any, address: _Address, extension: str) -> 
         raise DataError(f"`{address.shown}` cannot be opened: {message}") from None
 
 
-def _fetch(duckdb: Any, connection: Any, address: _Address, *, catalog: str | None) -> pa.Table:
+def _fetch(
+    duckdb: Any, connection: Any, address: _Address, catalog: str | None, store: Store | None, tell: Tell | None
+) -> pa.Table:
     if address.table is not None:
         here = "current_database()" if catalog is None else _literal(catalog)
         tables = connection.execute(
@@ -151,7 +155,11 @@ def _fetch(duckdb: Any, connection: Any, address: _Address, *, catalog: str | No
         statements = duckdb.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise DataError(f"The query of `{address.shown}` must be a single SELECT.")
-        return connection.sql(query).to_arrow_table()
+        if store is None:
+            return connection.sql(query).to_arrow_table()
+        found = connection.sql(query)
+        reader = (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(store.batch)
+        return gathered(reader.schema, reader, store, tell)
     except duckdb.Error as error:
         raise DataError(f"`{address.shown}` cannot be read: {error}") from error
 
@@ -175,14 +183,14 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _read_sqlite(address: _Address) -> pa.Table:
+def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None) -> pa.Table:
     _check_file(address)
     try:
         duckdb = _duckdb()
         with duckdb.connect(config=_OFFLINE) as connection:
             _load(duckdb, connection, "sqlite", "SQLite")
             _attach(duckdb, connection, address, "sqlite")
-            return _fetch(duckdb, connection, address, catalog="source")
+            return _fetch(duckdb, connection, address, "source", store, tell)
     except MissingExtraError:
         pass
     except DataError as error:

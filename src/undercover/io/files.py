@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pyarrow as pa
 
 from undercover.errors import DataError
-from undercover.io.csv.text import CsvDecisions, read_csv
-from undercover.io.parquet import read_parquet
+from undercover.io.coded.columns import Tell
+from undercover.io.csv.text import CsvDecisions, read_csv, sample
+from undercover.io.parquet import parquet_rows, read_parquet
 from undercover.io.place import Place, unpacked
+from undercover.memory import Store
 from undercover.model.formats.writing import Writing
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 FEATHER = (".feather", ".arrow", ".arrows", ".ipc")
 ZIP = (".zip",)
+_PACKED = 5  # times as long as its .gz a file is, about
 
 
 class FileRead(NamedTuple):
@@ -35,10 +38,10 @@ class FileRead(NamedTuple):
     writing: Mapping[str, Writing] = {}
 
 
-def read_place(place: Place, options: ReadOptions) -> FileRead:
-    """Read the file, or all parts of the table, that lie there."""
+def read_place(place: Place, options: ReadOptions, store: Store | None = None, tell: Tell | None = None) -> FileRead:
+    """Read the file, or all parts of the table, that lie there; into a ``store``, if it is a large one."""
     if place.whole:
-        return _read_file(place.files[0], place.sheet, options)
+        return _read_file(place.files[0], place.sheet, options, store, tell)
     files = place.files
     for endings in (CSV, PARQUET):
         others = [file.name for file in files if not file.name.lower().endswith(endings)]
@@ -52,8 +55,8 @@ def read_place(place: Place, options: ReadOptions) -> FileRead:
     from undercover.io.parts import read_csv_parts, read_parquet_parts
 
     if endings is PARQUET:
-        return FileRead(read_parquet_parts(files), _counted("Parquet", len(files)))
-    table, decisions = read_csv_parts(files, options)
+        return FileRead(read_parquet_parts(files, _for(files, store), tell), _counted("Parquet", len(files)))
+    table, decisions = read_csv_parts(files, options, _for(files, store), tell)
     return FileRead(table, f"{_counted('CSV', len(files))}, {_bare(decisions.sentence())}", decisions)
 
 
@@ -65,13 +68,29 @@ def _bare(read_as: str) -> str:
     return read_as.removeprefix("read as: ")
 
 
-def _read_file(path: Path, sheet: str | None, options: ReadOptions) -> FileRead:
+def _for(files: Sequence[Path], store: Store | None) -> Store | None:
+    """The store, where there are so many rows that they are held as codes; those of CSV files are reckoned."""
+    if store is None:
+        return None
+    parquet = files[0].name.lower().endswith(PARQUET)
+    rows = sum(parquet_rows(file) if parquet else _csv_rows(file) for file in files)
+    return store if rows >= store.large else None
+
+
+def _csv_rows(path: Path) -> float:
+    """Lines of a file, by those at its beginning."""
+    start = sample(path)
+    packed = _PACKED if path.suffix.lower() == ".gz" else 1
+    return packed * path.stat().st_size * start.count(b"\n") / max(len(start), 1)
+
+
+def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store | None, tell: Tell | None) -> FileRead:
     name = path.name.lower()
     if name.endswith(ZIP):
         with unpacked(path) as inner:
             if inner.suffix.lower() == ".zip":
                 raise DataError(f"`{inner}` is a zip in a zip. Unpack it, and give the file.")
-            found = _read_file(inner, sheet, options)
+            found = _read_file(inner, sheet, options, store, tell)
         return found._replace(read_as=f"`{inner.name}` of a zip, {_bare(found.read_as)}")
     if sheet is not None and not name.endswith(EXCEL):
         raise DataError(f"`{path}` has no sheets. Leave #{sheet} out.")
@@ -83,14 +102,18 @@ def _read_file(path: Path, sheet: str | None, options: ReadOptions) -> FileRead:
             encoding=options.encoding,
             nulls=options.nulls,
             text=options.text,
+            store=_for([path], store),
+            tell=tell,
         )
         return FileRead(table, decisions.sentence(), decisions)
     if name.endswith(PARQUET):
-        return FileRead(read_parquet(path), "a Parquet file")
-    return _read_other(path, name, sheet, options)
+        return FileRead(read_parquet(path, _for([path], store), tell), "a Parquet file")
+    return _read_other(path, name, sheet, options, store, tell)
 
 
-def _read_other(path: Path, name: str, sheet: str | None, options: ReadOptions) -> FileRead:
+def _read_other(
+    path: Path, name: str, sheet: str | None, options: ReadOptions, store: Store | None, tell: Tell | None
+) -> FileRead:
     """What few tables come as is imported only where it is read."""
     if name.endswith(EXCEL):
         from undercover.io.office.excel import read_excel
@@ -108,6 +131,6 @@ def _read_other(path: Path, name: str, sheet: str | None, options: ReadOptions) 
     if name.endswith(FEATHER):
         from undercover.io.feather import read_feather
 
-        return FileRead(read_feather(path), "an Arrow file")
+        return FileRead(read_feather(path, store, tell), "an Arrow file")
     known = (*CSV, *PARQUET, *EXCEL, *STATISTICS, *JSON_LINES, *FEATHER, *ZIP)
     raise DataError(f"`{path}` is of no known kind. There are: {', '.join(known)}.")

@@ -12,47 +12,67 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from undercover.errors import DataError, listed
-from undercover.io.csv.kinds import infer
-from undercover.io.csv.text import CsvDecisions, digits_of, read_csv
+from undercover.io.coded.columns import Tell
+from undercover.io.coded.parts import coded_below
+from undercover.io.csv.text import read_csv
+from undercover.io.csv.typed import CsvDecisions, typed
 from undercover.io.parquet import read_parquet
+from undercover.memory import Store
+from undercover.model.encoding.coded import value_type
 
 if TYPE_CHECKING:
     from undercover.io.source import ReadOptions
 
 
-def read_csv_parts(files: Sequence[Path], options: ReadOptions) -> tuple[pa.Table, CsvDecisions]:
+def read_csv_parts(
+    files: Sequence[Path], options: ReadOptions, store: Store | None = None, tell: Tell | None = None
+) -> tuple[pa.Table, CsvDecisions]:
     """Read CSV files that have the same columns as one."""
-    tables, found = [], None
+    tables: list[pa.Table] = []
+    found = None
     for file in files:
         table, decided = read_csv(
-            file, separator=options.separator, encoding=options.encoding, nulls=options.nulls, text=None
+            file,
+            separator=options.separator,
+            encoding=options.encoding,
+            nulls=options.nulls,
+            text=None,
+            store=store,
+            tell=_after(tables, tell),
         )
         tables.append(table)
         found = found or decided
     if found is None:
         raise DataError("There are no parts.")
-    together = pa.concat_tables(_aligned(files, tables))
-    columns = {name: together.column(name) for name in together.column_names}
+    aligned = _aligned(files, tables)
+    together = pa.table({name: _below(aligned, name, store) for name in aligned[0].column_names})
     try:
-        typed, kinds, point = infer(columns, decimal=options.decimal, text=options.text)
+        return typed(together, found, options.decimal, options.text, store=store)
     except DataError as error:
         raise DataError([f"`{files[0].parent}`: {problem}" for problem in error.problems]) from error
-    digits = digits_of(columns, typed, point)
-    return pa.table(typed), CsvDecisions(found.separator, point, found.encoding, options.nulls, kinds, digits)
 
 
-def read_parquet_parts(files: Sequence[Path]) -> pa.Table:
+def read_parquet_parts(files: Sequence[Path], store: Store | None = None, tell: Tell | None = None) -> pa.Table:
     """Read Parquet files that have the same columns as one."""
-    tables = _aligned(files, [read_parquet(file) for file in files])
+    tables: list[pa.Table] = []
+    for file in files:
+        tables.append(read_parquet(file, store, _after(tables, tell)))
+    aligned = _aligned(files, tables)
     columns, problems = {}, []
-    for name in tables[0].column_names:
-        columns[name] = _one_type([table.column(name) for table in tables])
+    for name in aligned[0].column_names:
+        columns[name] = _below(aligned, name, store)
         if columns[name] is None:
-            kinds = listed(dict.fromkeys(str(table.schema.field(name).type) for table in tables))
+            kinds = listed(dict.fromkeys(str(value_type(table.schema.field(name).type)) for table in aligned))
             problems.append(f"Column `{name}` is of different types in the parts: {kinds}. Make them one type.")
     if problems:
         raise DataError(problems)
     return pa.table(columns)
+
+
+def _after(tables: Sequence[pa.Table], tell: Tell | None) -> Tell | None:
+    """Who is told of the rows of a part, as those behind the rows of the parts before it."""
+    before = sum(table.num_rows for table in tables)
+    return None if tell is None else lambda rows: tell(before + rows)
 
 
 def _aligned(files: Sequence[Path], tables: Sequence[pa.Table]) -> list[pa.Table]:
@@ -71,7 +91,13 @@ def _aligned(files: Sequence[Path], tables: Sequence[pa.Table]) -> list[pa.Table
     return [table.select(names) for table in tables]
 
 
-def _one_type(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray | None:
+def _below(tables: Sequence[pa.Table], name: str, store: Store | None) -> pa.ChunkedArray | None:
+    """A column of all parts, one below the other; none where it is of different types."""
+    columns = [table.column(name) for table in tables]
+    return one_type(columns) if store is None else coded_below(columns, store, one_type)
+
+
+def one_type(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray | None:
     """The parts of a column one after the other; whole and other numbers meet only where none of them changes."""
     types = {column.type for column in columns if not pa.types.is_null(column.type)} or {pa.null()}
     numbers = all(pa.types.is_integer(type_) or pa.types.is_floating(type_) for type_ in types)

@@ -18,14 +18,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
+from undercover.io.coded.columns import Tell
 from undercover.io.csv.text import CsvDecisions
 from undercover.io.database import is_database_url, read_database, without_password
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
+from undercover.memory import Store, size_in_words
+from undercover.model.encoding.coded import Coded, value_type
 from undercover.model.formats.writing import Writing, decimals
 from undercover.model.frames.exact import exact_moments, exact_numbers, in_utc
 from undercover.model.frames.types import Given, given_type, unified
+from undercover.waiting import Progress, no_progress
 
 _FRAMES = ("pandas", "polars", "pyarrow")
 
@@ -52,9 +56,16 @@ class Input:
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
+    once: bool = False  # whether nobody needs the rows after they were encoded
+
+    def let_go(self) -> None:
+        """Forget the rows: whoever reads a table for himself alone does so as soon as it is encoded."""
+        object.__setattr__(self, "data", self.data.schema.empty_table())
 
 
-def read(source: Any, *, options: ReadOptions | None = None) -> Input:
+def read(
+    source: Any, *, options: ReadOptions | None = None, store: Store | None = None, progress: Progress = no_progress
+) -> Input:
     """Read a table from wherever it is; what was read before is handed back.
 
     Parameters
@@ -64,33 +75,53 @@ def read(source: Any, *, options: ReadOptions | None = None) -> Input:
         pyarrow frame.
     options
         How to read it.
+    store
+        Where a large table is held as codes, batch by batch; by default every table is held as it is written.
+    progress
+        Told that a table is held as codes, and how many rows were read.
     """
     if isinstance(source, Input):
         return source
-    options = options or ReadOptions()
+    options, tell = options or ReadOptions(), _teller(progress)
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)
-        data = tidy(table, nulls=options.nulls, where="The frame")
+        data = tidy(table, nulls=options.nulls, where="The frame", store=_for(table, store))
         described = _described(None, None, data, f"a {kind} frame")
         utc = in_utc(table, data)
         return Input(data, kind, described, types=_types(source, table, kind, utc), utc=utc)
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
-        data = tidy(read_database(given), nulls=options.nulls, where=f"`{shown}`")
-        return Input(data, "pyarrow", _described(shown, None, data, "a database table"))
+        data = read_database(given, store, tell)
+        data = tidy(data, nulls=options.nulls, where=f"`{shown}`", store=_for(data, store))
+        return Input(data, "pyarrow", _described(shown, None, data, f"a database table{_held(store)}"))
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")
     place = place_of(given)
-    found = read_place(place, options)
+    found = read_place(place, options, store, tell)
     data = found.table
     if found.decisions is None:
-        data = tidy(data, nulls=options.nulls, where=f"`{given}`")
+        data = tidy(data, nulls=options.nulls, where=f"`{given}`", store=_for(data, store))
     digits = {} if found.decisions is None else found.decisions.digits
-    exact = decimals({name: found.table.schema.field(name).type for name in data.column_names})
+    exact = decimals({name: value_type(found.table.schema.field(name).type) for name in data.column_names})
     writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
-    described = _described(given, place.digest(), data, found.read_as)
+    described = _described(given, place.digest(), data, f"{found.read_as}{_held(store)}")
     return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data), writing=writing)
+
+
+def _teller(progress: Progress) -> Tell:
+    return lambda rows: progress(f"reading: {rows:,} rows as codes", 0.0)
+
+
+def _for(table: pa.Table, store: Store | None) -> Store | None:
+    return store if store is not None and table.num_rows >= store.large else None
+
+
+def _held(store: Store | None) -> str:
+    """How a large table is held, in words."""
+    if store is None or not store.coded:
+        return ""
+    return ", held as codes" + (f", {size_in_words(store.on_disk)} of them in temporary files" if store.on_disk else "")
 
 
 def _described(path: str | None, digest: str | None, data: pa.Table, read_as: str) -> dict[str, Any]:
@@ -168,8 +199,13 @@ def _column(series: Any) -> Any:
     return series.to_arrow()
 
 
-def tidy(table: pa.Table, *, nulls: Sequence[str] = (), where: str = "The table") -> pa.Table:
-    """Check names and types, and turn empty texts and ``nulls`` into missing values."""
+def tidy(
+    table: pa.Table, *, nulls: Sequence[str] = (), where: str = "The table", store: Store | None = None
+) -> pa.Table:
+    """Check names and types, and turn empty texts and ``nulls`` into missing values.
+
+    With a ``store`` dictionaries stay such, whatever their values are.
+    """
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     problems = [f"{where} has more than one column named {listed(repeated)}. Rename them."] if repeated else []
     if not table.num_columns:
@@ -180,7 +216,7 @@ def tidy(table: pa.Table, *, nulls: Sequence[str] = (), where: str = "The table"
     columns = []
     for name, column in zip(table.column_names, table.columns, strict=True):
         try:
-            columns.append(_tidy(column, markers))
+            columns.append(_tidy(column, markers) if store is None else _tidy_codes(column, markers, store))
         except DataError as error:
             problems += [f"Column `{name}` {problem}" for problem in error.problems]
     if problems:
@@ -216,6 +252,16 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
             "Convert it or leave it out."
         )
     return column
+
+
+def _tidy_codes(column: pa.ChunkedArray, markers: pa.Array, store: Store) -> Any:
+    """The same of the distinct values of a dictionary; an order of categories is left as its owner made it."""
+    if not pa.types.is_dictionary(column.type) or column.type.ordered:
+        return _tidy(column, markers)
+    coded = Coded.of(column)
+    values = _tidy(pa.chunked_array([coded.values]), markers)
+    ordered = pa.types.is_dictionary(values.type)  # numbers that are held as texts, in their order
+    return coded.changed(values).column(store.empty, ordered=ordered)
 
 
 def _is_text(type_: pa.DataType) -> bool:

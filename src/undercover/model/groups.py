@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import numbered
-from undercover.compiled.parallel import parallel, segments
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,7 @@ class Groups:
     @classmethod
     def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64], threads: int = 1) -> Groups:
         """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
+        from undercover.compiled.parallel import parallel, segments
         from undercover.compiled.rows import label_rows
 
         labels = np.empty(len(order), dtype=np.int32)

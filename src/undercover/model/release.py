@@ -143,7 +143,7 @@ class Release(Shown):
 
 
 def to_frame(data: pa.Table, kind: str, types: Mapping[str, Given] | None = None) -> Any:
-    """``data`` as pandas, polars or pyarrow, columns in ``types`` where they fit them; without, texts in pandas."""
+    """``data`` as pandas, polars, pyarrow or Spark; columns in ``types`` where they fit, without, texts in pandas."""
     known = types or {}
     columns: dict[str, tuple[Any, Any]] = {}
     for name, column in zip(data.column_names, data.columns, strict=True):
@@ -162,7 +162,16 @@ def to_frame(data: pa.Table, kind: str, types: Mapping[str, Given] | None = None
         return polars.DataFrame(
             {name: one if type_ is None else one.cast(type_) for name, (one, type_) in series.items()}
         )
-    return pa.table({name: column for name, (column, _) in columns.items()})
+    found = pa.table({name: column for name, (column, _) in columns.items()})
+    return found if kind != "spark" else _spark(found)
+
+
+def _spark(data: pa.Table) -> Any:
+    """A DataFrame of the session there is; Spark knows no dictionaries."""
+    from pyspark.sql import SparkSession
+
+    plain = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in data.columns]
+    return SparkSession.builder.getOrCreate().createDataFrame(pa.table(plain, names=data.column_names))
 
 
 def _pandas(column: pa.ChunkedArray, native: Any) -> Any:

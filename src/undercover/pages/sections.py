@@ -19,6 +19,7 @@ from undercover.model.about import about_of
 from undercover.model.figures import counted, number, rows, span
 from undercover.model.run import Run
 from undercover.model.view import AFTER, FigureTable, Part, Picture, Said, View, listed, say, table
+from undercover.pages.words import done_words
 
 _ATTACKERS = {
     "linkage": "an attacker who links",
@@ -164,7 +165,7 @@ def stages(
     if run.original is not None:
         found.append(_stage("Encoded", _encoded(run), run, "encode"))
     about = about_of(run.release.method)
-    grouped = " ".join([about.did(run.release), _grouped(run, counts, classes)])
+    grouped = " ".join([done_words(run.release), _grouped(run, counts, classes)])
     found.append(_stage("Grouped", f"{grouped}{_sizes(run)}", run, "anonymize"))
     found += [_stage(title, text) for title, text in about.stages(run)]
     if counts["suppressed"]:

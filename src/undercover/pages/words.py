@@ -45,6 +45,14 @@ def asked_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def done_words(release: Release) -> str:
+    """What was done, from public facts: by the method, and in how many parts."""
+    said, parts = about_of(release.method).did(release), (release.parameters.get("used") or {}).get("parts")
+    if not parts:
+        return said
+    return f"{said} This was done in {parts} parts, into which the table was cut by quasi-identifiers alone."
+
+
 def release_title(release: Release) -> str:
     """Method and main parameters, as a heading."""
     about = about_of(release.method)

@@ -7,15 +7,14 @@ the blocks, and they tell him nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise, permutations, product
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.compiled.parallel import parallel
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
@@ -23,9 +22,6 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.scales import Scales, scales_of
 from undercover.steps.shuffling import shuffle_within
-
-P = TypeVar("P")
-R = TypeVar("R")
 
 _ALONE = 16  # parts per thread that are cut before threads part
 
@@ -95,12 +91,4 @@ def halved(
     pieces = len(edges) - 1
     ahead = halve(rows, edges, 0, pieces, max(most, pieces // (_ALONE * threads)), scales) if threads > 1 else [0]
     parts = list(pairwise([*ahead, pieces]))
-    return np.concatenate(in_threads(lambda part: halve(rows, edges, *part, most, scales), parts, threads))
-
-
-def in_threads(work: Callable[[P], R], parts: Sequence[P], threads: int) -> list[R]:
-    """What ``work`` makes of every part, on several threads; they are not worth their start for one."""
-    if threads == 1 or len(parts) == 1:
-        return [work(part) for part in parts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, parts))
+    return np.concatenate(parallel(lambda part: halve(rows, edges, *part, most, scales), parts, threads))

@@ -49,7 +49,7 @@ MANIFEST = set(KEYS["the manifest"])
 TABLE = set(KEYS["a table"])
 PART = set(KEYS["a part"])
 COLUMN = set(KEYS["a column"])
-USED = {"levels", "dropped", "p", "domain"}
+USED = {"levels", "dropped", "p", "domain", "parts"}
 OTHER = {"name", "columns", "sha256", "rows", "sets"}
 SIZES = ("k-anonymity",)
 

@@ -85,6 +85,23 @@ def marked(which: str = "first") -> pa.Table:
     )
 
 
+def crowd(n: int = 1200) -> pa.Table:
+    """As many people as it takes to cut a table into parts, with the columns of the marked ones.
+
+    >>> crowd().num_rows
+    1200
+    """
+    rows = range(n)
+    return pa.table(
+        {
+            "hqholder": [f"Vqname-c{i}" for i in rows],
+            "years": [73000 + (i * 7919) % 97 for i in rows],
+            "place": [f"Zqmoor-{(i * i + i // 7) % 11}c" for i in rows],
+            "illness": [ILLNESSES[(i * 5 + i // 6) % 12] for i in rows],
+        }
+    )
+
+
 def marked_file(folder: Path) -> Path:
     """The first marked table as a file with a name that must not be told."""
     path = folder / FILE

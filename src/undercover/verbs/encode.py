@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.engines.local import LocalEngine
-from undercover.errors import DataError, SchemaError, listed
+from undercover.errors import DataError, ParameterError, SchemaError, listed
 from undercover.io.source import read
+from undercover.memory import Store, size_in_words
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.protocols import Engine
 from undercover.model.schema import Missing, Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.wording import option
 
 SHORTEST = 5
 """Letters and figures of an identifier that is looked for in words; a shorter one (a year) is found by chance."""
@@ -23,14 +28,40 @@ MOST_WORDS = 12
 
 
 def encoded(
-    data: pa.Table, schema: Schema, one_row: Randomness | None = None, *, engine: Engine | None = None
+    data: pa.Table,
+    schema: Schema,
+    one_row: Randomness | None = None,
+    *,
+    engine: Engine | None = None,
+    store: Store | None = None,
 ) -> Table:
     """Check and encode a table, here or where an engine does; ``one_row`` draws the row of a unit that is kept."""
-    table = (engine or LocalEngine()).encode(data, schema, one_row=one_row)
+    store = store or Store()
+    if engine is None or isinstance(engine, LocalEngine):
+        table = Table.from_arrow(data, schema, one_row=one_row, empty=store.empty)
+    else:
+        table = engine.encode(data, schema, one_row=one_row)
     people = schema.population
     if people is None or isinstance(people, int | float):
         return table
-    return replace(table, population=_population(table, read(people).data))
+    return replace(table, population=_population(table, read(people, store=store).data))
+
+
+def check_fits(rows: int, method: str, memory: int) -> None:
+    """Refuse a table before the work begins that will not fit, whatever is done, and say what is needed.
+
+    >>> check_fits(10**12, "any", 10**9)
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: 1,000,000,000,000 rows do not fit: any needs about 250 bytes for each ...
+    """
+    sizes: dict[str, int] = json.loads(files("undercover").joinpath("bytes_per_row.json").read_text())
+    each = sizes.get(method, sizes["any"])
+    if rows * each > memory:
+        raise ParameterError(
+            f"{rows:,} rows do not fit: {method} needs about {each} bytes for each with its report, "
+            f"{size_in_words(rows * each)} in all, and {size_in_words(memory)} may be used. Allow more "
+            f"({option(memory='…')}), take a larger machine, or publish a random sample of the rows."
+        )
 
 
 def check_said(schema: Schema, data: pa.Table) -> None:
@@ -46,7 +77,7 @@ def check_said(schema: Schema, data: pa.Table) -> None:
     held = {name: data.column(name) for name in schema.identifiers if name in data.column_names} if texts else {}
     problems = []
     for name, column in held.items():
-        values = pc.utf8_lower(pc.utf8_trim(column.unique().cast(pa.string()), " \t()[]+#.,;:"))
+        values = pc.utf8_lower(pc.utf8_trim(distinct_values(column).cast(pa.string()), " \t()[]+#.,;:"))
         problems += [
             f"`{place}` holds a value of the identifier `{name}`, and it is published. Say it without."
             for place, text in texts.items()

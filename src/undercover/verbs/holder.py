@@ -155,7 +155,7 @@ def people_of(runs: Sequence[Run], original: Any = None) -> Table:
         columns={name: column.settings for name, column in columns.items()},
         missing=first.schema.missing,
     )
-    return Table(schema, columns, first.n_rows, first.rows, first.n_input, {})
+    return Table(schema, columns, first.n_rows, first.kept, first.n_input, {})
 
 
 def _same(first: Any, second: Any) -> bool:

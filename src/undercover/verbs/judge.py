@@ -89,7 +89,7 @@ class _Judged:
 
     def who(self, rows: NDArray[np.int64], hit: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The people among the input rows that something was found of."""
-        places = np.searchsorted(self.case.original.rows, rows[hit])
+        places = self.case.original.places(rows[hit])
         return np.unique(places if self.persons is None else self.persons[places])
 
     def found(self) -> Iterator[Reason]:
@@ -218,7 +218,7 @@ class _Judged:
         for each in self.exposures:
             if name not in each.belief or (each.known_values and not self.policy.known_values):
                 continue
-            codes = column.codes[np.searchsorted(original.rows, each.rows)]
+            codes = column.codes[original.places(each.rows)]
             found = each.belief[name]
             gained = found - each.prior.get(name, prior[codes])
             hit = harmful[codes] & (found >= belief - _ROUNDING) & (gained >= gain - _ROUNDING)

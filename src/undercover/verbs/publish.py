@@ -23,8 +23,9 @@ from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
 from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
-from undercover.io.source import Input, ReadOptions, read
+from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
+from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import published_writing
 from undercover.model.frames.types import published_types
@@ -45,10 +46,11 @@ from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.verbs.encode import check_said, encoded
+from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
 from undercover.waiting import teller, telling
@@ -95,6 +97,7 @@ def publish(
     ledger: Ledger | str | os.PathLike[str] | None = None,
     despite_earlier: bool = False,
     policy: Policy | str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    memory: int | str | None = None,
     progress: Progress | bool = False,
 ) -> Run:
     """Anonymise a table and verify the result.
@@ -102,7 +105,8 @@ def publish(
     Parameters
     ----------
     data
-        A pandas, polars or pyarrow frame, a path, a database URL, or an input read before.
+        A pandas, polars or pyarrow frame, a path, a database URL, a DataFrame or catalogue table of Spark, or an
+        input read before.
     schema
         Which column plays which part.
     method
@@ -112,7 +116,7 @@ def publish(
     seed
         For experiments: makes the run reproducible, and therefore unfit for publication.
     engine
-        Where the work runs.
+        Where the work runs: ``"local"``, ``"spark"``, or :class:`undercover.LocalEngine` with ``parts=16``.
     options
         How to read a file.
     ledger
@@ -123,6 +127,9 @@ def publish(
     policy
         What may happen to people: ``"standard"`` (the default), ``"open"``, ``"research"``, ``"none"``, a
         :class:`undercover.Policy`, its limits as a mapping, or a file with them. ``run.verdict`` judges by it.
+    memory
+        Bytes that may be used, or a size such as ``"8GB"``; by default most of what is free. From a million rows on a
+        table is held as codes, which go to temporary files where they would take more than a quarter of it.
     progress
         ``True`` shows how far it is on stderr; or a function, called with a stage and the share of it that is done.
 
@@ -151,19 +158,34 @@ def publish(
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
-    given = at("read", read, data, options=options, told="reading")
+    if reads_itself(place, data):
+        said: dict[str, Any] = {
+            "require": requirements,
+            "policy": limits,
+            "asked": policy is not None,
+            "ledger": ledger is not None,
+        }
+        return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
+    store = Store(memory_of(memory))
+    given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
+    if memory is not None or given.data.num_rows >= store.large:
+        check_fits(given.data.num_rows, method.name, store.memory)
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
     check_said(schema, given.data)
-    table = at("encode", encoded, given.data, schema, Randomness(drawn), engine=place, told="encoding")
+    at_hand: dict[str, Any] = {"engine": place, "store": store}
+    table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
+    digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    if book is None and (given.once or given is not data):
+        given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
-    source["digest"] = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    source["digest"] = digest
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
@@ -171,7 +193,7 @@ def publish(
     types = published_types(given.types, run.release.tables)
     writing = published_writing(given.writing, run.release.tables)
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    warnings = (*run.warnings, *_of_input(table, given, run), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
     if book is None:
         return run
@@ -260,13 +282,15 @@ def _verified(run: Run, claims: Sequence[Checkable], progress: Progress) -> Veri
     return verify_private(verify_release(run.release, also=claims, progress=progress), run)
 
 
-def engine_of(engine: str | Engine) -> Engine:
-    """An engine by its name."""
+def engine_of(engine: str | Engine, parts: int | None = None) -> Engine:
+    """An engine by its name, which cuts tables into so many parts.
+
+    >>> engine_of("local", 16).parts
+    16
+    """
     if not isinstance(engine, str):
         return engine
-    if engine == "spark":
-        raise ParameterError(f"The spark engine is not part of this version. Use {option(engine='local')}.")
-    made: Engine = plugins.load("engines", engine)()
+    made: Engine = plugins.load("engines", engine)(**({} if parts is None else {"parts": parts}))
     return made
 
 
@@ -312,8 +336,8 @@ def _of_use(release: Release) -> list[str]:
     ]
 
 
-def _of_input(table: Table, given: Input, run: Run) -> list[str]:
-    """What the holder should know of the input."""
+def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run) -> list[str]:
+    """What the holder should know of the input, its ``columns`` and those whose moments are published in ``utc``."""
     warnings = []
     repeated = {name: rows for name, rows in table.repeated.items() if rows}
     for name, rows in repeated.items():
@@ -330,13 +354,13 @@ def _of_input(table: Table, given: Input, run: Run) -> list[str]:
             f"{'was' if dropped == 1 else 'were'} left out."
         )
     decided = {*table.schema.identifiers, *table.schema.published, *table.schema.drop}
-    unnamed = [name for name in given.data.column_names if not decided & {name, ALL_OTHERS}]
+    unnamed = [name for name in columns if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
     warnings += [
         f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
         "its description."
-        for name in given.utc
+        for name in utc
         if name in table.schema.published
     ]
     for column in run.release.tables[0].columns:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from undercover.io.place import is_there, place_of
 from undercover.io.source import Input, ReadOptions, read
+from undercover.model.encoding.coded import Coded, distinct_values
 from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
 from undercover.randomness import Randomness
@@ -96,14 +96,10 @@ def old_table(before: Run, original: Any) -> pa.Table | None:
 def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:
     """Rows of ``new`` whose value is in ``old``, values compared as they are written."""
     known = set(_labels(old))
-    codes = new.dictionary_encode() if not pa.types.is_dictionary(new.type) else new
-    codes = codes.combine_chunks() if isinstance(codes, pa.ChunkedArray) else codes
-    counts = pc.value_counts(codes.indices.drop_null())
-    labels = [label.strip() for label in write_values(codes.dictionary)]
-    pairs = zip(counts.field("values").to_pylist(), counts.field("counts").to_pylist(), strict=True)
-    return sum(count for code, count in pairs if labels[code] in known)
+    coded = Coded.of(new)
+    rows = zip(write_values(coded.values), coded.counts().tolist(), strict=False)  # the last count is of missing values
+    return sum(count for label, count in rows if label.strip() in known)
 
 
 def _labels(column: pa.ChunkedArray) -> list[str]:
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return [label.strip() for label in write_values(pc.unique(plain).drop_null())]
+    return [label.strip() for label in write_values(distinct_values(column))]

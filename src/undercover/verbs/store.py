@@ -13,6 +13,7 @@ from undercover.errors import DataError, SchemaError
 from undercover.io.place import is_there
 from undercover.io.release import folder
 from undercover.io.source import ReadOptions, read
+from undercover.memory import Store
 from undercover.model.formats import Files, Format
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -107,13 +108,13 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
     ``schema`` is that of the run, unless another is given.
     """
     options = ReadOptions(**run.source.get("options", {}))
-    drawn = Randomness(run.source.get("one_row"))
+    drawn, store = Randomness(run.source.get("one_row")), Store()
     if original is not None:
-        given = original if isinstance(original, Table) else read(original, options=options)
+        given = original if isinstance(original, Table) else read(original, options=options, store=store)
         check_same_table(run, given)
         if isinstance(given, Table):
             return given
-        return encoded(given.data, schema or _as_it_was(run), drawn)
+        return encoded(given.data, schema or _as_it_was(run), drawn, store=store)
     if run.original is not None:
         return run.original
     path = run.source.get("path")
@@ -121,11 +122,11 @@ def original_of(run: Run, original: Any = None, schema: Schema | None = None) ->
         raise DataError(f"The run does not know where its original table is. Give it: {option(original=...)}")
     if "://" not in path and not is_there(path):
         raise DataError(f"The original table is no longer at `{path}`. Say where it is: {option(original=...)}")
-    given = read(path, options=options)
+    given = read(path, options=options, store=store)
     if run.source.get("sha256") != given.source.get("sha256"):
         raise DataError(f"`{path}` has changed since the release was made. Give the original: {option(original=...)}")
     check_same_table(run, given)
-    return encoded(given.data, run.schema, drawn)
+    return encoded(given.data, run.schema, drawn, store=store)
 
 
 def _as_it_was(run: Run) -> Schema:
@@ -166,4 +167,7 @@ def table_of(
     """The original table, encoded, whatever it was given as."""
     if isinstance(original, Table):
         return original
-    return encoded(read(original, options=options).data, schema or schema_of(release), one_row)
+    store = Store()
+    return encoded(
+        read(original, options=options, store=store).data, schema or schema_of(release), one_row, store=store
+    )

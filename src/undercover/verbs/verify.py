@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from undercover.engines.spark.session import is_frame
 from undercover.errors import MissingExtraError, ParameterError
 from undercover.forms import read
 from undercover.forms.against import compared
@@ -22,6 +23,7 @@ from undercover.io.signatures import check_signature, public_key
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
+from undercover.verbs.spark.verify import verify_frame
 from undercover.verbs.store import original_of, table_of
 
 UNSIGNED = (
@@ -36,7 +38,7 @@ WITHHELD = (
 
 
 def verify(
-    target: Release | Run | str | os.PathLike[str],
+    target: Release | Run | str | os.PathLike[str] | Any,
     *,
     also: Sequence[Checkable] = (),
     original: Any = None,
@@ -48,7 +50,8 @@ def verify(
     Parameters
     ----------
     target
-        A release, a run, a folder ``DIR/public``, or a folder ``DIR`` with both parts.
+        A release, a run, a folder ``DIR/public``, or a folder ``DIR`` with both parts; or a DataFrame of Spark, of
+        which ``also`` says what must hold and ``schema`` which columns it is about.
     also
         Further guarantees to check.
     original, schema
@@ -64,6 +67,10 @@ def verify(
     >>> uc.verify(run.release).holds
     True
     """
+    if is_frame(target):
+        if schema is None:
+            raise ParameterError("A DataFrame does not say which of its columns are what. Give its `schema`.")
+        return verify_frame(target, schema.quasi_identifiers, schema.sensitive, also)
     if isinstance(target, str | os.PathLike):
         verification, release, run = _of_folder(Path(target), also, trusted_by)
     elif trusted_by is not None:

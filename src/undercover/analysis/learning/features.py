@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.errors import DataError, ParameterError, listed
 from undercover.forms import read
 from undercover.forms.answers.channel import PerturbedCounts
@@ -56,7 +57,7 @@ class _Feature:
             else float(self.numbers[list(meaning.members)].mean())
             for meaning in self.covered
         ]
-        return np.array(means)[self.cells]
+        return look_up(np.array(means), self.cells)
 
     def points(self, words: NDArray[np.uint32]) -> Floats:
         """(n_rows,) a random value of each row's cell."""

@@ -189,10 +189,11 @@ def _through_channel(reading: Reading, column: EncodedColumn, names: Sequence[st
     p, u = float(channel.p), float(channel.u)
     shown = p * np.where(code >= 0, prior[code], 0.0) + u  # how likely the value was to be shown
     weight = np.divide(1.0, shown, out=np.zeros(len(shown)), where=shown > 0)
-    box, count = combine([reading.column(name) for name in names])
+    labels, count = combine([reading.column(name) for name in names])
+    box = labels.astype(np.int64)
     alike = _added(box, people - 1 + u * weight, count)
     inside = code >= 0
-    keys, place_of = np.unique(box[inside].astype(np.int64) * len(prior) + code[inside], return_inverse=True)
+    keys, place_of = np.unique(box[inside] * len(prior) + code[inside], return_inverse=True)
     extra = _added(place_of.reshape(-1), p * weight[inside], len(keys))
     starts = np.searchsorted(keys, np.arange(count + 1) * len(prior))
     return ChannelValues(fits, prior, alike, starts, keys % len(prior), extra)

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.errors import DataError, ParameterError, unknown
 from undercover.forms.answers.domains import Domains, domain_of, shown_values
 from undercover.forms.coverage import Coverage
@@ -38,9 +39,9 @@ class Match(NamedTuple):
     share: Floats
     possible: NDArray[np.bool_]
 
-    def of_rows(self, cells: NDArray[np.int64]) -> Match:
+    def of_rows(self, cells: NDArray[np.integer]) -> Match:
         """The same for rows, given the cell of each."""
-        return Match(self.certain[cells], self.share[cells], self.possible[cells])
+        return Match(*(look_up(one, cells) for one in (self.certain, self.share, self.possible)))
 
     def both(self, other: Match) -> Match:
         """Both predicates, on different columns taken as independent within a row."""

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms import read
 from undercover.forms.answers.asking import Asking, Match
@@ -294,8 +295,9 @@ class Sums:
         """(n_rows, 2) the ends of each published value; missing is 0, what is no number infinite."""
         cells = self._reading.cells(self._home, self.column, nan_is_missing=True)
         if self._home.form(self.column) == "interval":
-            return bin_ends(cells.labels)[cells.codes]
-        return np.repeat(np.array([_number(label) for label in cells.labels])[:, None], 2, axis=1)[cells.codes]
+            return look_up(bin_ends(cells.labels), cells.codes)
+        numbers = np.array([_number(label) for label in cells.labels])
+        return look_up(np.repeat(numbers[:, None], 2, axis=1), cells.codes)
 
     @property
     def buckets(self) -> BucketTable:

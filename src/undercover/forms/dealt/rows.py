@@ -89,8 +89,8 @@ class Dealt:
         keys = np.empty(len(people) + len(cells), dtype=np.int64)
         keys[: len(people)] = keys[len(people) + self.published] = self.groups
         columns = [keys, *(np.concatenate([people[:, j], cells[:, j]]) + 1 for j in range(people.shape[1]))]
-        keys, count = combine([Written(codes, pa.nulls(int(codes.max()) + 1)) for codes in columns])
-        fitting = np.bincount(keys[len(people) :], minlength=count)[keys[: len(people)]]
+        alike, count = combine([Written(codes, pa.nulls(int(codes.max()) + 1)) for codes in columns])
+        fitting = np.bincount(alike[len(people) :], minlength=count)[alike[: len(people)]]
         return np.asarray(fitting / self.sizes[self.groups])
 
     def columns_that_fit(

@@ -8,7 +8,7 @@ than an int64 holds. A spelled-out NaN or infinity among numbers is an error, no
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -29,13 +29,19 @@ _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
 
 
 def infer(
-    columns: Mapping[str, Any], *, decimal: str | None, text: Collection[str] = ()
+    columns: Mapping[str, Any],
+    *,
+    decimal: str | None,
+    text: Collection[str] = (),
+    rows: Mapping[str, Callable[[int], int]] | None = None,
 ) -> tuple[dict[str, Any], dict[str, str], str]:
     """Give every text column its type: the columns, what each is, and the decimal mark.
 
     Without a ``decimal`` the comma is taken where columns of numbers have one and none has a point; what is named in
-    ``text`` stays text whatever it holds.
+    ``text`` stays text whatever it holds. Columns may be distinct texts in the order of their rows; ``rows`` then says
+    in which row the text of a place comes first.
     """
+    row_of = {name: (rows or {}).get(name, int) for name in columns}
     typed: dict[str, Any] = {}
     problems: list[str] = []
     with_point: list[str] = []
@@ -49,10 +55,11 @@ def infer(
         elif _NUMBER.match(first):
             typed[name] = _whole_numbers(column)
             if typed[name] is None and decimal != ",":
-                typed[name] = _numbers(name, column, problems)
+                typed[name] = _numbers(name, column, problems, row_of[name])
                 with_point += [name] if typed[name] is not None else []
             if typed[name] is None and decimal != ".":
-                with_comma[name] = _numbers_with_comma(name, column, problems if decimal == "," else [])
+                told = problems if decimal == "," else []
+                with_comma[name] = _numbers_with_comma(name, column, told, row_of[name])
     if problems:
         raise DataError(problems)
     with_comma = {name: found for name, found in with_comma.items() if found is not None}
@@ -91,7 +98,7 @@ def _whole_numbers(column: Any) -> Any | None:
     return None if numbers is None or _loses_zeros(column) else numbers
 
 
-def _numbers(name: str, column: Any, problems: list[str]) -> Any | None:
+def _numbers(name: str, column: Any, problems: list[str], row_of: Callable[[int], int]) -> Any | None:
     numbers = _cast(column, pa.float64())
     if numbers is None or _loses_zeros(column) or _loses_digits(column):
         return None
@@ -102,7 +109,7 @@ def _numbers(name: str, column: Any, problems: list[str]) -> Any | None:
         return None
     strange = pc.and_(pc.invert(finite), pc.is_valid(column))
     texts = pc.unique(column.filter(strange)).to_pylist()
-    row = pc.index(strange, True).as_py() + 1
+    row = row_of(pc.index(strange, True).as_py()) + 1
     problems.append(
         f"Column `{name}` holds numbers and {listed(texts)}, first in data row {row:,}; only finite numbers can be "
         f"used. Leave such cells empty, or say that they mean missing: {in_data(nulls=texts)}."
@@ -110,10 +117,10 @@ def _numbers(name: str, column: Any, problems: list[str]) -> Any | None:
     return None
 
 
-def _numbers_with_comma(name: str, column: Any, problems: list[str]) -> Any | None:
+def _numbers_with_comma(name: str, column: Any, problems: list[str], row_of: Callable[[int], int]) -> Any | None:
     if pc.any(pc.match_substring(column, ".")).as_py() or not pc.any(pc.match_substring(column, ",")).as_py():
         return None
-    return _numbers(name, pc.replace_substring(column, ",", "."), problems)
+    return _numbers(name, pc.replace_substring(column, ",", "."), problems, row_of)
 
 
 def _cast(column: Any, type_: pa.DataType) -> Any | None:

@@ -14,8 +14,7 @@ import io
 import os
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -25,8 +24,10 @@ import pyarrow.csv as arrow_csv
 
 from undercover.errors import DataError, OutputError, listed
 from undercover.io.cells import texts
-from undercover.io.csv.kinds import infer
-from undercover.model.formats.writing import digits_after_point
+from undercover.io.coded.columns import Tell, coded_table
+from undercover.io.csv.typed import CsvDecisions as CsvDecisions
+from undercover.io.csv.typed import typed
+from undercover.memory import Store
 from undercover.wording import in_data
 
 _CODED = pa.dictionary(pa.int32(), pa.string())
@@ -40,24 +41,6 @@ _RECORDS = 200
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
-@dataclass(frozen=True)
-class CsvDecisions:
-    """How a CSV file was read."""
-
-    separator: str
-    decimal: str
-    encoding: str
-    nulls: tuple[str, ...] = ()
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    digits: Mapping[str, int] = field(default_factory=dict)  # after the point, of columns that all have as many
-
-    def sentence(self) -> str:
-        """The decisions in one line."""
-        separator = "tab" if self.separator == "\t" else f"'{self.separator}'"
-        nulls = f", missing: empty or {listed(self.nulls)}" if self.nulls else ""
-        return f"read as: separator {separator}, decimal '{self.decimal}', encoding {self.encoding}{nulls}"
-
-
 def read_csv(
     path: str | os.PathLike[str],
     *,
@@ -67,11 +50,14 @@ def read_csv(
     nulls: Sequence[str] | None = None,
     text: Collection[str] | None = (),
     dictionaries: Collection[str] = (),
+    store: Store | None = None,
+    tell: Tell | None = None,
 ) -> tuple[pa.Table, CsvDecisions]:
     """Read a CSV file, plain or ``.gz``, whose first line names the columns; what is ``None`` is found from the file.
 
     ``nulls`` mean missing beside the empty field. Columns named in ``text`` stay text whatever they hold, all where it
-    is ``None``; those in ``dictionaries``, of few distinct texts, are read as such, several times faster.
+    is ``None``; those in ``dictionaries``, of few distinct texts, are read as such, several times faster. With a
+    ``store`` all columns are, batch by batch.
     """
     place = Path(path)
     _check_options(separator, decimal, encoding)
@@ -88,35 +74,20 @@ def read_csv(
         head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
         mark = separator or separator_of(head)
         try:
-            table = _read(place, head, mark, candidate, missing, dictionaries)
+            table = _read(place, head, mark, candidate, missing, dictionaries, store, tell)
         except UnicodeDecodeError as error:
             problem = _wrong_encoding(place, candidate, error)
             continue
         break
     else:
         raise problem
-    names = table.column_names
-    stays = names if text is None else text
-    coded = {name: table.column(name) for name in names if name in dictionaries}
-    plain = {name: table.column(name) for name in names if name not in dictionaries}
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()))
+    if text is None:
+        return table, decided
     try:
-        columns, kinds, point = infer(plain, decimal=decimal, text=stays)
+        return typed(table, decided, decimal, text, leave=dictionaries, store=store)
     except DataError as error:
         raise DataError([f"`{place}`: {found}" for found in error.problems]) from error
-    columns |= coded
-    return pa.table({name: columns[name] for name in names}), CsvDecisions(
-        mark, point, candidate, tuple(nulls or ()), kinds, digits_of(plain, columns, point)
-    )
-
-
-def digits_of(texts: Mapping[str, Any], typed: Mapping[str, Any], point: str) -> dict[str, int]:
-    """The digits after the point of columns of decimals in which every number is written with as many."""
-    found: dict[str, int] = {}
-    for name, column in texts.items():
-        if pa.types.is_floating(typed[name].type):
-            digits = digits_after_point(column if point == "." else pc.replace_substring(column, point, "."))
-            found |= {} if digits is None else {name: digits}
-    return found
 
 
 def write_csv(table: pa.Table, path: str | os.PathLike[str]) -> None:
@@ -199,13 +170,21 @@ def _canonical(encoding: str) -> str:
 
 
 def _read(
-    path: Path, head: str, separator: str, encoding: str, missing: Sequence[str], dictionaries: Collection[str]
+    path: Path,
+    head: str,
+    separator: str,
+    encoding: str,
+    missing: Sequence[str],
+    dictionaries: Collection[str],
+    store: Store | None,
+    tell: Tell | None,
 ) -> pa.Table:
     """Every column as text; raises UnicodeDecodeError where the encoding is wrong."""
     names = next((record for _, record in records(head, separator, limit=1)), [])
-    table = _arrow_read(path, names, separator, encoding, missing, dictionaries)
-    if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types):
-        table = _arrow_read(path, table.column_names, separator, encoding, missing, dictionaries)
+    how = _how(names, separator, encoding, missing, dictionaries if store is None else names)
+    table = _arrow_read(path, how, store, tell)
+    if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types) and store is None:
+        table = _arrow_read(path, _how(table.column_names, separator, encoding, missing, dictionaries), None, None)
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"`{path}`, line 1: more than one column is named {listed(repeated)}. Rename them.")
@@ -214,31 +193,37 @@ def _read(
     return table
 
 
-def _arrow_read(
-    path: Path,
-    names: Sequence[str],
-    separator: str,
-    encoding: str,
-    missing: Sequence[str],
-    dictionaries: Collection[str],
-) -> pa.Table:
+def _how(
+    names: Collection[str], separator: str, encoding: str, missing: Sequence[str], dictionaries: Collection[str]
+) -> dict[str, Any]:
     utf8 = _canonical(encoding) == "utf-8"
+    return {
+        "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, encoding="utf8" if utf8 else encoding),
+        "parse_options": arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        "convert_options": arrow_csv.ConvertOptions(
+            column_types={name: _CODED if name in dictionaries else pa.string() for name in names},
+            null_values=list(missing),
+            strings_can_be_null=True,
+        ),
+    }
+
+
+def _arrow_read(path: Path, how: dict[str, Any], store: Store | None, tell: Tell | None) -> pa.Table:
     try:
         with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
-            return arrow_csv.read_csv(
-                stream,
-                read_options=arrow_csv.ReadOptions(block_size=_BLOCK, encoding="utf8" if utf8 else encoding),
-                parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types={name: _CODED if name in dictionaries else pa.string() for name in names},
-                    null_values=list(missing),
-                    strings_can_be_null=True,
-                ),
-            )
+            if store is None:
+                return arrow_csv.read_csv(stream, **how)
+            reader = arrow_csv.open_csv(stream, **how)
+            if all(type_ == _CODED for type_ in reader.schema.types):
+                return coded_table(reader, store, tell)
+            types = dict.fromkeys(reader.schema.names, _CODED)  # the header is not what it seemed to be
+        how["convert_options"].column_types = types
+        return _arrow_read(path, how, store, tell)
     except pa.ArrowInvalid as error:
         if "invalid UTF8" in str(error):
             raise _first_wrong_byte(path) from error
-        raise DataError(_ragged(path, separator, encoding, str(error))) from error
+        parsed = how["parse_options"].delimiter, how["read_options"].encoding
+        raise DataError(_ragged(path, *parsed, str(error))) from error
     except OSError as error:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
 

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.model.encoding.coded import Coded
 from undercover.model.schema import Schema
 from undercover.model.table import write_values
 
@@ -91,19 +92,17 @@ def _digests(texts: Iterable[bytes], secret: bytes) -> Digests:
     return np.frombuffer(b"".join(map(digest, texts)), dtype=">u8").astype(np.uint64)
 
 
-def _coded(column: pa.ChunkedArray) -> tuple[list[bytes], NDArray[np.int64]]:
+def _coded(column: pa.ChunkedArray) -> tuple[list[bytes], NDArray[np.int32]]:
     """The distinct values of a column in one form, with their lengths, and last a missing one; the place of each row's.
 
     The length keeps the parts of a key from running into each other.
     """
-    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    coded = plain.dictionary_encode().combine_chunks()
-    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
-    labels = [_one_form(label) for label in write_values(coded.dictionary)]
+    coded = Coded.of(column)
+    labels = [_one_form(label) for label in write_values(coded.values)]
     distinct = {label: place for place, label in enumerate(dict.fromkeys(filter(None, labels)))}
     places = np.array([distinct.get(label, len(distinct)) for label in labels] + [len(distinct)], dtype=np.int64)
-    indices = coded.indices.fill_null(len(labels)).to_numpy(zero_copy_only=False)
-    return [*(b"%d:%s" % (len(text), text) for text in map(str.encode, distinct)), b"-"], places[indices]
+    codes = coded.codes(places, np.empty(len(coded), dtype=np.int32))
+    return [*(b"%d:%s" % (len(text), text) for text in map(str.encode, distinct)), b"-"], codes
 
 
 def _one_form(text: str) -> str:

@@ -27,7 +27,7 @@ import pyarrow as pa
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
-from undercover.io.parquet import SLICE, parquet_slices, read_parquet, write_parquet, write_slices
+from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
 from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
@@ -160,8 +160,9 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
 
 def _grouped(path: Path) -> dict[str, Any]:
     """What :func:`_group_table` says of the rows that are in a group."""
-    slices = [table.filter(table.column("group").is_valid()) for table in parquet_slices(path)]
-    table = pa.concat_tables(slices)
+    table = read_parquet(path)
+    if table.column("group").null_count:
+        table = table.filter(table.column("group").is_valid())
     found = {name: table.column(name).to_numpy() for name in table.column_names}
     return {name: one if name == "row" else one.astype(np.int32, copy=False) for name, one in found.items()}
 
@@ -225,7 +226,7 @@ def _write_private(
         **({} if verdict is None else {"judged": verdict.to_dict()}),
     }
     (folder / "run.json").write_text(as_json(content), encoding="utf-8")
-    write_slices(_group_table(run), folder / "groups.parquet")
+    write_slices(_group_table(run), folder / "groups.parquet", numbers=True)
     for name, frame in run.frames.items():
         write_parquet(frame, folder / f"{name}.parquet")
     for name, text in spec_files(run).items():

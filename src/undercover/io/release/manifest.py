@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self
@@ -33,8 +33,9 @@ from undercover.io.release.contents import (
     unknown_keys,
 )
 from undercover.io.release.package import package
-from undercover.io.release.parts import LARGE, coded
-from undercover.io.release.tables import as_published, read_slices, read_table, write_table
+from undercover.io.release.parts import joined
+from undercover.io.release.tables import as_published, read_table, write_table
+from undercover.memory import LARGE, Store
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
@@ -250,11 +251,10 @@ def _manifest(place: Path, content: Any) -> _Manifest:
 
 
 def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTable:
-    large = entry.rows > LARGE
-    if entry.parts is None and not large:
-        (data,) = _read_piece(place, entry.pieces[0], entry, problems)
-    else:
-        data = coded(one for piece in entry.pieces for one in _read_piece(place, piece, entry, problems, slices=True))
+    large = entry.rows >= LARGE
+    store = Store() if large or entry.parts is not None else None
+    read = (_read_piece(place, piece, entry, problems, store) for piece in entry.pieces)
+    data = next(read) if store is None else joined(read, store)
     if entry.parts is not None and data.num_rows != entry.rows:
         problems.append(f"Table `{entry.name}` has {data.num_rows:,} rows where {MANIFEST} says {entry.rows:,}.")
     kept = [column for column in entry.columns if column.name in data.column_names]
@@ -263,23 +263,20 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
     return PublishedTable(entry.name, published, pa.table(columns))
 
 
-def _read_piece(
-    place: Path, piece: _Part, entry: _Table, problems: list[str], *, slices: bool = False
-) -> Iterator[pa.Table]:
-    """One file of a table, some rows at a time where it is read in ``slices``."""
-    path, columns = place / piece.file, [column.model_dump() for column in entry.columns]
-    found, rows = [column["name"] for column in columns], 0
+def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str], store: Store | None) -> pa.Table:
+    """One file of a table."""
     try:
-        for data in read_slices(path, columns, piece.rows) if slices else [read_table(path, columns, piece.rows)]:
-            found, rows = data.column_names, rows + data.num_rows
-            yield data
+        data = read_table(place / piece.file, [column.model_dump() for column in entry.columns], piece.rows, store)
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:
             raise VerificationError(f"{changed[0]} It cannot even be read: {error}") from error
         raise
-    if rows != piece.rows:
-        problems.append(f"`{piece.file}` has {rows:,} rows where {MANIFEST} says {piece.rows:,}.")
+    if data.num_rows != piece.rows:
+        problems.append(f"`{piece.file}` has {data.num_rows:,} rows where {MANIFEST} says {piece.rows:,}.")
     names = [column.name for column in entry.columns]
-    if found != names:
-        problems.append(f"`{piece.file}` has the columns {listed(found)} where {MANIFEST} says {listed(names)}.")
+    if data.column_names != names:
+        problems.append(
+            f"`{piece.file}` has the columns {listed(data.column_names)} where {MANIFEST} says {listed(names)}."
+        )
+    return data

@@ -6,7 +6,7 @@ would alter even so is refused: every such file is read again before anybody get
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import as_texts
 from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
-from undercover.io.parquet import parquet_slices, read_parquet, write_parquet
+from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.release.parts import write_parts
 from undercover.io.source import sha256, tidy
+from undercover.memory import Store
 from undercover.model.cells import CellForm
+from undercover.model.encoding.coded import Coded
 from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
 from undercover.model.formats.writing import Writing, with_digits
 from undercover.model.frames.types import one_piece
@@ -128,15 +130,18 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
         )
 
 
-def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int) -> pa.Table:
-    """A file of a release by its manifest; columns that are not as it says keep the names that they have."""
+def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, store: Store | None = None) -> pa.Table:
+    """A file of a release by its manifest; columns that are not as it says keep the names that they have.
+
+    With a ``store`` a CSV or Parquet file is read batch by batch, and all columns are held as codes.
+    """
     kind, names = path.suffix[1:], [column["name"] for column in columns]
     if kind == "csv":
         generalized = [column["name"] for column in columns if column["form"] != "value"]
-        found = read_csv(path, separator=",", decimal=".", encoding="utf-8", text=None, dictionaries=generalized)[0]
-        return _numbers(found, columns)
+        how: dict[str, Any] = {"separator": ",", "decimal": ".", "encoding": "utf-8", "text": None}
+        return _numbers(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
     if kind == "parquet":
-        return read_parquet(path)
+        return read_parquet(path, store)
     if kind not in FORMATS:
         raise DataError(f"`{path}` is of no format that tables are published in. There are: {listed(FORMATS)}.")
     if kind == "xlsx":
@@ -152,11 +157,6 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int) -> p
     if len(own) < len(names):
         return found
     return found.rename_columns([own.get(name, name) for name in found.column_names])
-
-
-def read_slices(path: Path, columns: Sequence[Mapping[str, Any]], rows: int) -> Iterator[pa.Table]:
-    """The same, some rows at a time where the format allows it."""
-    return parquet_slices(path) if path.suffix == ".parquet" else iter([read_table(path, columns, rows)])
 
 
 def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
@@ -178,7 +178,8 @@ def _numbers(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
         name, digits = column["name"], column.get("digits")
         if digits is None or name not in data.column_names:
             continue
-        texts = data.column(name)
+        coded = Coded.of(data.column(name)) if pa.types.is_dictionary(data.field(name).type) else None
+        texts = data.column(name) if coded is None else pa.chunked_array([coded.values])
         try:
             numbers = texts.cast(pa.float64())
             again = with_digits(numbers, digits)
@@ -188,7 +189,8 @@ def _numbers(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
             raise DataError(
                 f"Column `{name}` is not of numbers with {digits} digits after the point, as its manifest says."
             )
-        data = data.set_column(data.column_names.index(name), name, _whole(numbers))
+        found = _whole(numbers) if coded is None else coded.changed(_whole(numbers)).column()
+        data = data.set_column(data.column_names.index(name), name, found)
     return data
 
 
@@ -238,7 +240,7 @@ def as_published(column: Any, form: CellForm, *, large: bool = False) -> Any:
         whole = one_piece(column)
         values = as_published(pa.chunked_array([whole.dictionary]), form)
         values = values.dictionary_decode() if pa.types.is_dictionary(values.type) else one_piece(values)
-        return pa.DictionaryArray.from_arrays(whole.indices, values)
+        return pa.DictionaryArray.from_arrays(whole.indices, values, ordered=form == "value")  # see `as_values`
     if form != "value" and coded and pa.types.is_string(column.type.value_type):
         return column.cast(_TEXTS).unify_dictionaries().combine_chunks()
     if coded:

@@ -19,13 +19,14 @@ class _Part(BaseModel):
 
 
 class DataPart(_Part):
-    """``[data]``: how to read the input, and what a missing value means."""
+    """``[data]``: how to read the input, what a missing value means, and how much memory may be used."""
 
     missing: Missing = "error"
     separator: str | None = None
     decimal: Literal[".", ","] | None = None
     encoding: str | None = None
     nulls: list[str] = Field(default_factory=list)
+    memory: str | int | None = None
 
 
 class RolesPart(_Part):

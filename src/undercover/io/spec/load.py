@@ -23,6 +23,7 @@ from undercover.io.distance_file import read_distances
 from undercover.io.source import ReadOptions
 from undercover.io.spec.file import ColumnPart, SpecFile, checked, checked_recipe
 from undercover.model.distance.declared import Distances
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
@@ -64,6 +65,7 @@ class Spec:
     path: Path | None = None
     ledger: Path | None = None
     policy: Policy | None = None
+    memory: str | int | None = None
 
 
 def load_spec(path: str | os.PathLike[str]) -> Spec:
@@ -134,6 +136,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
         recipes=recipes,
         ledger=None if parts.ledger is None else (folder or Path()) / parts.ledger.file,
         policy=policy,
+        memory=data.memory,
     )
 
 
@@ -146,7 +149,7 @@ def resolve(spec: Spec, data: pa.Table) -> Schema:
         if name not in data.column_names:
             problems.append(unknown("Column", name, data.column_names))
             continue
-        settings, values = schema.column(name), data.column(name)
+        settings, values = schema.column(name), distinct_values(data.column(name))
         try:
             if recipe.way == "dates" and settings.kind in (None, "date") and not pa.types.is_temporal(values.type):
                 settings, values = replace(settings, kind="date"), as_dates(values, settings.format)

@@ -20,6 +20,7 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from undercover.arrays import count
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.methods.cross_bucket.paper import cross_buckets, require_plannable
@@ -148,7 +149,7 @@ class CrossBucket:
         sensitive = sensitive_column(table, "CrossBucket")
         codes = table[sensitive].codes
         require_rows(table, self.k)
-        require_eligible(table, sensitive, np.bincount(codes, minlength=table[sensitive].domain.size), self.l)
+        require_eligible(table, sensitive, count(codes, table[sensitive].domain.size), self.l)
         for probability, labels in bucket_outcomes(table, sensitive, self.l, robust=self.robust):
             yield probability, seen_groups(labels, codes)
 

@@ -26,7 +26,6 @@ algorithm may infer more than the release shows: it is not algorithm-safe.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.compiled.parallel import parallel
 from undercover.errors import InternalError, UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
@@ -225,10 +225,7 @@ def _divide(
 
     edges = np.linspace(0, len(starts) - 1, min(threads, len(starts) - 1) + 1).astype(np.int64)
     parts = [starts[low : high + 1] for low, high in pairwise(edges)]
-    if len(parts) == 1:
-        return np.asarray(divide_rows(codes, picks, starts, k, settings))
-    with ThreadPoolExecutor(len(parts)) as pool:
-        found = list(pool.map(lambda part: divide_rows(codes, picks, part, k, settings), parts))
+    found = parallel(lambda part: divide_rows(codes, picks, part, k, settings), parts, threads)
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
 
 

@@ -12,13 +12,13 @@ Poisson-binomial; E[1 / (1 + N)] is computed as an integral by Gauss-Legendre qu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.compiled.parallel import parallel
 from undercover.methods.mutual_cover.kernels import People
 from undercover.methods.mutual_cover.tables import OutputTables
 from undercover.model.groups import Groups
@@ -73,8 +73,7 @@ def sample(
     def draw(part: NDArray[np.int64]) -> None:
         sample_rows(part, people, tables.arrays, words, released, same)
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(draw, _portions(groups, threads)))
+    parallel(draw, _portions(groups, threads), threads)
     rows = np.flatnonzero(same)
     changed = np.zeros(len(rows), np.bool_)
     if unchanged != "off" and len(rows):
@@ -103,8 +102,7 @@ def exposure(
     def judge(part: NDArray[np.int64]) -> None:
         effective_shares(part, people, tables.arrays, weights, how, shares, reidentified)
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(judge, _portions(groups, threads)))
+    parallel(judge, _portions(groups, threads), threads)
     return Exposure(shares, reidentified)
 
 
@@ -172,8 +170,7 @@ def found_among_all(table: Table, tables: OutputTables, *, threads: int = 1) -> 
         as_output = np.array([place[label] for label in table[tables.attributes[a]].domain.labels], dtype=np.int64)
         picked(numbers, tables.arrays, as_output, reach, nodes, weights, products, chances)
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(of_attribute, range(len(tables.attributes))))
+    parallel(of_attribute, range(len(tables.attributes)), threads)
     return chances
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up
 from undercover.errors import DataError
 from undercover.forms.case import Case
 from undercover.forms.reading import Reading
@@ -226,7 +227,7 @@ def _numbering(original: Table, reading: Reading, outputs: Sequence[str], name: 
 
 def _released(reading: Reading, name: str, place: dict[str, int], own: NDArray[np.int64]) -> NDArray[np.int32]:
     column = reading.column(name)
-    return np.array([place[label] for label in column.labels], dtype=np.int32)[column.codes][own]
+    return look_up(np.array([place[label] for label in column.labels], dtype=np.int32), column.codes[own])
 
 
 def _tables(frame: pa.Table, names: tuple[str, ...], labels: list[dict[str, int]], n_groups: int) -> Tables:

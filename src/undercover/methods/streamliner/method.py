@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-import numpy as np
-
+from undercover.arrays import count
 from undercover.model.form import Generalized
 from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
@@ -185,5 +184,5 @@ class Streamliner:
         """The sensitive column of a table on which l can be reached."""
         sensitive = sensitive_column(table, "Streamliner")
         column = table[sensitive]
-        require_eligible(table, sensitive, np.bincount(column.codes, minlength=column.domain.size), self.l)
+        require_eligible(table, sensitive, count(column.codes, column.domain.size), self.l)
         return sensitive

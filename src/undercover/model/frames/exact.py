@@ -10,6 +10,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.model.encoding.coded import distinct_values, value_type
 from undercover.model.frames.types import comes_back
 
 _LONGEST = 18  # digits that fit 64 bits
@@ -52,8 +53,14 @@ def exact_moments(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def in_utc(given: pa.Table, held: pa.Table) -> tuple[str, ...]:
     """The columns whose moments are held in UTC, and not as their clock shows them."""
-    zoned = [field.name for field in given.schema if pa.types.is_timestamp(field.type) and field.type.tz is not None]
-    return tuple(name for name in zoned if not held.column(name).equals(pc.local_timestamp(given.column(name))))
+    types = {field.name: value_type(field.type) for field in given.schema}
+    zoned = [name for name, type_ in types.items() if pa.types.is_timestamp(type_) and type_.tz is not None]
+    pairs = {name: (_values(given.column(name)), _values(held.column(name))) for name in zoned}
+    return tuple(name for name, (moments, here) in pairs.items() if not here.equals(pc.local_timestamp(moments)))
+
+
+def _values(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    return distinct_values(column) if pa.types.is_dictionary(column.type) else column
 
 
 def _ordered(column: pa.ChunkedArray) -> pa.ChunkedArray:

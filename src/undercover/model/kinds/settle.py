@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from undercover.errors import DataError
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.kinds.dates import find_dates, is_day_number
 from undercover.model.kinds.orders import in_order
 from undercover.model.schema import Column, Kind, Schema
@@ -74,24 +74,21 @@ def forgotten(settings: Column) -> Column:
 
 def _within(column: pa.ChunkedArray, settings: Column) -> bool:
     """Whether an order that was found in one table speaks of all values of another."""
-    return {str(value) for value in pc.unique(column).to_pylist() if value} <= set(settings.domain or ())
+    return {str(value) for value in distinct_values(column).to_pylist() if value} <= set(settings.domain or ())
 
 
 def find(column: pa.Array | pa.ChunkedArray) -> Found:
     """What the values of a column are; nothing for numbers and dates, which say it themselves, and for mere words."""
-    if pa.types.is_integer(column.type):
-        return Found("date", "YYYYMMDD") if is_day_number(column) else Found()
     plain = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_integer(plain):
+        values = distinct_values(column) if plain != column.type else column
+        return Found("date", "YYYYMMDD") if is_day_number(values) else Found()
     if not _is_text(plain):
         return Found()
-    if plain == pa.string_view():
-        column = column.cast(pa.string())
-    elif plain != column.type and isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries()
     few = [text for text in _few(column) if text]
     if not few or not any(character.isdigit() for text in few for character in text):
         return Found()
-    texts = list(dict.fromkeys(text for text in pc.unique(column).to_pylist() if text))
+    texts = [text for text in distinct_values(column).to_pylist() if text]
     dates = find_dates(texts)
     if dates.format or dates.problem:
         return Found("date" if dates.format else None, dates.format, None, dates.problem)
@@ -106,7 +103,7 @@ def _is_text(type_: pa.DataType) -> bool:
 def _few(column: pa.Array | pa.ChunkedArray) -> list[str]:
     """Values from everywhere in a column."""
     rows = np.unique(np.linspace(0, max(len(column) - 1, 0), min(len(column), _LOOKED_AT)).astype(np.int64))
-    return [text for text in column.take(pa.array(rows)).to_pylist() if text is not None]
+    return [text for row in rows.tolist() if (text := column[row].as_py()) is not None]
 
 
 def _ordered(column: pa.ChunkedArray) -> Found:

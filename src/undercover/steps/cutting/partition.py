@@ -40,7 +40,7 @@ class Partition:
 
     groups: Groups
     columns: tuple[CutColumn, ...]
-    bounds: NDArray[np.int64]  # (n_groups, d, 2) regions; in boxes only bounds of the values present
+    bounds: NDArray[np.signedinteger[Any]] | None  # (n_groups, d, 2) regions; none of boxes
 
 
 def partition(
@@ -71,11 +71,12 @@ def partition(
     columns, rows, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
     if table.part is not None:
         require_part(table, checks, task.checks)
-    leaves = _serve(refine, rows, task, everything, threads, progress)
-    order = np.argsort(leaves[:, 0])
-    offsets = np.append(leaves[order, 0], table.n_rows)
-    bounds = leaves[order, 2:].reshape(len(order), len(columns), 2)
-    return Partition(Groups.from_order(rows.ids, offsets), tuple(columns), bounds)
+    ids, regions = rows.ids, recoding == "regions"
+    starts, bounds = _serve(refine, rows, task, everything, threads, progress)
+    del rows  # codes and scratch of every row
+    order = np.argsort(starts)
+    groups = Groups.from_order(ids, np.append(starts[order], table.n_rows), threads)
+    return Partition(groups, tuple(columns), bounds.reshape(-1, len(columns), 2)[order] if regions else None)
 
 
 def kernel_arguments(
@@ -110,22 +111,28 @@ def _ends(table: Table, column: CutColumn, recoding: Recoding) -> tuple[int, int
 
 def _serve(
     refine: Any, rows: Rows, task: Task, everything: NDArray[np.int64], threads: int, progress: Progress
-) -> NDArray[np.int64]:
-    """Run ``refine`` on the whole table and then on the parts it hands back, several at a time."""
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Run ``refine`` on the whole table and then on the parts it hands back, several at a time.
+
+    Where each group begins, and its region, if there are any.
+    """
     n_rows = len(rows.ids)
     big = max(_PARALLEL_FROM, n_rows // (8 * threads)) if threads > 1 else n_rows
     tried = np.empty((0, 0), np.uint16)
-    leaves = []
+    starts, bounds = [], []
     done = 0
 
     def cut(part: NDArray[np.int64]) -> Any:
-        return refine(rows, int(part[0]), int(part[1]), part[2:], task, big, tried)
+        leaves, pending, _ = refine(rows, int(part[0]), int(part[1]), part[2:], task, big, tried)
+        # Copies, as narrow as they may be: the kernel hands out more room than it filled.
+        region = leaves[:, 2 if task.regions else leaves.shape[1] :].astype(np.int32)
+        return leaves[:, 0].copy(), region, pending, int((leaves[:, 1] - leaves[:, 0]).sum())
 
     whole = np.concatenate([[0, n_rows], everything])
     if n_rows <= big:  # nothing is handed back, so nobody is needed to take it
-        found, _, _ = cut(whole)
+        first, region, _, _ = cut(whole)
         progress("cutting", 1.0)
-        return np.asarray(found)
+        return first, region
     with ThreadPoolExecutor(threads) as pool:
 
         def submit(part: NDArray[np.int64]) -> Future[Any]:
@@ -135,9 +142,10 @@ def _serve(
         while running:
             finished, running = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
-                found, pending, _ = future.result()
-                leaves.append(found)
-                done += int((found[:, 1] - found[:, 0]).sum())
+                first, region, pending, cut_up = future.result()
+                starts.append(first)
+                bounds.append(region)
+                done += cut_up
                 running |= {submit(part) for part in pending}
             progress("cutting", done / n_rows)
-    return np.concatenate(leaves)
+    return np.concatenate(starts), np.concatenate(bounds)

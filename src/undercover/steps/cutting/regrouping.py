@@ -25,7 +25,7 @@ from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check, kernel_checks
-from undercover.steps.cutting.columns import CutColumn, kernel_columns
+from undercover.steps.cutting.columns import CutColumn, kernel_columns, packed_codes
 from undercover.steps.cutting.partition import Partition
 
 if TYPE_CHECKING:
@@ -59,9 +59,9 @@ def regrouped(
     if needs_compiling(regroup):
         progress("compiling the moving kernel (once on this machine, some 20 seconds)", 0.0)
     columns = parts.columns
-    codes = np.stack([column.recode[table[column.name].codes] for column in columns], axis=1)  # (n, d)
+    codes, _ = packed_codes(table, columns)  # (n, at least d)
     order, starts = _tuples(parts.groups, columns, codes)
-    of_tuple = codes[order[starts[:-1]]]  # (m, d)
+    of_tuple = codes[order[starts[:-1]], : len(columns)]  # (m, d)
     group = parts.groups.labels[order[starts[:-1]]].astype(np.int64)
     predicates = kernel_checks(table, checks)
     sensitive = predicates.sensitive[order] if checks else predicates.sensitive
@@ -74,7 +74,7 @@ def regrouped(
         here = slice(*np.searchsorted(group_before, [first, last]))
         rows = slice(starts[here.start], starts[here.stop])
         own = group[here] - first
-        tuples = Tuples(of_tuple[here], starts[here.start : here.stop + 1] - rows.start, own)
+        tuples = Tuples(of_tuple[here].astype(np.int64), starts[here.start : here.stop + 1] - rows.start, own)
         asked = predicates._replace(sensitive=sensitive[rows]) if checks else predicates
         regroup(tuples, int(last - first), k, layout, asked, ROUNDS)
         group[here] = own + first
@@ -83,7 +83,10 @@ def regrouped(
     with ThreadPoolExecutor(threads) as pool:
         for number, _ in enumerate(pool.map(one, range(len(edges) - 1)), 1):
             progress("moving rows between groups", number / (len(edges) - 1))
-    return _partition(columns, codes, order, np.repeat(group, np.diff(starts)))
+    kept, group = np.unique(group, return_inverse=True)
+    by_row = np.empty(len(order), dtype=np.int32)
+    by_row[order] = np.repeat(group.reshape(-1).astype(np.int32), np.diff(starts))
+    return Partition(Groups(by_row, len(kept)), columns, None)
 
 
 def _tuples(
@@ -121,17 +124,3 @@ def _layout(table: Table, columns: Sequence[CutColumn]) -> Layout:
         np.concatenate([[0], np.cumsum(words)]).astype(np.int64),
         np.argsort([column.size for column in columns], kind="stable"),
     )
-
-
-def _partition(
-    columns: tuple[CutColumn, ...], codes: NDArray[np.int64], rows: NDArray[np.int64], labels: NDArray[np.int64]
-) -> Partition:
-    """The partition that puts ``rows`` into the groups ``labels``, numbered without gaps."""
-    kept, labels = np.unique(labels, return_inverse=True)
-    labels = labels.reshape(-1)
-    by_row = np.empty(len(rows), dtype=np.int32)
-    by_row[rows] = labels
-    groups = Groups(by_row, len(kept))
-    ordered, starts = codes[groups.order], groups.offsets[:-1]
-    bounds = np.stack([np.minimum.reduceat(ordered, starts), np.maximum.reduceat(ordered, starts)], axis=2)
-    return Partition(groups, columns, bounds)

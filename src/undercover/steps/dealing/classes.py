@@ -28,12 +28,14 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
+from undercover.compiled.parallel import parallel
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
-from undercover.steps.blocks import every_order, halved, in_order, in_threads
+from undercover.steps.blocks import every_order, halved, in_order
 from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.scales import Places, Scales, places_of, scales_of
 from undercover.steps.shuffling import shuffle_within
@@ -115,7 +117,7 @@ def class_groups(
 ) -> Groups:
     """Groups of l rows (some of l + 1; of a tiny table more) of different sensitive values that lie near each other."""
     column = table[sensitive]
-    counts = np.bincount(column.codes, minlength=column.domain.size)
+    counts = count(column.codes, column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout = Layout.of(counts, l)
     rank = np.argsort(in_order(table, randomness))
@@ -139,7 +141,7 @@ def class_groups(
 def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
     """Every partition with its exact probability; for tiny tables."""
     column = table[sensitive]
-    counts = np.bincount(column.codes, minlength=column.domain.size)
+    counts = count(column.codes, column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout, near = Layout.of(counts, l), _Near(scales_of(table), places_of(table), 1)
     by_value, cells = _by_value(column.codes, layout), layout.cells
@@ -230,7 +232,7 @@ class _Near:
             return bool(join_cells(rows, ends, turns, anew, self.places))
         edges = np.linspace(0, len(starts), 8 * self.threads + 1).astype(np.int64)
         parts = [ends[low : high + 1] for low, high in pairwise(edges)]
-        return any(in_threads(lambda cells: join_cells(rows, cells, turns, anew, self.places), parts, self.threads))
+        return any(parallel(lambda cells: join_cells(rows, cells, turns, anew, self.places), parts, self.threads))
 
 
 def _labels(made: tuple[NDArray[np.int64], ...], n_rows: int) -> tuple[int, ...]:

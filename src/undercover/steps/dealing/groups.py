@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.groups import Groups
@@ -294,7 +295,7 @@ def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
 
 
 def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    counts = np.bincount(codes, minlength=size)
+    counts = count(codes, size)
     return counts, np.concatenate([[0], np.cumsum(counts)])
 
 

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import ParameterError, listed
 from undercover.model.figures import cost as written_cost
 from undercover.model.figures import number
@@ -121,7 +122,8 @@ class Chooser:
         """Per column, the mean loss on each level if nothing is suppressed."""
         found = []
         for column, codes in zip(self.domain.columns, self.domain.codes, strict=True):
-            counts = np.bincount(codes, self.domain.counts, len(column.levels[0].node_of))
+            size, weights = len(column.levels[0].node_of), self.domain.counts
+            counts = count(codes, size) if weights is None else np.bincount(codes, weights, size)
             found.append(
                 np.array([np.dot(level.loss[level.node_of], counts) for level in column.levels]) / counts.sum()
             )

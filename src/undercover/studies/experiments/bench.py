@@ -51,7 +51,7 @@ def part(table: Table, names: tuple[str, ...], copies: int = 1) -> Table:
     kept = (*names, *table.schema.sensitive)
     settings = {name: column for name, column in table.schema.columns.items() if name in kept}
     schema = replace(table.schema, quasi_identifiers=names, identifiers=(), insensitive=(), columns=settings)
-    narrow = Table(schema, {name: table[name] for name in kept}, table.n_rows, table.rows, table.n_input, {})
+    narrow = Table(schema, {name: table[name] for name in kept}, table.n_rows, table.kept, table.n_input, {})
     return narrow if copies == 1 else narrow.take(np.tile(np.arange(table.n_rows), copies))
 
 

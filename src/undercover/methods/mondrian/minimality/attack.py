@@ -108,6 +108,9 @@ class Minimality:
             return "Which row is in which group stays in the private run. Attack the run."
         if not (case.reading.covers and case.reading.true_values):
             return "The minimality attack reads groups with their true values; here values were drawn."
+        parts = (case.run.release.parameters.get("used") or {}).get("parts")
+        if parts:
+            return f"The cuts of this release cannot be followed: it was made in {parts} parts. Publish it in one."
         return self._refused(case.original, case.method)
 
     def run(self, case: Holder, *, progress: Progress = no_progress) -> MinimalityResult:

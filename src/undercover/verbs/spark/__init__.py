@@ -1,0 +1,1 @@
+"""Publish what lies in Spark."""

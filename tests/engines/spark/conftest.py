@@ -1,0 +1,27 @@
+"""One session for all tests of Spark."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from far_people import people
+
+from undercover.engines.spark.engine import SparkEngine
+from undercover.engines.spark.session import session_of
+
+
+@pytest.fixture(scope="session")
+def session() -> Iterator[Any]:
+    started = session_of(2)
+    yield started
+    started.stop()
+
+
+@pytest.fixture(scope="session")
+def engine(session: Any) -> SparkEngine:
+    return SparkEngine(session=session, parts=2, threads=2)
+
+
+@pytest.fixture(scope="session")
+def frame(session: Any) -> Any:
+    return session.createDataFrame(people())
