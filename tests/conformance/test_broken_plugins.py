@@ -173,6 +173,11 @@ class Codeless(Honest):
         return []
 
 
+class OneFile(Honest):
+    def snippets(self, file_format: str) -> list[Any]:
+        return [{"title": "Read it", "text": "All of it.", "code": f"pd.read_csv('table.{file_format}')"}]
+
+
 def published(moved: bool = False, changed: bool = False) -> Run:
     run = publish_table(tiny()[0], uc.Mondrian(k=3), randomness=Randomness(1))
     (table,) = run.release.tables
@@ -195,6 +200,7 @@ FORMS: Mapping[str, tuple[type[Any], Callable[[], Run], str]] = {
     "no words for a column": (Wordless, published, "does not say what the column x stands for"),
     "no words for a cell": (Cellless, published, "does not say how a cell is read"),
     "no code": (Codeless, published, "no code for somebody"),
+    "code for one of several files": (OneFile, published, "code for one file table.csv where there are several"),
 }
 PLANTED: FormPlugin
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undercover.forms.classes import classes_of_table
+from undercover.guarantees import disjoint
 from undercover.guarantees.disjoint import DisjointCells
 from undercover.guarantees.requirements import guarantee_from_mapping
 
@@ -29,6 +30,26 @@ def test_ranges() -> None:
 def test_two_columns_are_disjoint_if_one_is() -> None:
     assert found({"age": ["[20, 29]", "[20, 29]"], "sex": ["F", "M"]}) == (True, 0)
     assert found({"age": ["[20, 29]", "[25, 29]"], "sex": ["{F, M}", "M"]}) == (False, 2)
+
+
+def test_a_column_that_says_nothing_tells_nobody_apart() -> None:
+    assert found({"age": ["*"] * 3, "sex": ["M", "{F, M}", "X"]}) == (False, 2)
+    assert found({"age": ["*"] * 2, "sex": ["M", "F"]}) == (True, 0)
+
+
+@pytest.mark.parametrize("few", [1, 2, 128])
+def test_cells_around_one_another_that_no_column_tells_apart(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(disjoint, "_SMALL", few)
+    monkeypatch.setattr(disjoint, "_PAIRS", few)
+    across, down = ["[0, 1]", "2", "[1, 2]", "0", "1"], ["0", "[0, 1]", "2", "[1, 2]", "1"]
+    assert found({"x": across, "y": down}) == (True, 0)
+    assert found({"x": [*across, "[1, 2]"], "y": [*down, "[1, 2]"]}) == (False, 4)
+
+
+def test_sets_that_lie_between_one_another() -> None:
+    sets = {"x": ["{a, c}", "{b, d}", "{e, g}", "f"], "y": ["*"] * 4}
+    assert found(sets) == (True, 0)
+    assert found({"x": [*sets["x"], "{d, e}"], "y": ["*"] * 5}) == (False, 3)
 
 
 def test_the_same_cell_twice() -> None:

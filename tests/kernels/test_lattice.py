@@ -12,9 +12,9 @@ def test_rows_find_their_cells_and_leave_counts_bits_and_tallies() -> None:
     codes = rng.integers(0, 5, (3, 200)).astype(np.uint8)
     level = [np.array([0, 0, 1, 1, 2]), np.array([0, 1, 2, 3, 4]), np.zeros(5, dtype=np.int64)]
     sizes = [3, 5, 1]
-    tables = np.concatenate([level[0] * 5, level[1], level[2]]).astype(np.int32)
-    keys = np.empty(200, dtype=np.int32)
-    lattice.cell_keys(codes, tables, np.array([0, 5, 10, 15]), np.array([0, 1]), keys)
+    keys = np.zeros(200, dtype=np.int32)
+    for column, table in zip(codes, (level[0] * 5, level[1]), strict=False):
+        lattice.cell_keys(column, table.astype(np.int32), keys)
     expected = np.ravel_multi_index([level[j][codes[j]] for j in range(3)], sizes)
     assert keys.tolist() == expected.tolist()
     counts = np.zeros(15, dtype=np.int64)

@@ -205,7 +205,7 @@ def test_every_way_to_meet_is_equally_likely(uniform: Uniform) -> None:
 def test_dealing_in_the_order_of_the_input_is_found_out(uniform: Uniform, monkeypatch: pytest.MonkeyPatch) -> None:
     shuffle = dealing.shuffle_within
 
-    def lazy(items: Any, offsets: Any, randomness: Randomness, purpose: str, threads: int) -> None:
+    def lazy(items: Any, offsets: Any, randomness: Randomness, purpose: str, threads: int = 1) -> None:
         if purpose != "slots of one value":
             shuffle(items, offsets, randomness, purpose, threads)
 

@@ -91,6 +91,8 @@ def test_whoever_reads_a_release_reads_parts(saved: Callable[..., Path]) -> None
     assert run.rows.tolist() == made("mondrian").rows.tolist()
     query = uc.CountQuery(where={"age": uc.Between(30, 50), "disease": "flu"})
     assert uc.answer(run.release, query) == uc.answer(uc.load(whole).release, query)
+    attacked = [uc.attack(uc.load(place), uc.Linkage(), original=PEOPLE).to_dict() for place in (parted, whole)]
+    assert attacked[0] == attacked[1]
     other = uc.publish(PEOPLE, uc.Schema(quasi_identifiers=["hospital"], sensitive="disease"), uc.Mondrian(k=5)).release
     found = [uc.joint_risk([place / "public", other]) for place in (parted, whole)]
     assert found[0].l == found[1].l

@@ -24,7 +24,7 @@ from undercover.model.release import PublishedTable
 from undercover.model.run import Draft
 from undercover.wording import option
 
-Rows = NDArray[np.int64]
+Rows = NDArray[np.integer[Any]]
 Made = Sequence[tuple[Rows, Draft]]
 """The rows of every part, numbers in the whole table, with what was made of them."""
 
@@ -77,9 +77,9 @@ def _places(kept: Sequence[Rows], n_rows: int) -> NDArray[np.integer]:
     rows = np.concatenate(kept)
     if len(rows) == n_rows:
         return rows
-    counted = np.zeros(n_rows, dtype=np.int64)
+    counted = np.zeros(n_rows, dtype=rows.dtype)
     counted[rows] = 1
-    return np.asarray((np.cumsum(counted) - 1)[rows])
+    return np.asarray((np.cumsum(counted, dtype=rows.dtype) - 1)[rows])
 
 
 def _starts(counts: Sequence[int]) -> NDArray[np.int64]:
@@ -166,8 +166,8 @@ def _frame(name: str, drafts: Sequence[Draft], place: NDArray[np.integer]) -> pa
     whole = pa.concat_tables(shifted).unify_dictionaries()
     if ROW not in whole.column_names or whole.num_rows != len(place):
         return whole
-    back = np.empty(len(place), dtype=np.int64)
-    back[place] = np.arange(len(place))
+    back = np.empty(len(place), dtype=place.dtype)
+    back[place] = np.arange(len(place), dtype=place.dtype)
     return whole.take(pa.array(back))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -73,7 +73,7 @@ class LocalEngine:
         parts: int | None = None,
         least: int = 0,
         together: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> list[tuple[NDArray[np.int64], T]]:
+    ) -> list[tuple[NDArray[np.integer[Any]], T]]:
         """Call ``work`` on one part after the other; on the table itself where there is only one."""
         division = divide(table, self.parts if parts is None else parts, least=least, together=together)
         found = []

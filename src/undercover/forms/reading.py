@@ -315,7 +315,11 @@ class Reading:
         return None
 
     def snippets(self, file_format: str) -> list[Snippet]:
-        """Worked code for the recipient; without any of its own, how to read the tables."""
+        """Worked code for the recipient; without any of its own, how to read the tables.
+
+        A format knows in how many files a table lies (:class:`~undercover.model.formats.Files`); ``reading_tables`` of
+        :mod:`undercover.forms.snippets` reads them all.
+        """
         from undercover.forms.snippets import reading_tables
 
         return [reading_tables(self.release.tables, file_format)]

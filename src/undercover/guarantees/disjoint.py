@@ -4,8 +4,9 @@ Tao, Xiao, Li & Zhang, "On Anti-Corruption Privacy Preserving Publication", Sect
 Only then does a person have one crucial row, and the bounds on what it tells apply.
 
 Checking every pair of cells is out of reach, so they are taken apart first: where the cells of one column fall into
-sets that share no value, no two boxes of different sets can overlap. Cells that were cut out of one another come
-apart completely in this way; whatever does not is halved, and the rest compared pair by pair.
+sets that share no value, no two boxes of different sets can overlap. This is done for all boxes together, column after
+column, until nothing comes apart any more. Cells that were cut out of one another come apart completely in this way; of
+the rest, few are compared pair by pair, and many are halved.
 
 Which values a node of a hierarchy stands for, and the order of an ordinal column, are no part of a published table:
 the claim says them (``trees``, ``orders``).
@@ -33,6 +34,7 @@ from undercover.model.schema import Kind
 Array = NDArray[np.integer]
 
 _SMALL = 128  # boxes that are compared pair by pair
+_PAIRS = 1 << 18  # that are compared at once
 _ENOUGH = 1000  # overlapping boxes after which nobody needs more of them
 _EXAMPLES = 10
 
@@ -130,6 +132,8 @@ class DisjointCells(Promise):
         wrong = [cell for cell, meaning in zip(cells, read, strict=True) if meaning == NOTHING and cell != EVERYTHING]
         if wrong:
             raise DataError(f"Cells of `{name}` cannot be read: {', '.join(map(repr, wrong[:5]))}.")
+        if not values.size:  # no cell says anything, so each is the same as the others
+            return [Meaning(0, 0)] * len(cells), 1
         return read, values.size
 
     def _values(self, name: str, cells: tuple[str, ...]) -> Values:
@@ -172,27 +176,37 @@ class _Column:
             bits[cell, list(meaning.members or range(meaning.low, meaning.high + 1))] = True
         return cls(low, high, bits)
 
-    def parts(self, cells: Array) -> tuple[Array, int]:
-        """Number the sets into which cells fall that share no value; (n_boxes,) and how many there are."""
-        if self.bits is None:
-            order = np.argsort(self.low[cells], kind="stable")
-            reach = np.maximum.accumulate(self.high[cells][order])
-            starts = np.append(False, self.low[cells][order][1:] > reach[:-1])
-            numbers = np.empty(len(cells), dtype=np.int64)
-            numbers[order] = np.cumsum(starts)
-            return numbers, int(numbers[order[-1]]) + 1
-        used, place = np.unique(cells, return_inverse=True)
-        bits = self.bits[used]
-        position = np.arange(bits.shape[1])
+    def parts(self, cells: Array, group: Array) -> tuple[Array, int]:
+        """Number the sets into which the cells of each group fall that share no value; (n_boxes,) and how many."""
+        if self.bits is not None:
+            return self._sets(cells, group, self.bits)
+        width = int(self.high.max()) + 1
+        low = group * width + self.low[cells]
+        order = np.argsort(low)
+        reach = np.maximum.accumulate((group * width + self.high[cells])[order])
+        low = low[order]
+        numbers = np.empty(len(cells), dtype=np.int64)
+        numbers[order] = np.cumsum(np.append(False, low[1:] > reach[:-1]))
+        return numbers, int(numbers[order[-1]]) + 1
+
+    def _sets(self, cells: Array, group: Array, bits: NDArray[np.bool_]) -> tuple[Array, int]:
+        pairs, pair = np.unique(group * len(bits) + cells, return_inverse=True)
+        sizes, places = bits.sum(axis=1), np.nonzero(bits)[1]
+        of_group, of_cell = pairs // len(bits), pairs % len(bits)
+        times = sizes[of_cell]
+        starts = np.cumsum(times) - times
+        inside = np.arange(int(times.sum())) - np.repeat(starts - (np.cumsum(sizes) - sizes)[of_cell], times)
+        values, value = np.unique(np.repeat(of_group, times) * bits.shape[1] + places[inside], return_inverse=True)
+        label = np.arange(len(values))
         while True:  # every cell takes the least number among its values, every value the least among its cells
-            own = np.where(bits, position, bits.shape[1]).min(axis=1)
-            spread = np.where(bits, own[:, None], bits.shape[1]).min(axis=0)
-            following = np.minimum(position, spread)
-            if (following == position).all():
+            own = np.minimum.reduceat(label[value], starts)
+            following = label.copy()
+            np.minimum.at(following, value, np.repeat(own, times))
+            if (following == label).all():
                 break
-            position = following
+            label = following
         distinct, numbers = np.unique(own, return_inverse=True)
-        return numbers[place], len(distinct)
+        return numbers[pair], len(distinct)
 
     def meet(self, first: Array, second: Array) -> NDArray[np.bool_]:
         """Whether two cells share a value."""
@@ -206,7 +220,11 @@ class _Column:
 def overlapping(boxes: Sequence[Array], columns: Sequence[_Column]) -> NDArray[np.bool_]:
     """Whether each box overlaps another; once there are very many, no more are looked for."""
     found = np.zeros(len(boxes[0]), dtype=bool)
-    pending: list[Array] = [np.arange(len(boxes[0]))]
+    rows, sizes = _all_apart(boxes, columns)
+    few = sizes <= _SMALL
+    _compared(rows[np.repeat(few, sizes)], sizes[few], boxes, columns, found)
+    ends = np.cumsum(sizes)
+    pending: list[Array] = [rows[ends[i] - sizes[i] : ends[i]] for i in np.flatnonzero(~few)]
     while pending and found.sum() < _ENOUGH:
         rows = pending.pop()
         if len(rows) <= _SMALL:
@@ -218,11 +236,47 @@ def overlapping(boxes: Sequence[Array], columns: Sequence[_Column]) -> NDArray[n
     return found
 
 
+def _all_apart(boxes: Sequence[Array], columns: Sequence[_Column]) -> tuple[Array, Array]:
+    """The boxes that no column tells apart, one group after the other, and how many are in each group."""
+    rows = np.arange(len(boxes[0]))
+    group, count = np.zeros(len(rows), dtype=np.int64), 1
+    at = without = 0
+    while len(rows) and without < len(columns):  # until no column in turn has told any apart
+        numbers, found = columns[at].parts(boxes[at][rows], group)
+        at, without = (at + 1) % len(columns), without + 1
+        if found == count:
+            continue
+        several = np.bincount(numbers) > 1
+        kept = several[numbers]
+        rows, group = rows[kept], (np.cumsum(several) - 1)[numbers[kept]]
+        count, without = int(several.sum()), 0
+    return rows[np.argsort(group)], np.bincount(group)
+
+
+def _compared(
+    rows: Array, sizes: Array, boxes: Sequence[Array], columns: Sequence[_Column], found: NDArray[np.bool_]
+) -> None:
+    """Compare all pairs inside groups that follow one another, some rows after the others."""
+    after = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(rows)) - 1  # rows of the group that are still to come
+    begin = 0
+    while begin < len(rows) and found.sum() < _ENOUGH:
+        end = begin + max(1, int(np.searchsorted(np.cumsum(after[begin:]), _PAIRS, side="right")))
+        times = after[begin:end]
+        first = np.repeat(np.arange(begin, end), times)
+        second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(times) - times, times)
+        first, second = rows[first], rows[second]
+        for codes, column in zip(boxes, columns, strict=True):
+            meet = column.meet(codes[first], codes[second])
+            first, second = first[meet], second[meet]
+        found[first] = found[second] = True
+        begin = end
+
+
 def _taken_apart(rows: Array, boxes: Sequence[Array], columns: Sequence[_Column]) -> list[Array]:
     """The boxes by sets of cells of one column that share no value; nothing where no column separates them."""
     best: tuple[int, Array] | None = None
     for codes, column in zip(boxes, columns, strict=True):
-        numbers, count = column.parts(codes[rows])
+        numbers, count = column.parts(codes[rows], np.zeros(len(rows), dtype=np.int64))
         if count == 1:
             continue
         largest = int(np.bincount(numbers).max())

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import listed
-from undercover.model.encoding.coded import MANY, Coded, merged
+from undercover.model.encoding.coded import MANY, Coded, merged, value_type
 
 _BYTES = 16
 _PIECE = 1 << 18  # rows
@@ -63,7 +63,7 @@ def _digest(column: pa.ChunkedArray, most: int = MANY) -> str:
 
 def _coded(column: pa.ChunkedArray, most: int) -> Coded | None:
     """A column by its different values; ``None`` where they are too many, which is seen before all are gathered."""
-    known = pa.array([], column.type)
+    known = pa.nulls(0, value_type(column.type))
     for piece in _pieces(column) if len(column) > most and not pa.types.is_dictionary(column.type) else ():
         known, _ = merged(known, piece)
         if len(known) > most:

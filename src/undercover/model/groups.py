@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import numbered
-from undercover.compiled.parallel import parallel, segments
-
-_AT_ONCE = 1 << 20  # codes that are counted at a time
 
 
 @dataclass(frozen=True)
@@ -29,6 +25,7 @@ class Groups:
     @classmethod
     def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64], threads: int = 1) -> Groups:
         """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
+        from undercover.compiled.parallel import parallel, segments
         from undercover.compiled.rows import label_rows
 
         labels = np.empty(len(order), dtype=np.int32)
@@ -62,18 +59,6 @@ class Groups:
     def rows_of(self, group: int) -> NDArray[np.integer]:
         """The rows of one group."""
         return self.order[self.offsets[group] : self.offsets[group + 1]]
-
-
-def code_counts(codes: NDArray[np.unsignedinteger[Any]], size: int) -> NDArray[np.int64]:
-    """Rows of each code, some of them at a time: numpy makes eight bytes of every code it counts.
-
-    >>> code_counts(np.array([2, 0, 2], np.uint8), 4).tolist()
-    [1, 0, 2, 0]
-    """
-    counts = np.zeros(size, dtype=np.int64)
-    for start in range(0, len(codes), _AT_ONCE):
-        counts += np.bincount(codes[start : start + _AT_ONCE], minlength=size)
-    return counts
 
 
 def number(keys: NDArray[np.integer]) -> tuple[NDArray[np.int64], int]:

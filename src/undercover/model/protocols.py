@@ -85,7 +85,7 @@ class Engine(Protocol):
         parts: int | None = None,
         least: int = 0,
         together: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> list[tuple[NDArray[np.int64], T]]:
+    ) -> list[tuple[NDArray[np.integer[Any]], T]]:
         """Call ``work`` on parts of at least ``least`` rows: (rows of the part, result), in the order of the parts.
 
         Every part is a table with the whole's domains and knows of the whole what its :attr:`Table.part` says; where

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import narrowest
 from undercover.compiled.parallel import parallel, segments
 from undercover.errors import SchemaError, listed
 from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
@@ -92,17 +92,27 @@ def generalized_table(
 
 
 def ordered_table(
-    table: Table, groups: Groups, cells: Sequence[Cells], randomness: Randomness, name: str = "table", threads: int = 1
+    table: Table,
+    groups: Groups,
+    cells: Sequence[Cells],
+    randomness: Randomness,
+    name: str = "table",
+    threads: int = 1,
+    among: NDArray[np.integer] | None = None,
 ) -> tuple[PublishedTable, NDArray[np.uint32]]:
-    """The same, and the row of the table that stands in each published row, which is nobody's but the holder's."""
+    """The same, and the grouped row that stands in each published row, which is nobody's but the holder's.
+
+    Grouped are all rows of the table, or those ``among`` them.
+    """
+    from undercover.compiled.rows import taken
     from undercover.steps.recoding_kernels import lay_rows
 
     group_order, new_class = _by_cells(cells)
     starts = np.concatenate([[0], np.cumsum(groups.sizes[group_order])])
     # Rows group by group in that order, then shuffled inside every class.
-    rows, (order, offsets) = np.empty(table.n_rows, dtype=np.uint32), (groups.order, groups.offsets)
+    rows, (order, offsets) = np.empty(starts[-1], dtype=np.uint32), (groups.order, groups.offsets)
     parallel(lambda run: lay_rows(order, offsets, group_order, starts, rows, *run), segments(starts, threads), threads)
-    shuffle_within(rows, np.append(starts[:-1][new_class], table.n_rows), randomness, "order of rows", threads)
+    shuffle_within(rows, np.append(starts[:-1][new_class], len(rows)), randomness, "order of rows", threads)
     columns, data = [], []
     for column in cells:
         columns.append(PublishedColumn(column.name, "quasi-identifier", column.form))
@@ -111,10 +121,11 @@ def ordered_table(
         ("sensitive", table.schema.sensitive),
         ("insensitive", table.schema.insensitive),
     ]
+    of_table = rows if among is None else taken(among, rows, threads)
     for role, names in roles:
         for value_name in names:
             columns.append(PublishedColumn(value_name, role, table[value_name].settings.form))
-            data.append(values_of(table[value_name], rows, threads))
+            data.append(values_of(table[value_name], of_table, threads))
     return PublishedTable(name, tuple(columns), pa.table(data, names=[column.name for column in columns])), rows
 
 
@@ -138,7 +149,7 @@ def _repeated(cells: Cells, groups: NDArray[np.uint32], starts: NDArray[np.int64
     """The cells of the groups, in this order, once for each of their rows."""
     from undercover.steps.recoding_kernels import repeat_cells
 
-    codes = np.empty(starts[-1], dtype=index_type(len(cells.labels)))
+    codes = np.empty(starts[-1], dtype=narrowest(len(cells.labels) - 1))
     runs = segments(starts, threads)
     parallel(lambda run: repeat_cells(cells.codes, groups, starts, codes, *run), runs, threads)
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(cells.labels, pa.string()))
@@ -153,7 +164,7 @@ def values_of(column: EncodedColumn, rows: NDArray[np.integer], threads: int = 1
     from undercover.compiled.rows import taken
 
     domain = column.domain
-    found = taken(column.codes, rows, threads, index_type(domain.size))
+    found = taken(column.codes, rows, threads, narrowest(domain.size - 1))
     if not pa.types.is_string(domain.values.type) and (len(rows) < MANY or domain.size > _FEW):
         return domain.take(found)
     indices = pa.array(found, mask=found == len(domain.values)) if domain.has_missing else pa.array(found)
@@ -220,16 +231,7 @@ def _cells(name: str, form: CellForm, codes: NDArray[np.signedinteger], texts: S
     """Cells whose equal texts share a code."""
     place: dict[str, int] = {}
     merged = [place.setdefault(text, len(place)) for text in texts]
-    return Cells(name, form, np.array(merged, dtype=index_type(len(place)))[codes.reshape(-1)], tuple(place))
-
-
-def index_type(size: int) -> type[np.signedinteger[Any]]:
-    """The narrowest signed number below ``size``: pandas takes no other indices of a dictionary.
-
-    >>> index_type(128), index_type(129)
-    (<class 'numpy.int8'>, <class 'numpy.int16'>)
-    """
-    return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
+    return Cells(name, form, np.array(merged, dtype=narrowest(len(place) - 1))[codes.reshape(-1)], tuple(place))
 
 
 def _unique_words(words: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.groups import code_counts
+from undercover.arrays import count
 from undercover.model.table import Table, cell_kind
 
 MOST_BINS = 256
@@ -47,7 +47,7 @@ def scales_of(table: Table) -> Scales:
     ordered = np.empty(len(names), dtype=np.bool_)
     for a, name in enumerate(names):
         place, ordered[a] = place_of_codes(table, name)
-        counts = code_counts(table[name].codes, len(place))
+        counts = count(table[name].codes, len(place))
         order = np.argsort(place if ordered[a] else -counts, kind="stable")
         ranks = np.arange(len(order))
         if len(order) > MOST_BINS and ordered[a]:

@@ -20,7 +20,7 @@ from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
 from undercover.io.release.manifest import load_release, write_tables
 from undercover.model.form import form_entry, form_of_entry
-from undercover.model.formats import FORMATS
+from undercover.model.formats import FORMATS, IN_PARTS, Files
 from undercover.model.release import PublishedTable, Release
 from undercover.model.run import Run
 from undercover.testing.attacks import by_name, truthful
@@ -211,12 +211,15 @@ def has_words(reading: Reading) -> None:
         for column in table.columns:
             must(reading.meaning(table, column), f"{form} does not say what the column {column.name} stands for.")
             must(cells.get(column.form), f"{form} does not say how a cell is read that is written as {column.form}.")
-    for file_format in FORMATS:
+    for file_format in (*map(Files, FORMATS), *(Files(name, 1) for name in IN_PARTS)):
         found = reading.snippets(file_format)
         must(found, f"{form} has no code for somebody who holds its tables.")
         for snippet in found:
             must(snippet["title"] and snippet["text"], f"{form} has code without words.")
             compile(snippet["code"], f"<{snippet['title']}>", "exec")
+            for table in reading.release.tables:
+                whole = file_format.parts(table.rows) == 1 or f"{table.name}.{file_format}" not in snippet["code"]
+                must(whole, f"{form} has code for one file {table.name}.{file_format} where there are several.")
 
 
 def _original(run: Run) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -25,7 +26,8 @@ from undercover.waiting import teller, telling, through
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
 DRAWING = "drawing the report"
-QUERIES = 1000  # of each set of columns, and sums of each column; a quarter of them where there are more rows than that
+QUERIES = ((MOST_ROWS_ATTACKED_TWICE, 1000), (5_000_000, 250), (math.inf, 100))
+"""Up to how many rows so many queries of each set of columns are asked, and sums of each column."""
 
 
 def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
@@ -41,7 +43,7 @@ def summarize(run: Run, *, progress: Progress = no_progress) -> dict[str, Any]:
         verification = verify_private(verify_release(run.release, progress=progress), run)
     measures = None
     if run.original is not None:
-        queries = QUERIES if len(run.rows) <= MOST_ROWS_ATTACKED_TWICE else QUERIES // 4
+        queries = next(queries for most, queries in QUERIES if len(run.rows) <= most)
         case = Case.of(run)
         with ThreadPoolExecutor(1) as beside:
             counts, sums = about_each(run.release, queries), sums_of_each(case.original, run.release, queries)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,7 @@ class Backwards:
         parts: int | None = None,
         least: int = 0,
         together: Mapping[str, NDArray[np.int64]] | None = None,
-    ) -> list[tuple[NDArray[np.int64], T]]:
+    ) -> list[tuple[NDArray[np.integer[Any]], T]]:
         """Call ``work`` on the last part first; results are in the order of the parts."""
         division = divide(table, self.parts if parts is None else parts, least=least, together=together)
         found = []

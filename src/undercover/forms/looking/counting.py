@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from undercover.forms.looking.rows import CHUNK, ShownRows
 
 Floats = NDArray[np.float64]
+_MOST_PAIRS = 1 << 24  # of cells of two columns that are counted before they are spread over bins
 
 
 class Touches(NamedTuple):
@@ -57,29 +59,49 @@ def cell_counts(shown: ShownRows, threads: int) -> list[Floats]:
     return together(shown, [(cover.n_cells,) for cover in shown.covers], add, threads)
 
 
-def pair_counts(shown: ShownRows, pairs: Sequence[tuple[int, int]], shares: Sequence[Floats], threads: int) -> Any:
-    """Of pairs of columns (n_bins, n_bins) expected rows; ``shares`` are (n_cells, n_bins) of every column.
+def pair_counts(
+    shown: ShownRows, pairs: Sequence[tuple[int, int]], shares: Sequence[Floats], threads: int
+) -> list[Floats]:
+    """Of pairs of columns (n_bins, n_bins) expected rows; ``shares`` are (n_cells, n_bins) of every column."""
+    from undercover.forms.looking.kernels import spread_cells
 
-    The column whose cells touch fewer bins is spread over them row by row, the other when all are counted.
+    def of_pair(pair: tuple[int, int]) -> Floats:
+        a, b = pair
+        if len(shares[a]) * len(shares[b]) <= _MOST_PAIRS:
+            found = np.zeros((shares[a].shape[1], len(shares[b])))
+            spread_cells(_cells_of_both(shown, a, b), Touches.of(shares[a]), found)
+            return np.asarray(found @ shares[b])
+        return _spread_over(shown, a, b, shares)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(of_pair, pairs))
+
+
+def _cells_of_both(shown: ShownRows, a: int, b: int) -> NDArray[np.uint32]:
+    """(n_cells, n_cells) rows."""
+    from undercover.forms.looking.kernels import cross_cells
+
+    table = np.zeros(
+        (shown.covers[a].n_cells, shown.covers[b].n_cells), np.int32 if shown.n_rows < 1 << 24 else np.int64
+    )
+    for rows in shown.chunks:
+        cells, others = (shown.cells[j][rows].astype(np.int32) for j in (a, b))
+        cross_cells(cells, others, shown.weights_of(rows), table)
+    return table.astype(np.float64)
+
+
+def _spread_over(shown: ShownRows, a: int, b: int, shares: Sequence[Floats]) -> Floats:
+    """The same where there are too many pairs of cells: row by row, the cells of one column over the bins they touch.
+
+    The other column's are spread when all are counted.
     """
     from undercover.forms.looking.kernels import cross_shares
 
-    touches = [Touches.of(share) for share in shares]
-    mean = [len(touch.bins) / max(len(touch.starts) - 1, 1) for touch in touches]
-    turned = [(a, b) if mean[b] <= mean[a] else (b, a) for a, b in pairs]
-
-    def add(rows: slice, tables: list[Floats]) -> None:
-        weights = shown.weights_of(rows)
-        cells = [codes[rows].astype(np.int32) for codes in shown.cells]
-        for (a, b), table in zip(turned, tables, strict=True):
-            cross_shares(cells[a], cells[b], weights, touches[b], table)
-
-    empty = [(len(shares[a]), shares[b].shape[1]) for a, b in turned]
-    found = []
-    for pair, (a, _), table in zip(pairs, turned, together(shown, empty, add, threads), strict=True):
-        crossed = shares[a].T @ table
-        found.append(crossed if a == pair[0] else crossed.T)
-    return found
+    table, touches = np.zeros((len(shares[a]), shares[b].shape[1])), Touches.of(shares[b])
+    for rows in shown.chunks:
+        cells, others = (shown.cells[j][rows].astype(np.int32) for j in (a, b))
+        cross_shares(cells, others, shown.weights_of(rows), touches, table)
+    return np.asarray(shares[a].T @ table)
 
 
 def value_counts(shown: ShownRows, place: int, threads: int) -> list[Floats]:
@@ -107,18 +129,18 @@ def crossed_bins(
     """Of every two columns j < k (n_bins, n_bins) rows; ``of_code`` are the bins of each column's codes."""
     from undercover.forms.looking.kernels import cross_bins
 
-    d, n, widths = len(codes), len(codes[0]), np.asarray(sizes, dtype=np.int64)
-    shapes = [(sizes[j], sizes[k]) for j in range(d) for k in range(j + 1, d)]
+    n, pairs = len(codes[0]), list(combinations(range(len(codes)), 2))
     narrow = [np.asarray(each, dtype=np.uint8 if max(sizes) <= 256 else np.uint32) for each in of_code]
 
-    def through(part: int) -> NDArray[np.int64]:
-        tables = np.zeros((len(shapes), max((a * b for a, b in shapes), default=0)), np.int64)
+    def through(part: int) -> list[NDArray[np.int64]]:
+        tables = [np.zeros(sizes[j] * sizes[k], np.int64) for j, k in pairs]
         for first in range(part * CHUNK, n, threads * CHUNK):
             rows = slice(first, min(first + CHUNK, n))
-            bins = np.stack([each[column[rows]] for each, column in zip(narrow, codes, strict=True)], axis=1)
-            cross_bins(bins, widths, tables)
+            bins = [each[column[rows]] for each, column in zip(narrow, codes, strict=True)]
+            for (j, k), table in zip(pairs, tables, strict=True):
+                cross_bins(bins[j], bins[k], sizes[k], table)
         return tables
 
     with ThreadPoolExecutor(threads) as pool:
-        tables = np.sum(list(pool.map(through, range(threads))), axis=0)
-    return [table[: a * b].reshape(a, b) for table, (a, b) in zip(tables, shapes, strict=True)]
+        found = zip(*pool.map(through, range(threads)), strict=True)
+        return [np.sum(each, axis=0).reshape(sizes[j], sizes[k]) for (j, k), each in zip(pairs, found, strict=True)]

@@ -171,15 +171,26 @@ def cross_groups(cells: Any, groups: Any, weights: Any, held: Any, place: Any, t
 
 
 @kernel
-def cross_bins(bins: Any, sizes: Any, tables: Any) -> None:
-    """Count every pair of bins of a row, (n_rows, d): ``tables`` (n_pairs, size) are those of columns j < k in order.
+def cross_cells(cells: Any, others: Any, weights: Any, table: Any) -> None:
+    """Add every row to ``table`` (n_cells, n_others): its cell of one column with that of another."""
+    for row in range(len(cells)):
+        table[cells[row], others[row]] += weights[row]
 
-    Bin a of column j and b of column k stand at ``a * sizes[k] + b``.
-    """
-    n, d = bins.shape
-    for row in range(n):
-        pair = 0
-        for j in range(d):
-            for k in range(j + 1, d):
-                tables[pair, np.int64(bins[row, j]) * sizes[k] + bins[row, k]] += 1
-                pair += 1
+
+@kernel
+def spread_cells(table: Any, touches: Any, found: Any) -> None:
+    """Add the lines of ``table`` (n_cells, n_others) to the lines of ``found`` (n_bins, n_others) that they touch."""
+    starts, bins, shares = touches
+    for cell in range(len(table)):
+        line = table[cell]
+        for touch in range(starts[cell], starts[cell + 1]):
+            into, share = found[bins[touch]], shares[touch]
+            for other in range(len(line)):
+                into[other] += share * line[other]
+
+
+@kernel
+def cross_bins(bins: Any, others: Any, size: Any, counts: Any) -> None:
+    """Count pairs of bins, (n_rows,) each: bin a with bin b of ``size`` stands at ``a * size + b``."""
+    for row in range(len(bins)):
+        counts[np.int64(bins[row]) * size + np.int64(others[row])] += 1

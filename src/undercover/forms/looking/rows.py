@@ -63,6 +63,18 @@ class Secret(NamedTuple):
         """The group of each of some rows."""
         return np.arange(rows.start, rows.stop) if self.codes is None else self.codes[rows]
 
+    def entries(self, rows: slice, weights: NDArray[np.int64]) -> tuple[Integers, Integers, Floats]:
+        """Of some rows, counted from the first: the row of every value it has, the value, and how many rows have it."""
+        if self.held is None:
+            return np.arange(len(weights)), self.place[self.groups(rows)], weights.astype(np.float64)
+        groups = self.groups(rows)
+        first = self.held.starts[groups]
+        times = self.held.starts[groups + 1] - first
+        own = np.repeat(np.arange(len(groups)), times)
+        entry = np.arange(len(own)) + np.repeat(first - np.cumsum(times) + times, times)
+        each = (weights / self.held.sizes[groups])[own] * self.held.times[entry]
+        return own, self.place[self.held.values[entry]], each
+
 
 @dataclass(frozen=True, eq=False)
 class ShownRows:

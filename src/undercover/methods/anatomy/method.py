@@ -25,9 +25,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import InternalError
 from undercover.model.form import BUCKET, Buckets
-from undercover.model.groups import Groups, Seen, code_counts, seen_groups
+from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
@@ -110,7 +111,7 @@ class Anatomy:
         """
         (sensitive,) = table.schema.sensitive
         codes = table[sensitive].codes
-        require_eligible(table, sensitive, code_counts(codes, table[sensitive].domain.size), self.l)
+        require_eligible(table, sensitive, count(codes, table[sensitive].domain.size), self.l)
         parts = lcm(*range(1, table.n_rows // self.l + 1))
         words = [-(-part * 2**32 // parts) + _INSIDE for part in range(parts)]
         left_over = self.l - 1  # at most
@@ -151,14 +152,14 @@ def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spar
     from undercover.steps.dealing.kernels import take_slots
 
     column = table[sensitive]
-    counts = code_counts(column.codes, column.domain.size)
+    counts = count(column.codes, column.domain.size)
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    slots, count, enough = deal_largest(offsets, np.argsort(-counts, kind="stable"), l, words, spare)
+    slots, buckets, enough = deal_largest(offsets, np.argsort(-counts, kind="stable"), l, words, spare)
     if not enough:
         return None
     if (slots < 0).any():
         raise InternalError("Anatomy left a row without a bucket although the table is l-eligible.")
-    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), count)
+    return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets)
 
 
 def _qit(table: Table, groups: Groups, randomness: Randomness, threads: int) -> PublishedTable:

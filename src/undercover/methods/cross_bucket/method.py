@@ -20,12 +20,13 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from undercover.arrays import count
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.kl_anonymity import KLAnonymity
 from undercover.methods.cross_bucket.paper import cross_buckets, require_plannable
 from undercover.methods.cross_bucket.safe import Boxes, boxes_of, bucket_outcomes, buckets_of, check_safe
 from undercover.model.form import Buckets
-from undercover.model.groups import Groups, Seen, code_counts, seen_groups
+from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -148,7 +149,7 @@ class CrossBucket:
         sensitive = sensitive_column(table, "CrossBucket")
         codes = table[sensitive].codes
         require_rows(table, self.k)
-        require_eligible(table, sensitive, code_counts(codes, table[sensitive].domain.size), self.l)
+        require_eligible(table, sensitive, count(codes, table[sensitive].domain.size), self.l)
         for probability, labels in bucket_outcomes(table, sensitive, self.l, robust=self.robust):
             yield probability, seen_groups(labels, codes)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import prod
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -47,8 +48,10 @@ from undercover.steps.lattice.conditions import CellCondition
 from undercover.steps.lattice.cubes import FullDomain, Recoded, recode
 from undercover.steps.lattice.lattice import NodeSet, listed_nodes, minimal
 from undercover.steps.lattice.on_parts import recoded_parts
-from undercover.steps.recoding import ordered_table
+from undercover.steps.recoding import MANY, ordered_table
 from undercover.wording import parameter
+
+_FAR_FEWER = 4  # rows per combination that there can be, from which on a search is worth a cube
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,18 +124,20 @@ class Incognito:
     ) -> Draft:
         """Search the lattice, choose a node, publish the rows class by class."""
         domain, condition = self._prepared(table)
-        passing, chosen = self._search(domain, condition, progress)
+        domain = replace(domain, threads=engine.threads)
+        passing, chosen = self._search(*(self._counted(table, engine) or (domain, condition)), progress)
         progress("generalising", 0.0)
         recoded = self._recoded(domain, condition, chosen)
-        kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
-        published, order = ordered_table(kept, recoded.groups, recoded.cells, randomness, threads=engine.threads)
+        published, order = ordered_table(
+            table, recoded.groups, recoded.cells, randomness, threads=engine.threads, among=recoded.rows
+        )
         return Draft(
             form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
             order=order,
-            kept=recoded.rows if kept is not table else None,
-            suppressed=table.n_rows - len(recoded.rows),
+            kept=recoded.rows,
+            suppressed=table.n_rows - len(recoded.groups.labels),
             diagnostics=_diagnostics(domain, passing, chosen, recoded.groups.count),
             frames={} if passing is None else {"candidates": candidate_frame(domain, passing)},
             used={"levels": level_facts(domain, chosen.levels)},
@@ -141,11 +146,10 @@ class Incognito:
 
     def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
         """The levels, chosen from a cube of the whole table; people with several rows are in no cube."""
-        if table.units is not None:
+        counted = self._counted(table, engine, few=False)
+        if counted is None:
             return None
-        checked = tuple(dict.fromkeys(check.column for check in self._asked.checks(table)))
-        cube = engine.cube(table, (*table.schema.quasi_identifiers, *checked))
-        domain, condition = self._prepared(table, cube, {name: engine.histogram(table, name) for name in checked})
+        domain, condition = counted
         passing, chosen = self._search(domain, condition, progress)
         plan, classes = recoded_parts(domain, chosen.levels, condition if chosen.suppressed else None)
         settled = {
@@ -180,7 +184,7 @@ class Incognito:
         _, chosen = self._search(domain, condition, no_progress)
         recoded = self._recoded(domain, condition, chosen)
         labels = np.full(table.n_rows, -1)
-        labels[recoded.rows] = recoded.groups.labels
+        labels[slice(None) if recoded.rows is None else recoded.rows] = recoded.groups.labels
         yield Fraction(1), seen_groups(labels, table[sensitive].codes)
 
     @property
@@ -205,6 +209,20 @@ class Incognito:
         if cube is not None:
             return FullDomain(cube.as_table(table), names, condition.sensitive, cube.counts), condition
         return FullDomain(table, names, condition.sensitive), condition
+
+    def _counted(self, table: Table, engine: Engine, *, few: bool = True) -> tuple[FullDomain, CellCondition] | None:
+        """A cube of the table to search in place of its rows; None for people with several rows, who are in no cube.
+
+        With ``few`` also None where it would not have far fewer combinations than a large table has rows.
+        """
+        checked = tuple(dict.fromkeys(check.column for check in self._asked.checks(table)))
+        columns = (*table.schema.quasi_identifiers, *checked)
+        there_can_be = prod(table[name].domain.size for name in columns)
+        if table.units is not None or (few and (table.n_rows < MANY or there_can_be > table.n_rows // _FAR_FEWER)):
+            return None
+        return self._prepared(
+            table, engine.cube(table, columns), {name: engine.histogram(table, name) for name in checked}
+        )
 
     def _passing(self, domain: FullDomain, condition: CellCondition, progress: Progress) -> NodeSet:
         require_rows(condition.table, self.k)

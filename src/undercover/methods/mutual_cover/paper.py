@@ -33,13 +33,14 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
+from undercover.arrays import count
 from undercover.exact import exact
 from undercover.methods.mutual_cover.draw import Unchanged, exposure, found_among_all, sample
 from undercover.methods.mutual_cover.effect import effect, require_change, warnings
 from undercover.methods.mutual_cover.tables import ORIGINS, OutputTables, Tables, output_tables
 from undercover.model.distance.between import Columns
 from undercover.model.form import Drawn
-from undercover.model.groups import Groups, code_counts
+from undercover.model.groups import Groups
 from undercover.model.protocols import Engine, Progress, no_progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
@@ -158,7 +159,7 @@ def _deal(method: Parameters, table: Table) -> Deal:
     """The streamliner's `guided`: near rows of different values together, dealt in secret within strata."""
     sensitive = sensitive_column(table, "MutualCover")
     column = table[sensitive]
-    require_eligible(table, sensitive, code_counts(column.codes, column.domain.size), method.values)
+    require_eligible(table, sensitive, count(column.codes, column.domain.size), method.values)
     strata, names = strata_of(table, method.strata or ())
     ranks = streamlining.weighted_ranks(table, streamlining.rank_weights(table))
     return streamlining.guided(table, sensitive, method.values, strata, ranks, names)

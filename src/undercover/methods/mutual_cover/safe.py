@@ -29,9 +29,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import ParameterError, listed
 from undercover.model.form import Drawn
-from undercover.model.groups import Groups, Seen, code_counts, seen_groups
+from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Progress
 from undercover.model.release import PublishedColumn, PublishedTable
 from undercover.model.run import Draft
@@ -140,7 +141,7 @@ def _value_groups(
 def _eligible(table: Table, l: int) -> str:
     sensitive = sensitive_column(table, "MutualCover")
     column = table[sensitive]
-    require_eligible(table, sensitive, code_counts(column.codes, column.domain.size), l)
+    require_eligible(table, sensitive, count(column.codes, column.domain.size), l)
     return sensitive
 
 

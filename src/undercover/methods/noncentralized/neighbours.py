@@ -21,9 +21,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import DataError, SchemaError, UnreachableError, listed
 from undercover.methods.noncentralized.cells import LeafBits, least_left, require_independent
-from undercover.model.groups import code_counts
 from undercover.model.published import Published, match_columns
 from undercover.model.table import Table
 from undercover.steps.lattice.conditions import JointCondition, other_sets
@@ -98,7 +98,7 @@ def neighbours(
     """
     column = table[sensitive]
     labels = column.domain.labels
-    totals = code_counts(column.codes, column.domain.size) if totals is None else totals
+    totals = count(column.codes, column.domain.size) if totals is None else totals
     ours = {label: int(count) for label, count in zip(labels, totals, strict=True) if count}
     problems = []
     for other in others:

@@ -25,8 +25,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
+from undercover.arrays import count
 from undercover.model.form import Generalized
-from undercover.model.groups import Groups, Seen, code_counts, seen_groups
+from undercover.model.groups import Groups, Seen, seen_groups
 from undercover.model.protocols import Engine, Guarantee, Progress, no_progress
 from undercover.model.run import Draft
 from undercover.model.table import Table
@@ -183,5 +184,5 @@ class Streamliner:
         """The sensitive column of a table on which l can be reached."""
         sensitive = sensitive_column(table, "Streamliner")
         column = table[sensitive]
-        require_eligible(table, sensitive, code_counts(column.codes, column.domain.size), self.l)
+        require_eligible(table, sensitive, count(column.codes, column.domain.size), self.l)
         return sensitive

@@ -47,7 +47,7 @@ class Coded:
         """A column, of dictionaries or plain; dictionaries may differ from chunk to chunk and have spare values."""
         coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         chunks: Sequence[Any] = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
-        known, before, lookups = pa.array([], coded.type.value_type), None, []
+        known, before, lookups = pa.nulls(0, coded.type.value_type), None, []
         for chunk in chunks:
             if before is None or not chunk.dictionary.equals(before):
                 before = chunk.dictionary

@@ -14,11 +14,11 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import ParameterError, UnreachableError
 from undercover.exact import exact
 from undercover.guarantees.l_diversity import LDiversity
 from undercover.guarantees.t_closeness import TCloseness
-from undercover.model.groups import code_counts
 from undercover.model.protocols import Guarantee
 from undercover.model.table import EncodedColumn, Table, write_values
 from undercover.steps.cutting.arrays import Checks
@@ -56,7 +56,7 @@ def kernel_checks(
     for c, name in enumerate(names):
         if counts is None:
             sensitive[:, c] = table[name].codes
-        whole = code_counts(table[name].codes, sizes[c]) if told is None else told[name]
+        whole = count(table[name].codes, sizes[c]) if told is None else told[name]
         reference[starts[c] : starts[c + 1]] = whole / whole.sum()
     levels = [_parents(table[check.column]) if check.kind == "hierarchical" else _NO_LEVELS for check in checks]
     width = max([1, *(level.shape[1] for level in levels)])
@@ -111,7 +111,7 @@ def require_whole_table(
     """Raise where the table as one group already fails: then no partition can help, since unions only gain."""
     for check in checks:
         column = table[check.column]
-        counts = code_counts(column.codes, column.domain.size) if counted is None else counted[check.column]
+        counts = count(column.codes, column.domain.size) if counted is None else counted[check.column]
         best = largest_feasible(counts, check)
         if best < check.limit and check.kind in ("distinct", "frequency", "entropy", "recursive"):
             top = int(counts.argmax())

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.model.groups import code_counts
+from undercover.arrays import count
 from undercover.model.table import CellKind, Table, cell_kind, code_type
 from undercover.steps.cutting.arrays import RANGE, SET, TREE, Columns
 
@@ -55,7 +55,7 @@ def cut_columns(table: Table, recoding: Recoding) -> list[CutColumn]:
             recode, leaves = column.leaf_codes, len(hierarchy.rows)
             size = leaves + column.domain.has_missing
         elif kind == "set" and recoding == "regions":
-            frequency = code_counts(column.codes, size)
+            frequency = count(column.codes, size)
             if table.part is not None:  # values of other parts come last
                 frequency[~table.part.holds(name)] = -1
             recode[np.argsort(-frequency, kind="stable")] = np.arange(size)

@@ -28,8 +28,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.compiled.parallel import parallel
-from undercover.model.groups import Groups, code_counts
+from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders
@@ -116,7 +117,7 @@ def class_groups(
 ) -> Groups:
     """Groups of l rows (some of l + 1; of a tiny table more) of different sensitive values that lie near each other."""
     column = table[sensitive]
-    counts = code_counts(column.codes, column.domain.size)
+    counts = count(column.codes, column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout = Layout.of(counts, l)
     rank = np.argsort(in_order(table, randomness))
@@ -140,7 +141,7 @@ def class_groups(
 def class_outcomes(table: Table, sensitive: str, l: int) -> Iterator[tuple[Fraction, NDArray[np.int32]]]:
     """Every partition with its exact probability; for tiny tables."""
     column = table[sensitive]
-    counts = code_counts(column.codes, column.domain.size)
+    counts = count(column.codes, column.domain.size)
     require_eligible(table, sensitive, counts, l)
     layout, near = Layout.of(counts, l), _Near(scales_of(table), places_of(table), 1)
     by_value, cells = _by_value(column.codes, layout), layout.cells

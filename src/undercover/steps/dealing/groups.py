@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
-from undercover.model.groups import Groups, code_counts
+from undercover.model.groups import Groups
 from undercover.model.table import EncodedColumn, Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
@@ -294,7 +295,7 @@ def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
 
 
 def _counts(codes: NDArray[np.unsignedinteger], size: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    counts = code_counts(codes, size)
+    counts = count(codes, size)
     return counts, np.concatenate([[0], np.cumsum(counts)])
 
 

@@ -23,10 +23,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.errors import ParameterError, listed
 from undercover.model.figures import cost as written_cost
 from undercover.model.figures import number
-from undercover.model.groups import code_counts
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.run import Run
@@ -123,7 +123,7 @@ class Chooser:
         found = []
         for column, codes in zip(self.domain.columns, self.domain.codes, strict=True):
             size, weights = len(column.levels[0].node_of), self.domain.counts
-            counts = code_counts(codes, size) if weights is None else np.bincount(codes, weights, size)
+            counts = count(codes, size) if weights is None else np.bincount(codes, weights, size)
             found.append(
                 np.array([np.dot(level.loss[level.node_of], counts) for level in column.levels]) / counts.sum()
             )

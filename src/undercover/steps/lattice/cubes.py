@@ -10,7 +10,7 @@ value lies under no node but the root, and the root is then written ``*``, since
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -19,12 +19,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up, numbered, rows_where
 from undercover.hierarchies.automatic import MOST, automatic_levels
 from undercover.model.cells import EVERYTHING, CellForm
 from undercover.model.groups import Groups, number
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.table import EncodedColumn, Table, code_type, write_values
-from undercover.steps.lattice.counting import add_rows, add_values
+from undercover.model.table import Codes, EncodedColumn, Table, write_values
+from undercover.steps.lattice.counting import all_keys, count_cells, keys_of, narrow
 from undercover.steps.lattice.lattice import Lattice, Levels
 from undercover.steps.recoding import Cells
 
@@ -158,6 +159,7 @@ class FullDomain:
     names: tuple[str, ...]  # the quasi-identifiers that take part
     sensitive: tuple[str, ...] = ()  # the sensitive columns cells are to know
     counts: NDArray[np.int64] | None = None  # rows each row of the table stands for, where it is a cube of them
+    threads: int = 1
 
     @property
     def n_rows(self) -> int:
@@ -178,11 +180,10 @@ class FullDomain:
         """All combinations of levels."""
         return Lattice(tuple(column.height for column in self.columns))
 
-    @cached_property
-    def codes(self) -> NDArray[Any]:
-        """(n_columns, n_rows) codes of the quasi-identifiers, all of one width."""
-        widest = code_type(max(self.table[name].domain.size for name in self.names))
-        return np.stack([self.table[name].codes for name in self.names]).astype(widest, copy=False)
+    @property
+    def codes(self) -> list[Codes]:
+        """(n_rows,) the codes of every quasi-identifier."""
+        return self.table.codes(self.names)
 
     @cached_property
     def value_starts(self) -> NDArray[np.int64]:
@@ -211,74 +212,59 @@ class FullDomain:
     def cube(self, levels: Levels, payloads: set[Payload]) -> CellCube:
         """The cells of a node, from the rows."""
         sizes = self.sizes(levels)
-        if self.is_dense(sizes, payloads):
-            return self._filled(levels, payloads, self._keys(levels, sizes, np.int32), prod(sizes), None)
-        return self.class_cube(levels, payloads)
+        if not self.is_dense(sizes, payloads):
+            return self.class_cube(levels, payloads)
+        tables = self._tables(levels, sizes, np.int32)
+        return self._filled(levels, payloads, lambda rows: keys_of(self.codes, tables, rows), prod(sizes), None)
 
     def class_cube(self, levels: Levels, payloads: set[Payload]) -> CellCube:
         """The cells of a node that occur, in the order of :meth:`classes`."""
-        keys, n_cells = self.classes(levels)
-        first = np.empty(n_cells, dtype=np.int64)
-        first[keys] = np.arange(self.table.n_rows)
+        keys, first = self.classes(levels)
         coordinates = np.stack(
             [
                 column.levels[level].node_of[codes[first]]
                 for column, level, codes in zip(self.columns, levels, self.codes, strict=True)
             ]
         )
-        return self._filled(levels, payloads, keys, n_cells, coordinates)
+        return self._filled(levels, payloads, lambda rows: keys[rows], len(first), coordinates)
 
     def _filled(
         self,
         levels: Levels,
         payloads: set[Payload],
-        keys: NDArray[Any],
+        keys: Callable[[slice], NDArray[Any]],
         n_cells: int,
         coordinates: NDArray[np.int64] | None,
     ) -> CellCube:
-        from undercover.steps.lattice import kernels
-
-        held: dict[Payload, NDArray[Any]] = {}
-        if "counts" in payloads:
-            held["counts"] = np.zeros((n_cells, 1), dtype=np.int64)
-            add_rows(keys, held["counts"], self.counts)
-        if "bits" in payloads:
-            held["bits"] = np.zeros((n_cells, self.width("bits")), dtype=np.uint64)
-            for name, start in zip(self.sensitive, self.word_starts, strict=False):
-                kernels.mark_values(keys, self.table[name].codes, int(start), held["bits"])
-        if "tally" in payloads:
-            held["tally"] = np.zeros((n_cells, self.width("tally")), dtype=np.int64)
-            for name, start in zip(self.sensitive, self.value_starts, strict=False):
-                add_values(keys, self.table[name].codes, int(start), held["tally"], self.counts)
+        columns: dict[str, list[tuple[NDArray[Any], int]]] = {"counts": []}
+        for payload, starts in (("bits", self.word_starts), ("tally", self.value_starts)):
+            columns[payload] = [
+                (self.table[name].codes, int(start)) for name, start in zip(self.sensitive, starts, strict=False)
+            ]
+        asked = {payload: (self.width(payload), columns[payload]) for payload in payloads}
+        held = count_cells(asked, keys, n_cells, self.table.n_rows, self.counts, self.threads)
         return CellCube(self, levels, held, coordinates)
 
-    def classes(self, levels: Levels) -> tuple[NDArray[np.int64], int]:
-        """The class of every row at a node, numbered in order of appearance, and how many there are."""
+    def classes(self, levels: Levels) -> tuple[NDArray[Any], NDArray[np.integer]]:
+        """The class of every row at a node, numbered in order of appearance, and the first row of each."""
         sizes = self.sizes(levels)
         if prod(sizes) <= _LARGEST_KEY:
-            return number(self._keys(levels, sizes, np.int64))
+            tables = self._tables(levels, sizes, np.int32 if prod(sizes) < 1 << 31 else np.int64)
+            return numbered(all_keys(self.codes, tables, self.threads), spare=True)
         key, span = np.zeros(self.table.n_rows, dtype=np.int64), 1
         for column, level, size, codes in zip(self.columns, levels, sizes, self.codes, strict=True):
             if span > _LARGEST_KEY // size:
                 key, span = number(key)
             key = key * size + column.levels[level].node_of[codes]
             span *= size
-        return number(key)
+        return numbered(key, spare=True)
 
-    def _keys(self, levels: Levels, sizes: tuple[int, ...], kind: type[Any]) -> NDArray[Any]:
-        """The place of every row's cell, the last column running fastest."""
-        from undercover.steps.lattice.kernels import cell_keys
-
-        strides = [prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-        tables = [
-            column.levels[level].node_of * stride
-            for column, level, stride in zip(self.columns, levels, strides, strict=True)
+    def _tables(self, levels: Levels, sizes: tuple[int, ...], kind: type[Any]) -> list[NDArray[Any] | None]:
+        """What each code of every column adds to the place of a row's cell, the last column running fastest."""
+        return [
+            (column.levels[level].node_of * prod(sizes[axis + 1 :])).astype(kind) if sizes[axis] > 1 else None
+            for axis, (column, level) in enumerate(zip(self.columns, levels, strict=True))
         ]
-        starts = np.cumsum([0, *(len(table) for table in tables)]).astype(np.int64)
-        axes = np.array([axis for axis, size in enumerate(sizes) if size > 1], dtype=np.int64)
-        keys = np.empty(self.table.n_rows, dtype=kind)
-        cell_keys(self.codes, np.concatenate(tables).astype(kind), starts, axes, keys)
-        return keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,24 +363,21 @@ class CellCube:
 class Recoded:
     """Rows on the levels of one node: who is published, in which class, and how cells are written."""
 
-    rows: NDArray[np.int64]  # rows of the table that are published
+    rows: NDArray[np.integer] | None  # rows of the table that are published; None: all of them
     groups: Groups  # of these rows
     cells: list[Cells]
 
 
 def recode(domain: FullDomain, levels: Levels, failing: NDArray[np.bool_] | None = None) -> Recoded:
     """The classes of a node as published cells, without rows of the classes (n_classes,) that are ``failing``."""
-    labels, count = domain.classes(levels)
-    rows = np.arange(domain.table.n_rows)
+    labels, first = domain.classes(levels)
+    rows = None
     if failing is not None and failing.any():
-        renumbered = np.where(failing, -1, np.cumsum(~failing) - 1)
-        labels = renumbered[labels]
-        rows = np.flatnonzero(labels >= 0)
-        labels, count = labels[rows], int((~failing).sum())
-    first = np.empty(count, dtype=np.int64)
-    first[labels] = rows
+        rows = rows_where(look_up(~failing, labels))
+        labels = look_up((np.cumsum(~failing) - 1).astype(np.int32), look_up(labels, rows))
+        first = first[~failing]
     cells = []
     for column, level, codes in zip(domain.columns, levels, domain.codes, strict=True):
         on = column.levels[level]
-        cells.append(Cells(column.name, on.form, on.node_of[codes[first]], on.labels))
-    return Recoded(rows, Groups(labels.astype(np.int32), count), cells)
+        cells.append(Cells(column.name, on.form, look_up(narrow(on.node_of), codes[first]), on.labels))
+    return Recoded(rows, Groups(labels, len(first)), cells)

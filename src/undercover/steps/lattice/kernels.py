@@ -24,18 +24,10 @@ from undercover.steps.cutting.nodes import all_hold
 
 
 @kernel
-def cell_keys(codes: Any, tables: Any, starts: Any, axes: Any, keys: Any) -> None:
-    """The cell of every row: the sum of what each column of ``axes`` adds, which is ``tables[starts[j] + code]``.
-
-    That is the place of its generalised value times the stride of its axis; ``codes`` are (n_columns, n_rows).
-    """
-    n = codes.shape[1]
-    keys[:] = 0
-    for j in axes:
-        start = starts[j]
-        column = codes[j]
-        for row in range(n):
-            keys[row] += tables[start + column[row]]
+def cell_keys(codes: Any, table: Any, keys: Any) -> None:
+    """Add to the key of every row what its code in one column adds: its generalised value times the stride of its axis."""
+    for row in range(len(codes)):
+        keys[row] += table[codes[row]]
 
 
 @kernel

@@ -53,15 +53,16 @@ class FullDomainRecoding:
             if failing.all():
                 raise UnreachableError("Nothing is left of a part.")
         recoded = recode(domain, self.levels, failing)
-        kept = table if len(recoded.rows) == table.n_rows else table.take(recoded.rows)
-        published, order = ordered_table(kept, recoded.groups, recoded.cells, randomness)
+        published, order = ordered_table(
+            table, recoded.groups, recoded.cells, randomness, threads=engine.threads, among=recoded.rows
+        )
         return Draft(
             form=Generalized(one_level=True),
             tables=(published,),
             groups=recoded.groups,
             order=order,
-            kept=recoded.rows if kept is not table else None,
-            suppressed=table.n_rows - len(recoded.rows),
+            kept=recoded.rows,
+            suppressed=table.n_rows - len(recoded.groups.labels),
         )
 
 

@@ -101,50 +101,25 @@ def sum_products(
     return answers
 
 
-@inlined
-def _expected(cells: Any, row: Any, runs: Any, lows: Any, highs: Any, query: Any) -> Any:
-    """The share of a row that a query asks for; runs as in :func:`sum_products`."""
-    starts, run_low, run_high, sizes = runs
-    expected = 1.0
-    for j in range(cells.shape[1]):
-        cell = cells[row, j]
-        covered = 0
-        for run in range(starts[cell], starts[cell + 1]):
-            first, last = max(run_low[run], lows[query, j]), min(run_high[run], highs[query, j])
-            if last >= first:
-                covered += last - first + 1
-        if covered == 0:
-            return 0.0
-        expected *= covered / sizes[cell]
-    return expected
-
-
 @kernel
-def ask_rows(cells: Any, values: Any, place: Any, runs: Any, queries: Any, lows: Any, highs: Any, answers: Any) -> None:
-    """Add to ``answers`` (n_queries,) what rows say, each to the queries about its value.
+def ask_values(cells: Any, weights: Any, value_starts: Any, queries: Any, shares: Any, answers: Any) -> None:
+    """Add to ``answers`` (n_queries,) what some rows say, those of one value to the queries about it.
 
-    ``cells`` (n_rows, d) are numbered through all columns; the queries of value v are ``queries[v]:queries[v + 1]``.
+    ``cells`` (n_rows, d), numbered through all columns, and ``weights`` are sorted by value: those of value v are
+    ``value_starts[v]:value_starts[v + 1]``, and ``queries[v]:queries[v + 1]`` ask about it. ``shares`` (n_queries,
+    n_cells) is the part of each that a query asks for.
     """
-    for row in range(len(cells)):
-        value = place[values[row]]
+    for value in range(len(value_starts) - 1):
         for query in range(queries[value], queries[value + 1]):
-            answers[query] += _expected(cells, row, runs, lows, highs, query)
-
-
-@kernel
-def ask_groups(
-    cells: Any, groups: Any, weights: Any, held: Any, place: Any, runs: Any, queries: Any, lows: Any, highs: Any,
-    answers: Any,
-) -> None:  # fmt: skip
-    """The same of rows that stand for ``weights`` rows, and have the values of a group by their shares."""
-    starts, values, times, sizes = held
-    for row in range(len(cells)):
-        group = groups[row]
-        weight = weights[row] / sizes[group]
-        for entry in range(starts[group], starts[group + 1]):
-            value = place[values[entry]]
-            for query in range(queries[value], queries[value + 1]):
-                answers[query] += weight * times[entry] * _expected(cells, row, runs, lows, highs, query)
+            asked, total = shares[query], 0.0
+            for row in range(value_starts[value], value_starts[value + 1]):
+                expected = asked[cells[row, 0]]
+                for j in range(1, cells.shape[1]):
+                    if expected == 0.0:
+                        break
+                    expected *= asked[cells[row, j]]
+                total += expected * weights[row]
+            answers[query] += total
 
 
 @kernel

@@ -1,7 +1,7 @@
 """COUNT queries about a large release, answered by going through its rows: the same answers, and nothing kept of a row.
 
 Queries about one column are answered from a table of its cells and the sensitive values. For the others every row asks
-the queries about its value, a few out of all.
+the queries about its values, a few out of all.
 """
 
 from __future__ import annotations
@@ -12,10 +12,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from undercover.forms.coverage import Coverage, Positions
 from undercover.forms.looking.counting import Floats, together, value_counts
 from undercover.forms.looking.rows import ShownRows
 from undercover.forms.spread import Spread
 from undercover.utility.queries.workload import Answers, Workload, evaluate
+
+_MOST_SHARES = 1 << 22  # of a query and a cell, 8 bytes each
 
 
 def answers_of_rows(
@@ -54,29 +57,35 @@ def _of_table(name: str, shown: ShownRows, column: int, table: Floats) -> Spread
 
 
 def _asked(shown: ShownRows, place: int, work: Workload, threads: int) -> Answers:
-    """Every row asks the queries about its value."""
-    from undercover.utility.queries.kernels import ask_groups, ask_rows
+    """Every row asks the queries about its values; some queries after the others, where cells are very many."""
+    from undercover.utility.queries.kernels import ask_values
 
     secret, order = shown.secrets[place], np.argsort(work.values, kind="stable")
-    queries = np.searchsorted(work.values[order], np.arange(secret.n_values + 1)).astype(np.int64)
-    lows, highs = (np.ascontiguousarray(each[order][:, shown.narrowest]) for each in (work.lows, work.highs))
     covers = [shown.covers[j] for j in shown.narrowest]
-    first = np.cumsum([0, *(len(cover.low) for cover in covers)])
-    starts = [cover.starts[:-1] + before for cover, before in zip(covers, first[:-1], strict=True)]
-    runs: tuple[NDArray[np.int64], ...] = (
-        np.concatenate([*starts, first[-1:]]).astype(np.int64),
-        *(np.concatenate([getattr(cover, part) for cover in covers]) for part in ("low", "high", "sizes")),
-    )
-
-    def add(rows: slice, tables: list[Floats]) -> None:
-        cells = shown.cells_of(rows)
-        if secret.held is None:
-            assert secret.codes is not None
-            ask_rows(cells, secret.codes[rows], secret.place, runs, queries, lows, highs, tables[0])
-        else:
-            weights, groups = shown.weights_of(rows), secret.groups(rows)
-            ask_groups(cells, groups, weights, secret.held, secret.place, runs, queries, lows, highs, tables[0])
-
+    at_once = max(1, _MOST_SHARES // sum(cover.n_cells for cover in covers))
     found = np.empty(work.count)
-    (found[order],) = together(shown, [(work.count,)], add, threads)
+    for first in range(0, work.count, at_once):
+        some = order[first : first + at_once]
+        queries = np.searchsorted(work.values[some], np.arange(secret.n_values + 1)).astype(np.int64)
+        ends = zip(work.lows[some][:, shown.narrowest], work.highs[some][:, shown.narrowest], strict=True)
+        shares = np.stack([_shares(covers, low, high) for low, high in ends])
+
+        def add(
+            rows: slice, tables: list[Floats], queries: NDArray[np.int64] = queries, shares: Floats = shares
+        ) -> None:
+            own, values, weights = secret.entries(rows, shown.weights_of(rows))
+            sorting = np.argsort(values.astype(np.min_scalar_type(secret.n_values)), kind="stable")
+            starts = np.searchsorted(values[sorting], np.arange(secret.n_values + 1))
+            ask_values(shown.cells_of(rows)[own[sorting]], weights[sorting], starts, queries, shares, tables[0])
+
+        (found[some],) = together(shown, [(len(some),)], add, threads)
     return found
+
+
+def _shares(covers: Sequence[Coverage], lows: Positions, highs: Positions) -> Floats:
+    """(n_cells,) the part of each cell of all columns that one query asks for."""
+    each = []
+    for cover, low, high in zip(covers, lows, highs, strict=True):
+        inside = np.clip(np.minimum(cover.high, high) - np.maximum(cover.low, low) + 1, 0, None)
+        each.append(np.add.reduceat(inside, cover.starts[:-1]) / cover.sizes)
+    return np.concatenate(each)
