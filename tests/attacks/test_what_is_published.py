@@ -179,7 +179,7 @@ def test_what_a_refusal_says_is_counted_though_releases_say_nothing() -> None:
 
 
 def test_words_of_a_method_that_tell_of_a_person_are_found_on_the_datasheet(monkeypatch: pytest.MonkeyPatch) -> None:
-    from undercover.pages import datasheet
+    from undercover.pages import words
 
     stash = {}
 
@@ -188,7 +188,7 @@ def test_words_of_a_method_that_tell_of_a_person_are_found_on_the_datasheet(monk
         return draft
 
     about = replace(about_of("mondrian"), did=lambda release: f"The first one has {stash['value']}.")
-    monkeypatch.setattr(datasheet, "about_of", lambda name: about)
+    monkeypatch.setattr(words, "about_of", lambda name: about)
     found = attacked(pairs(remembering))
     assert set(found.leaks) == {"datasheet"}
 
