@@ -5,7 +5,9 @@ import pyarrow as pa
 import pytest
 
 import undercover as uc
+from undercover.engines.joining import _column
 from undercover.engines.local import LocalEngine
+from undercover.model.frames.cells import as_values
 from undercover.model.protocols import Method
 from undercover.model.release import Release
 from undercover.model.run import Draft
@@ -94,3 +96,14 @@ def test_frames_have_the_types_they_had(kind: str, table: Table, monkeypatch: py
     after = [frame.dtypes for frame in shown(draft(uc.Anatomy(l=2), table), kind)]
     assert list(map(list, after)) == list(map(list, before))
     assert "ategor" not in str(list(after[0]))
+
+
+def test_parts_of_many_rows_and_of_few_are_joined_as_values(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.arange(20, dtype=np.uint32)
+    few = recoding.values_of(table["weight"], rows)
+    monkeypatch.setattr(recoding, "MANY", 1)
+    many = recoding.values_of(table["weight"], rows + 20)
+    for parts in ((few, many), (many, few), (many, many), (few, few)):
+        joined = _column([pa.chunked_array([part]) for part in parts])
+        assert as_values(joined).to_pylist() == [value for part in parts for value in part.to_pylist()]
+        assert as_values(joined).type == pa.float64()

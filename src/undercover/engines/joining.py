@@ -132,16 +132,18 @@ def _table(drafts: Sequence[Draft], number: int) -> PublishedTable:
 
 
 def _column(parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """A column of all parts; where it is coded, by one dictionary."""
-    if not pa.types.is_dictionary(parts[0].type):
-        return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+    """A column of all parts; where it is coded in one of them, which depends on its rows, by one dictionary."""
     chunks = [chunk for part in parts for chunk in part.chunks]
+    coded = [part.type for part in parts if pa.types.is_dictionary(part.type)]
+    if not coded:
+        return pa.chunked_array(chunks, parts[0].type)
+    chunks = [chunk if pa.types.is_dictionary(chunk.type) else chunk.dictionary_encode() for chunk in chunks]
     values = pa.chunked_array([chunk.dictionary for chunk in chunks]).unique()
     kind = _index_type(len(values), max(chunk.type.index_type.bit_width for chunk in chunks))
     recoded = []
     for chunk in chunks:
         place = pc.index_in(chunk.dictionary, value_set=values).cast(kind)
-        recoded.append(pa.DictionaryArray.from_arrays(place.take(chunk.indices), values))
+        recoded.append(pa.DictionaryArray.from_arrays(place.take(chunk.indices), values, ordered=coded[0].ordered))
     return pa.chunked_array(recoded)
 
 

@@ -66,7 +66,8 @@ def opened(data: pa.Table, forms: Sequence[CellForm], cells: CellsAs, texts: Col
 def as_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A published column as it is handed over: values written out, cells as a dictionary with the usual indices.
 
-    Inside, texts are held as dictionaries of values, which Arrow calls ordered, and all indices are narrow.
+    Inside, texts are held as dictionaries of values, which Arrow calls ordered, numbers and days perhaps as any (cells
+    are texts), and all indices are narrow.
 
     >>> held = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), ["flu", "cold"], ordered=True)
     >>> as_values(pa.chunked_array([held])).type
@@ -75,7 +76,7 @@ def as_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     kind: Any = column.type
     if not pa.types.is_dictionary(kind):
         return column
-    if kind.ordered:
+    if kind.ordered or not pa.types.is_string(kind.value_type):
         return column.cast(kind.value_type)
     usual = pa.dictionary(pa.int32(), kind.value_type)
     chunks = [pa.DictionaryArray.from_arrays(one.indices.cast(pa.int32()), one.dictionary) for one in column.chunks]
