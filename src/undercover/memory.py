@@ -29,9 +29,9 @@ _BATCHES = 1 << 14, 1 << 18  # the fewest and the most rows of one
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {f"{unit}I": 1 << 10 * power for power, unit in enumerate("KMGT", 1)}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", re.IGNORECASE)
-_GROUP_LIMITS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+_GROUPS = (
+    ("/sys/fs/cgroup", "memory.max", "memory.current"),
+    ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
 )
 
 
@@ -58,12 +58,19 @@ def free_memory() -> int:
         free = int(lines["MemAvailable"].split()[0]) << 10
     except (OSError, KeyError, ValueError):  # another system: all that there is
         free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    for limit, used in _GROUP_LIMITS:
+    for folder, limit, used in _GROUPS:
         try:
-            free = min(free, max(int(Path(limit).read_text()) - int(Path(used).read_text()), 0))
+            taken = int(Path(folder, used).read_text()) - _files_in_memory(Path(folder, "memory.stat"))
+            free = min(free, max(int(Path(folder, limit).read_text()) - taken, 0))
         except (OSError, ValueError):  # no such group, or one without a limit ("max")
             continue
     return free
+
+
+def _files_in_memory(path: Path) -> int:
+    """Bytes of a group that are only copies of files, which are given up where somebody needs the memory."""
+    found = dict(line.split() for line in path.read_text().splitlines())
+    return sum(int(found.get(f"total_{part}", found.get(part, 0))) for part in ("active_file", "inactive_file"))
 
 
 def size_in_words(size: float) -> str:

@@ -21,7 +21,7 @@ from undercover.io import database
 from undercover.io.coded.columns import Growing, coded_table, gathered
 from undercover.io.contents_digest import differing, digests_of
 from undercover.io.source import Input, ReadOptions, read
-from undercover.memory import LARGE, Store
+from undercover.memory import LARGE, Store, free_memory
 from undercover.model.encoding.coded import Coded
 from undercover.model.encoding.repeats import rows_that_share
 from undercover.model.hierarchy import Hierarchy
@@ -327,6 +327,20 @@ def test_what_does_not_fit_is_refused_before_the_work(people: Path) -> None:
     with pytest.raises(ParameterError, match=r"must be a size such as '8GB' or '500MB'. Got 'much' instead"):
         uc.publish(people, schema, uc.Mondrian(k=2), memory="much")
     assert uc.publish(people, schema, uc.Mondrian(k=2), memory="1MB").source["read_as"] == "a Parquet file"
+
+
+def test_a_container_has_what_it_is_confined_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    contents = {
+        "memory.max": "1000",
+        "memory.current": "700",
+        "memory.stat": "anon 400\ninactive_file 250\nactive_file 50",
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr("undercover.memory._GROUPS", ((tmp_path, "memory.max", "memory.current"),))
+    assert free_memory() == 600
+    (tmp_path / "memory.max").write_text("max")
+    assert free_memory() > 10**6
 
 
 def test_what_is_large(people: Path) -> None:

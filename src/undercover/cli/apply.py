@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +31,7 @@ from undercover.errors import ParameterError
 from undercover.io.release.contents import public_part
 from undercover.io.release.tables import file_notes, format_of
 from undercover.io.source import read
+from undercover.memory import Store
 from undercover.model.finding import shown
 from undercover.model.formats import check_size
 from undercover.model.run import Run
@@ -73,7 +74,8 @@ def command(
     with progress_on_stderr() as progress:
         before = load_recipe(directory)
         progress("reading", 0.0)
-        given = read(to, options=recipe_of(before).options)
+        given = read(to, options=recipe_of(before).options, store=Store(), progress=progress)
+        given = replace(given, once=True)
         check_size(given.data.num_rows, len(before.schema.published), written)
         place = engine_of(engine, parts)
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}

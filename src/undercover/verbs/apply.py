@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.compute as pc
-
 from undercover.errors import (
     DataError,
     HierarchyError,
@@ -30,6 +28,8 @@ from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.io.ledger.book import Ledger
 from undercover.io.release.folder import load_checked
 from undercover.io.source import Input, ReadOptions, read
+from undercover.memory import Store
+from undercover.model.encoding.coded import distinct_values
 from undercover.model.finding import Finding
 from undercover.model.kinds.settle import forgotten
 from undercover.model.policy import Policy
@@ -135,7 +135,7 @@ def apply(
     before = recipe if isinstance(recipe, Run) else load_recipe(recipe)
     chosen = recipe_of(before)
     tell("reading", 0.0)
-    given = read(data, options=chosen.options)
+    given = read(data, options=chosen.options, store=Store(), progress=tell)
     check_fit(given, chosen.schema)
     tell("comparing people", 0.0)
     people = same_people(before, given, original=original)
@@ -175,7 +175,7 @@ def check_fit(given: Input, schema: Schema) -> None:
     for name in (column for column in schema.published if column in names and given.data.num_rows):
         try:
             # Distinct values are enough; missing ones are the business of publish.
-            encode(name, pc.unique(given.data.column(name)), schema.column(name), missing="category")
+            encode(name, distinct_values(given.data.column(name)), schema.column(name), missing="category")
         except (DataError, HierarchyError) as error:
             problems += error.problems
             uncovered = uncovered or isinstance(error, HierarchyError)

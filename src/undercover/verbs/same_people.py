@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from undercover.io.place import is_there, place_of
 from undercover.io.source import Input, ReadOptions, read
+from undercover.memory import Store
 from undercover.model.encoding.coded import Coded, distinct_values
 from undercover.model.run import Run, SamePeople
 from undercover.model.table import Table, write_values
@@ -81,16 +82,16 @@ def old_table(before: Run, original: Any) -> pa.Table | None:
     """The table of the release as it was read, if it can be had."""
     options = as_written(ReadOptions(**before.source.get("options", {})), before)
     if original is not None:
-        given = read(original, options=options)
+        given = read(original, options=options, store=Store())
         before.schema.check_against(given.data.column_names)
         plain = ReadOptions(**before.source.get("options", {}))
-        check_same_table(before, given if plain == options else read(original, options=plain))
+        check_same_table(before, given if plain == options else read(original, options=plain, store=Store()))
         return given.data
     path, digest = before.source.get("path"), before.source.get("sha256")
     # What a database holds now need not be what it held then.
     if path is None or digest is None or not is_there(path) or place_of(path).digest() != digest:
         return None
-    return read(path, options=options).data
+    return read(path, options=options, store=Store()).data
 
 
 def _shared(old: pa.ChunkedArray, new: pa.ChunkedArray) -> int:
