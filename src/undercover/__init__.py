@@ -29,6 +29,7 @@ _HOMES = {
     "undercover.model.policy": "Policy",
     "undercover.model.queries": "Between CountQuery NoneOf OneOf SumQuery",
     "undercover.engines.local": "LocalEngine",
+    "undercover.engines.spark.engine": "SparkEngine",
     "undercover.model.release": "Release",
     "undercover.model.run": "Run",
     "undercover.model.schema": "Column Schema",

@@ -13,6 +13,7 @@ from undercover.attacks.nearest_row import NearestRow as NearestRow
 from undercover.attacks.partial.attack import PartialKnowledge as PartialKnowledge
 from undercover.attacks.told_groups import ToldGroups as ToldGroups
 from undercover.engines.local import LocalEngine as LocalEngine
+from undercover.engines.spark.engine import SparkEngine as SparkEngine
 from undercover.forms.answers.channel import PerturbedCounts as PerturbedCounts
 from undercover.forms.answers.recipient import Recipient as Recipient
 from undercover.forms.answers.recipient import Sums as Sums

@@ -173,7 +173,6 @@ def test_python_is_told_in_python(several: Path) -> None:
         (["--method", "perturbed-generalization", "--set", "k=3", "--set", "growth=1"], "a growth of 0.25"),
         (["--method", "mondrian", "--set", "k=3", "--one-row-per", "first"], "--unit …"),
         (["--method", "mondrian", "--set", "k=300"], "k=300 cannot be reached"),
-        (["--method", "mondrian", "--set", "k=3", "--engine", "spark"], "--engine local"),
     ],
 )  # fmt: skip
 def test_refusals_name_options(undercover: Command, several: Path, tmp_path: Path, asked: list[str], said: str) -> None:

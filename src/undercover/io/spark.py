@@ -20,9 +20,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.engines.spark import is_frame
 from undercover.engines.spark.coding import Gathered, gathered
 from undercover.engines.spark.door import same_length
-from undercover.engines.spark.session import is_frame
 from undercover.errors import DataError
 from undercover.io.csv.kinds import infer
 from undercover.io.csv.text import encodings_to_try, sample, separator_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from undercover.engines.spark.session import is_frame
+from undercover.engines.spark import is_frame
 from undercover.errors import MissingExtraError, ParameterError
 from undercover.forms import read
 from undercover.forms.against import compared
@@ -23,7 +23,6 @@ from undercover.io.signatures import check_signature, public_key
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
-from undercover.verbs.spark.verify import verify_frame
 from undercover.verbs.store import original_of, table_of
 
 UNSIGNED = (
@@ -68,6 +67,8 @@ def verify(
     True
     """
     if is_frame(target):
+        from undercover.verbs.spark.verify import verify_frame
+
         if schema is None:
             raise ParameterError("A DataFrame does not say which of its columns are what. Give its `schema`.")
         return verify_frame(target, schema.quasi_identifiers, schema.sensitive, also)

@@ -12,7 +12,9 @@ from undercover.engines.spark.session import session_of
 
 @pytest.fixture(scope="session")
 def session() -> Iterator[Any]:
-    started = session_of(2)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # what runs shortly
+        started = session_of(2)
     yield started
     started.stop()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -30,6 +30,9 @@ from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 
 T = TypeVar("T")
+
+AT_ONCE = 1_000_000
+"""Rows whose release comes to the driver in one go."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +117,7 @@ class SparkEngine:
     def _on_far(self, held: Held, rule: CutRule, work: Callable[[Table], T]) -> list[tuple[NDArray[np.int64], T]]:
         """Parts of rows that lie in Spark, by their numbers in the order of their values."""
         counts = {name: held.found.counts[name] for name in held.like.schema.sensitive} if held.found else {}
-        found = _collected(making.made(held, rule, work, counts), rule.n_parts)
+        found = _collected(making.made(held, rule, work, counts), rule.n_parts, held.like.n_input)
         codes = [own for _, own in found]
         ends = np.cumsum([len(own[held.layout.names[0]]) for own in codes])
         rows = held.keep({name: np.concatenate([own[name] for own in codes]) for name in held.layout.names})
@@ -130,9 +133,8 @@ class SparkEngine:
         cells = [pickle.dumps(part, protocol=5) for part in parts]
         numbers = pa.array(range(len(cells)), pa.int32())
         frame = self.running.createDataFrame(pa.table({"part": numbers, "cell": pa.array(cells, pa.binary())}))
-        return [
-            (own, one) for own, (one, _) in zip(rows, _collected(making.made_of(frame, work), len(cells)), strict=True)
-        ]
+        found = _collected(making.made_of(frame, work), len(cells), table.n_rows)
+        return [(own, one) for own, (one, _) in zip(rows, found, strict=True)]
 
     def _combinations(self, held: Held, columns: Sequence[str]) -> Cube:
         """What the coarse cut is found from."""
@@ -155,12 +157,23 @@ def _numbered(made: T, rows: NDArray[np.int64]) -> T:
     return replace(made, frames=frames)
 
 
-def _collected(frame: Any, n_parts: int) -> list[tuple[Any, dict[str, NDArray[Any]]]]:
+def _collected(frame: Any, n_parts: int, rows: int) -> list[tuple[Any, dict[str, NDArray[Any]]]]:
     """What was made of every part, with its codes; the first error of a part is raised as it was."""
-    found = pieces.together(pieces.Piece(*row) for row in frame.toLocalIterator())
+    fetched = frame.collect() if rows <= AT_ONCE else _one_by_one(frame)
+    found = pieces.together(pieces.Piece(*row) for row in fetched)
     for one in found.values():
         if isinstance(one, pieces.Failed):
             raise one.error
     if sorted(found) != list(range(n_parts)):
         raise InternalError("Spark lost a part of the table.")
     return [found[part] for part in range(n_parts)]
+
+
+def _one_by_one(frame: Any) -> Iterator[Any]:
+    """All parts are made, side by side, before the first is fetched; one after the other they spare the driver."""
+    held = frame.persist()
+    try:
+        held.count()
+        yield from held.toLocalIterator()
+    finally:
+        held.unpersist()

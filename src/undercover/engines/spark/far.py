@@ -94,6 +94,12 @@ def far_table(held: Held, rows: int) -> FarTable:
     return FarTable(**{**own, "columns": columns, "n_rows": rows, "kept": None}, held=held)
 
 
+def let_go(table: Table) -> None:
+    """Free what the executors hold of a table; who asks for rows that were not fetched has them read once more."""
+    if isinstance(table, FarTable) and table.held is not None:
+        table.held.cells.unpersist()
+
+
 def _fetcher(held: Held, name: str) -> Callable[[], Codes]:
     return lambda: held.codes(name)
 

@@ -31,7 +31,7 @@ def counted(held: Held, columns: tuple[str, ...], *, every: int | None = None) -
     """Count rows, codes and combinations of ``columns``; ``every`` takes one combination in so many."""
     layout, like = held.layout, held.like
     step = every or max(1, -(-like.n_input // MOST_CELLS))
-    found = held.cells.mapInArrow(partial(_count, layout, like, columns, step), "cell binary").toLocalIterator()
+    found = held.cells.mapInArrow(partial(_count, layout, like, columns, step), "cell binary").collect()
     rows, counts, cubes = 0, {name: np.zeros(like[name].domain.size, dtype=np.int64) for name in layout.names}, []
     for cell in found:
         more, histograms, cube = pickle.loads(cell.cell)
@@ -78,13 +78,23 @@ def _joined(cubes: list[Cube], like: Table, columns: tuple[str, ...]) -> Cube:
 
 
 def made(held: Held, rule: CutRule, work: Callable[[Table], Any], counts: Mapping[str, NDArray[np.int64]]) -> Any:
-    """A DataFrame of what ``work`` makes of every part, as pieces; a part is whole in one task."""
-    by_part = held.cells.mapInArrow(partial(_sort, held.layout, rule), "part int, cell binary")
+    """A DataFrame of what ``work`` makes of every part, as pieces; each part has a task of its own."""
+    keys = _keys(held.cells.sparkSession, rule.n_parts)
+    by_part = held.cells.mapInArrow(partial(_sort, held.layout, rule, keys), "key int, part int, cell binary")
     making = partial(_make, held.layout, held.like, rule, counts, work)
-    return by_part.repartition(rule.n_parts, "part").mapInArrow(making, pieces.SCHEMA)
+    return by_part.repartition(rule.n_parts, "key").mapInArrow(making, pieces.SCHEMA)
 
 
-def _sort(layout: Layout, rule: CutRule, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _keys(session: Any, count: int) -> list[int]:
+    """A number for every part: Spark chooses tasks by hash, by which 0 and 1 of two would come to the same."""
+    told = session.range(64 + 20 * count).selectExpr("int(id) key", f"pmod(hash(int(id)), {count}) task")
+    found = {row.task: row.key for row in told.collect()}
+    return [found[task] for task in range(count)]
+
+
+def _sort(
+    layout: Layout, rule: CutRule, keys: list[int], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """The rows of every cell by their parts."""
     for batch in batches:
         for cell in batch.column(0):
@@ -94,9 +104,9 @@ def _sort(layout: Layout, rule: CutRule, batches: Iterator[pa.RecordBatch]) -> I
             numbers, starts = np.unique(part[order], return_index=True)
             rows = np.split(order, starts[1:])
             packed = [layout.pack([codes[name][some] for name in layout.names]) for some in rows]
-            yield pa.record_batch(
-                {"part": pa.array(numbers.astype(np.int32), pa.int32()), "cell": pa.array(packed, pa.binary())}
-            )
+            tasks = pa.array([keys[number] for number in numbers], pa.int32())
+            parts = pa.array(numbers.astype(np.int32), pa.int32())
+            yield pa.record_batch({"key": tasks, "part": parts, "cell": pa.array(packed, pa.binary())})
 
 
 def _make(

@@ -38,12 +38,6 @@ def sql() -> Any:
     return import_module("pyspark.sql")
 
 
-def is_frame(data: Any) -> bool:
-    """Whether something is a DataFrame of Spark; asks nothing of a pyspark that nobody has imported."""
-    kind = type(data)
-    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
-
-
 def session_of(threads: int) -> Any:
     """The active session, or a new one of this machine with so many cores."""
     spark = sql()

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undercover.engines.spark.coding import quoted
 from undercover.engines.spark.engine import SparkEngine
+from undercover.engines.spark.far import let_go
 from undercover.engines.spark.secret import Secret
 from undercover.errors import ParameterError, SchemaError
 from undercover.guarantees.checking import Checkable
@@ -78,7 +79,10 @@ def publish_far(
     table = at("encode", engine.encode, given, schema, told="encoding")
     check_policy(policy, table, asked=asked)
     randomness = Secret() if seed is None else Randomness(seed)
-    run = publish_table(table, method, require=require, engine=engine, randomness=randomness, at=at)
+    try:
+        run = publish_table(table, method, require=require, engine=engine, randomness=randomness, at=at)
+    finally:
+        let_go(table)
     source = {**given.source, "rows": table.n_input, "columns": given.names, **run.source}
     source["options"] = asdict(given.options)
     source["digest"] = dict.fromkeys(schema.published, "")  # rows have no order by which a table is known again
