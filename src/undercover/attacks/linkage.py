@@ -217,7 +217,7 @@ class Linkage:
     most
         People he looks for; of more than these a random sample, with intervals. By default everybody in tables of up to
         half a million rows, and 50,000 in larger ones (fewer where cells cover several values and there are more than
-        two million rows). People with several rows are all looked for.
+        a million rows). People with several rows are all looked for.
 
     Examples
     --------
