@@ -101,13 +101,14 @@ def main() -> None:
     table = generated(chosen.rows) if chosen.rows else census(100_000)
     names = table.schema.quasi_identifiers
     print(f"{table.n_rows:,} rows, {len(names)} quasi-identifiers; limit at 16 parts: {MOST:+.0%}")
-    base = 0.0
+    base, before = 0.0, ""
     methods = [m for m in METHODS if f"{m.name} {_said(m)}".startswith(chosen.only)]
     started = time.perf_counter()
     for name, parts, made, lost in measured(table, methods, [int(number) for number in chosen.parts.split(",")]):
-        base = lost if parts == 1 else base
-        more = lost / base - 1 if base else 0.0
-        verdict = "" if parts != 16 else "  within" if more <= MOST else "  MISSED"
+        base = lost if parts == 1 else base if name == before else 0.0
+        before = name
+        more = lost / base - 1 if base else float("nan")
+        verdict = "" if parts != 16 or not base else "  within" if more <= MOST else "  MISSED"
         print(f"{name:60s} {parts:3d} parts ({made:2d} made)  loss {lost:.5f}  {more:+7.2%}{verdict}", flush=True)
     print(f"{time.perf_counter() - started:.0f} s")
 

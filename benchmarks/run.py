@@ -32,6 +32,7 @@ from benchmarks.recommend import recommending
 from benchmarks.safe_covers import safe_covers
 from benchmarks.streamliner import streamliner
 from benchmarks.sums import sums
+from benchmarks.threads import threads as speed_up
 from undercover.engines.local import LocalEngine
 from undercover.forms import read as reading_of
 from undercover.forms.boxes import boxes_of, match
@@ -249,6 +250,7 @@ def main() -> None:
     mutual_cover(book, options.rows, threads)
     safe_covers(book, options.rows, threads, options.data)
     minimality(book, threads)
+    speed_up(book, options.rows)
     sums(book)
     recommending(book, options.data)
     surface(book, options.rows)

@@ -69,13 +69,12 @@ def free_memory() -> int:
 def size_in_words(size: float) -> str:
     """Bytes as somebody says them.
 
-    >>> size_in_words(16e9), size_in_words(2.5e9), size_in_words(40e6)
-    ('16 GB', '2.5 GB', '40 MB')
+    >>> size_in_words(16e9), size_in_words(2.5e9), size_in_words(40e6), size_in_words(200)
+    ('16 GB', '2.5 GB', '40 MB', '200 B')
     """
-    for unit, of in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= of:
-            return f"{size / of:.0f} {unit}" if size >= 10 * of else f"{size / of:.1f} {unit}".replace(".0 ", " ")
-    return f"{size / 1e3:.0f} kB"
+    units = (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3))
+    unit, of = next(((unit, of) for unit, of in units if size >= of), ("B", 1.0))
+    return f"{size / of:.0f} {unit}" if size >= 10 * of else f"{size / of:.1f} {unit}".replace(".0 ", " ")
 
 
 class Store:

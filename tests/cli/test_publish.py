@@ -94,6 +94,7 @@ WRONG: dict[str, Case] = {
     "no method": ([], 2, "Name a method"),
     "an unknown format": ([*MONDRIAN, "--format", "xls"], 2, "Got 'xls'"),
     "an unknown engine": ([*MONDRIAN, "--engine", "lokal"], 2, "Did you mean `local`?"),
+    "no parts": ([*MONDRIAN, "--parts", "0"], 2, "must be an int in [1, inf). Got 0"),
     "an unknown requirement": ([*MONDRIAN, "--require", "kk=3"], 2, "Requirement `kk` is not known"),
     "a requirement without a number": (
         [*MONDRIAN, "--require", "k"],

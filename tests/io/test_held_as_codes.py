@@ -183,7 +183,7 @@ def parts(folder: Path, *contents: str) -> Path:
 def test_a_column_becomes_text_in_the_last_part(tmp_path: Path) -> None:
     place = parts(tmp_path, "a,b\n1,x\n2,y\n3,x\n4,x\n", "b,a\nz,5\n", "a,b\n01234,x\n,\n")
     data = held(place).data
-    assert data.to_pydict() == {"a": ["1", "2", "3", "4", "5", "01234", None], "b": list("xyxxzx") + [None]}
+    assert data.to_pydict() == {"a": ["1", "2", "3", "4", "5", "01234", None], "b": [*"xyxxzx", None]}
     assert decoded(data).equals(decoded(read(place).data))
     assert held(place, options=ReadOptions(nulls=("01234",))).data["a"].to_pylist() == [1, 2, 3, 4, 5, None, None]
 
@@ -307,7 +307,7 @@ def test_a_full_disk_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.posix_fallocate", full)
-    with pytest.raises(uc.errors.OutputError, match="cannot be put into temporary files in .* Make room there"):
+    with pytest.raises(uc.errors.OutputError, match=r"cannot be put into temporary files in .* Make room there"):
         Store(1).empty(10, np.uint8)
 
 
@@ -322,11 +322,9 @@ def test_rows_that_share_a_value_are_counted_in_parts(make: Callable[[int], Any]
 
 def test_what_does_not_fit_is_refused_before_the_work(people: Path) -> None:
     schema = uc.Schema(quasi_identifiers=QI, sensitive=SENSITIVE)
-    with pytest.raises(
-        ParameterError, match=r"14 rows do not fit: mondrian needs about \d+ bytes for each .* 1 kB may"
-    ):
+    with pytest.raises(ParameterError, match=r"14 rows do not fit: mondrian needs at least \d+ bytes .* 1 kB may"):
         uc.publish(people, schema, uc.Mondrian(k=2), memory="1kB")
-    with pytest.raises(ParameterError, match="must be a size such as '8GB' or '500MB'. Got 'much' instead"):
+    with pytest.raises(ParameterError, match=r"must be a size such as '8GB' or '500MB'. Got 'much' instead"):
         uc.publish(people, schema, uc.Mondrian(k=2), memory="much")
     assert uc.publish(people, schema, uc.Mondrian(k=2), memory="1MB").source["read_as"] == "a Parquet file"
 

@@ -54,7 +54,7 @@ MAY_STATE_FORMS = ("methods/", "steps/", "testing/")
 
 MAY_READ_TABLES = (
     "engines/joining.py",
-    "engines/spark/pieces.py",  # published rows as they come from executors
+    "engines/spark/pieces.py",
     "forms/",
     "io/",
     "model/formats/",

@@ -79,3 +79,40 @@ def struck_out(starts: Any, values: Any, corrupted: Any, n_values: Any, n_levels
             left[values[place], :] = 0
     found[:, 0] /= max(len(values), 1)
     return found
+
+
+@kernel
+def nearest_rows(
+    cells: Any, tables: Any, marks: Any, own: Any, values: Any, truths: Any, spreads: Any, near: Any, best: Any,
+    found: Any,
+) -> None:  # fmt: skip
+    """Look for the rows nearest to some people, and nearest of those that differ, among some rows after others.
+
+    ``cells`` (n_rows, d) are lines of ``tables`` (n_people, n_cells), how far each is from a person's value. ``best``
+    (n_people, 2) are the distances so far, and ``found`` (n_people, 2, 2 + 2 s) what the rows at them come to: how
+    many, how many have the person's mark, and of each sensitive column how many show the ``truths`` (n_people, s), and
+    the sum of what is ``spreads`` (n_rows, s).
+    """
+    n, d = cells.shape
+    for person in range(len(tables)):
+        table = tables[person]
+        for row in range(n):
+            most, apart = best[person, 1] + near, 0.0
+            for j in range(d):
+                apart += table[cells[row, j]]
+                if apart > most:
+                    break
+            if apart > most:
+                continue
+            for way in range(2):
+                if (way == 1 and apart <= near) or apart > best[person, way] + near:
+                    continue
+                into = found[person, way]
+                if apart < best[person, way] - near:
+                    best[person, way] = apart
+                    into[:] = 0.0
+                into[0] += 1.0
+                into[1] += 1.0 if marks[row] == own[person] else 0.0
+                for s in range(values.shape[1]):
+                    into[2 + 2 * s] += 1.0 if values[row, s] == truths[person, s] else 0.0
+                    into[3 + 2 * s] += spreads[row, s]

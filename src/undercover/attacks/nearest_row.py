@@ -12,25 +12,24 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.arrays import look_up
 from undercover.attacks.sampled import drawn_by_words
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.disclosure import mean_with_interval
+from undercover.forms.looking.rows import ShownRows, published_rows
 from undercover.forms.meaning import domain_values
 from undercover.model.distance.between import NUMERIC, ValueDistance
 from undercover.model.protocols import Effort, Progress, no_progress
-from undercover.model.table import EncodedColumn
+from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
 from undercover.parameters import AtLeast, check
@@ -44,7 +43,7 @@ STORY = (
 )
 _NEAR = 1e-9
 _MOST, _FEWEST, _MOST_PAIRS = 1_500, 300, 500_000_000  # people looked for, and pairs of one and a published row
-_MOST_COMBINED = 1 << 15  # combinations of values whose distances are added up before rows are looked at
+_FEWEST_OF_MANY, _MOST_OF_FEWEST = 30, 3_000_000_000  # the same where there are so many rows that it would take minutes
 _WAYS = ("nearest", "nearest that differs")
 
 
@@ -180,116 +179,98 @@ class NearestRow:
         original, known = case.original, case.known(self.known, "The nearest row")
         assert case.own is not None
         chosen = drawn_by_words("people looked for", original.n_rows, self.most or _people(case.reading.main.rows))
-        far = _packed([_distances(case, original[name]) for name in known])
-        codes = np.stack([original[name].codes[chosen] for name in known], axis=1).tolist()
-        shown = {name: _shown(case, name) for name in original.schema.sensitive}
-        laws = {} if case.reading.among is None else case.reading.boxes(known, original).laws
-        mine = _own(case)
-        identity = {way: np.zeros(len(chosen)) for way in _WAYS}
-        attribute = {name: {way: np.zeros(len(chosen)) for way in _WAYS} for name in shown}
-        n_rows = case.reading.main.rows
-
-        def look(place: int) -> None:
-            row, distance, further = chosen[place], np.zeros(n_rows), np.empty(n_rows)
-            for columns, cells in far:
-                apart = reduce(np.add.outer, [between(codes[place][at]) for at, between in columns]).ravel()
-                distance += np.take(apart, cells, out=further, mode="clip")
-            for way, nearest in zip(_WAYS, _nearest(distance), strict=True):
-                possible, among = mine(row)
-                identity[way][place] = possible(nearest) / max(len(nearest), 1) / among
-                for name, values in shown.items():
-                    truth, seen = original[name].codes[row], values[nearest]
-                    share = (seen == truth).mean() if len(nearest) else 0.0
-                    if name in laws and len(nearest):
-                        share = laws[name].believed(truth, share, laws[name].spread[seen].mean())
-                    attribute[name][way][place] = share
-
-        with ThreadPoolExecutor(case.threads) as pool:
-            for place, _ in enumerate(pool.map(look, range(len(chosen)))):
-                if place % 256 == 0:
-                    progress("looking for the nearest rows", place / len(chosen))
-        rows, told = original.rows[chosen], case.reading.story if case.reading.permuted else ""
-        return NearestRowResult(known, original.n_rows, rows, identity, attribute, case.baseline(), told)
+        shown = published_rows(case.reading, original, known)
+        tables = _tables(case, shown, known, chosen)
+        marks, own, among = _marks(case, chosen)
+        counts = _nearest(shown, original, chosen, tables, (marks, own), case.threads, progress)
+        rows = np.maximum(counts[:, :, 0], 1)
+        identity = {way: counts[:, at, 1] / rows[:, at] / among for at, way in enumerate(_WAYS)}
+        attribute = {}
+        for place, secret in enumerate(shown.secrets):
+            share, spread = (counts[:, :, 2 + 2 * place + part] / rows for part in (0, 1))
+            if secret.law is not None:
+                truth = original[secret.name].codes[chosen].astype(np.int64)[:, None]
+                share = np.where(counts[:, :, 0] > 0, secret.law.believed(truth, share, spread), 0.0)
+            attribute[secret.name] = {way: share[:, at] for at, way in enumerate(_WAYS)}
+        told = case.reading.story if case.reading.permuted else ""
+        of = original.rows[chosen]
+        return NearestRowResult(known, original.n_rows, of, identity, attribute, case.baseline(), told)
 
 
 def _people(rows: int) -> int:
     """How many people can be compared with all rows of a release.
 
     >>> _people(10_000), _people(1_000_000), _people(100_000_000)
-    (1500, 500, 300)
+    (1500, 500, 30)
     """
-    return min(_MOST, max(_FEWEST, _MOST_PAIRS // max(rows, 1)))
+    fewest = max(_FEWEST_OF_MANY, min(_FEWEST, _MOST_OF_FEWEST // max(rows, 1)))
+    return min(_MOST, max(fewest, _MOST_PAIRS // max(rows, 1)))
 
 
-def _own(case: Case) -> Callable[[int], tuple[Callable[[Rows], int], int]]:
-    """Of a person how many of some published rows are the own one, or may be where rows were dealt, and of how many."""
+def _marks(case: Case, chosen: Rows) -> tuple[NDArray[Any] | None, Rows, Any]:
+    """What marks the published rows that may be a person's own: the group it was dealt in, else (``None``) its number.
+
+    Beside it everybody's mark, and among how many rows the own one is.
+    """
     own, dealt = case.own, case.dealt
     assert own is not None
     if dealt is None:
-        return lambda row: (lambda rows: int((rows == own[row]).sum()), 1)
-    of_row = np.empty(len(own), dtype=np.int64)
+        return None, own[chosen].astype(np.int64), 1
+    of_row = np.empty(len(own), dtype=np.int32)
     of_row[own] = dealt.groups
-    group, sizes = dealt.groups, dealt.sizes
-    return lambda row: (lambda rows: int((of_row[rows] == group[row]).sum()), int(sizes[group[row]]))
+    mine = dealt.groups[chosen].astype(np.int64)
+    return of_row, mine, dealt.sizes[mine]
 
 
-def _nearest(distance: Floats) -> Sequence[NDArray[np.int64]]:
-    """The nearest rows, and the nearest of those that differ."""
-    first = np.flatnonzero(distance <= distance.min() + _NEAR)
-    differs = distance > _NEAR
-    if not differs.any():
-        return first, np.empty(0, np.int64)
-    return first, np.flatnonzero(differs & (distance <= distance[differs].min() + _NEAR))
-
-
-def _packed(far: Sequence[tuple[Any, Rows]]) -> list[tuple[list[tuple[int, Any]], Rows]]:
-    """Columns taken together as long as their values have few combinations: one look-up for all of them in a row."""
-    packed: list[tuple[list[tuple[int, Any]], Rows]] = []
-    sizes: list[int] = []
-    for at in sorted(range(len(far)), key=lambda at: -int(far[at][1].max(initial=0))):
-        between, cells = far[at]
-        size = len(between(0))
-        place = next((i for i, combined in enumerate(sizes) if combined * size <= _MOST_COMBINED), None)
-        if place is None:
-            packed.append(([(at, between)], cells))
-            sizes.append(size)
-        else:
-            columns, together = packed[place]
-            packed[place] = [*columns, (at, between)], together * size + cells
-            sizes[place] *= size
-    return packed
-
-
-def _distances(case: Case, column: EncodedColumn) -> tuple[Any, NDArray[np.int32]]:
-    """How far each published value of a column is from an original one, and the published values as codes."""
-    covered = case.reading.coverage(column.name, domain_values(column))
-    places = covered.low[covered.starts[:-1]]
-    apart = ValueDistance.of(column)
-    width = apart.widest or 1.0
-
-    def between(code: int) -> Floats:
+def _tables(case: Case, shown: ShownRows, known: Sequence[str], chosen: Rows) -> Floats:
+    """(n_people, n_cells) how far each published cell is from the person's value, in the order of ``shown``."""
+    each = []
+    for j in shown.narrowest:
+        column = case.original[known[j]]
+        codes, of_person = np.unique(column.codes[chosen], return_inverse=True)
+        covered = case.reading.coverage(column.name, domain_values(column))
+        places, apart = covered.low[covered.starts[:-1]], ValueDistance.of(column)
+        width = apart.widest or 1.0
         if apart.kind == NUMERIC:
-            found: Floats = np.abs(apart.scale[places] - apart.scale[code]) / width
-            return found
-        return np.array([apart.between(code, int(place)) / width for place in places])
-
-    return _remembered(between), case.reading.column(column.name).codes.astype(np.int32)
-
-
-def _remembered(between: Any) -> Any:
-    found: dict[int, Floats] = {}
-
-    def get(code: int) -> Floats:
-        if code not in found:
-            found[code] = between(code)
-        return found[code]
-
-    return get
+            found = np.abs(apart.scale[places] - apart.scale[codes][:, None]) / width
+        else:
+            found = np.array([[apart.between(int(code), int(p)) / width for p in places] for code in codes])
+        each.append(found[of_person.reshape(-1)])
+    return np.concatenate(each, axis=1)
 
 
-def _shown(case: Case, name: str) -> NDArray[np.int64]:
-    """The published sensitive values as codes of the original; those it does not have come behind."""
-    written = case.reading.column(name)
-    place = {label: code for code, label in enumerate(case.original[name].domain.labels)}
-    codes = [place.setdefault(label, len(place)) for label in written.labels]
-    return look_up(np.array(codes, dtype=np.int64), written.codes)
+def _nearest(
+    shown: ShownRows,
+    original: Table,
+    chosen: Rows,
+    tables: Floats,
+    marked: tuple[NDArray[Any] | None, Rows],
+    threads: int,
+    progress: Progress,
+) -> Floats:
+    """(n_people, 2, 2 + 2 n_sensitive) what the nearest rows come to, and the nearest of those that differ."""
+    from undercover.attacks.kernels import nearest_rows
+
+    (marks, own), chunks = marked, shown.chunks
+    codes = [original[secret.name].codes[chosen].astype(np.int32) for secret in shown.secrets]
+    truths = np.stack(codes, axis=1) if codes else np.zeros((len(chosen), 0), np.int32)
+
+    def through(part: int) -> tuple[Floats, Floats]:
+        best, found = np.full((len(chosen), 2), np.inf), np.zeros((len(chosen), 2, 2 + 2 * len(codes)))
+        for place in range(part, len(chunks), threads):
+            rows = chunks[place]
+            values = np.zeros((rows.stop - rows.start, len(codes)), np.int32)
+            spreads = np.zeros(values.shape)
+            for at, secret in enumerate(shown.secrets):
+                values[:, at] = secret.place[secret.groups(rows)]
+                if secret.law is not None:
+                    spreads[:, at] = secret.law.spread[values[:, at]]
+            of_rows = np.arange(rows.start, rows.stop) if marks is None else marks[rows].astype(np.int64)
+            nearest_rows(shown.cells_of(rows), tables, of_rows, own, values, truths, spreads, _NEAR, best, found)
+            progress("looking for the nearest rows", place / len(chunks))
+        return best, found
+
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(through, range(min(threads, len(chunks)))))
+    nearest = np.min([best for best, _ in parts], axis=0)
+    return np.asarray(sum(found * (best <= nearest + _NEAR)[:, :, None] for best, found in parts))

@@ -72,7 +72,7 @@ def most_given_away(case: Case, part: float = 1.0) -> Rows:
     small = (1e-6 / classes.sizes).astype(np.float32)  # decides among those he is as sure of
     sure = small[classes.labels]
     for name in names:
-        shares = classes.times(original[name]) / classes.sizes.astype(np.float32)[classes.labels]
+        shares = classes.surest(classes.times(original[name]))
         np.maximum(sure, shares + small[classes.labels], out=sure)
     return classes.highest(sure, int(part * WORST_OFF))
 
@@ -125,6 +125,13 @@ class OwnClasses:
         place[self.inside] = np.arange(len(self.inside))
         found = place[rows]
         return found >= 0, found[found >= 0].astype(np.int64)
+
+    def surest(self, times: NDArray[np.int32], *, struck: bool = False) -> NDArray[np.float32]:
+        """(n_published,) the share of the own value in the own class, or once another of the class is struck out."""
+        many = self.sizes.astype(np.float32)[self.labels]
+        if not struck:
+            return np.asarray(times / many, dtype=np.float32)
+        return np.where(times < many, times / np.maximum(many - 1, 1), 1).astype(np.float32)
 
     def highest(self, figures: NDArray[np.float32], most: int) -> Rows:
         """The rows of the table with the highest figures (n_published,), in order."""

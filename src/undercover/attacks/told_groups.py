@@ -21,11 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.attacks.belief_curve import belief_chart, belief_curve, shares_at_least, shares_table
+from undercover.attacks.sampled import WORST_OFF, OwnClasses, drawn_people
 from undercover.attacks.views import NUMBERS
 from undercover.forms.case import Case
+from undercover.forms.dealt.rows import Dealt
+from undercover.forms.disclosure import mean_with_interval
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.verdict import Exposure, one_struck_out
-from undercover.model.view import View, Viewable, certainty, facts, table
+from undercover.model.view import View, Viewable, certainty, facts, say, table
 
 STORY = (
     "The attacker is told who was put together with whom and which published rows are theirs; only how columns were "
@@ -45,13 +48,21 @@ class ToldGroupsResult(Viewable):
     baseline: Mapping[str, Any]
     rows: NDArray[np.int64]  # input row of each person
     sizes: NDArray[np.int64]  # of everybody's group
+    of: int | None = None  # people these were drawn from, where not everybody was looked at
+    worst: ToldGroupsResult | None = None  # the same of those he knows most of, which nobody is beyond
 
     def exposures(self) -> tuple[Exposure, ...]:
         """Everybody's row and values; and the same for somebody who knows one value of the group besides."""
-        known = {name: one_struck_out(found, self.sizes) for name, found in self.attribute.items()}
+        at_most: list[dict[str, Any]] = [{}, {}]
+        if self.worst is not None:
+            found, known = self.worst.exposures()
+            at_most = [{"of": self.of, "belief_at_most": _most(each.belief)} for each in (found, known)]
+            at_most[0]["found_at_most"] = float(self.worst.identity.max())
+        struck = {name: one_struck_out(share, self.sizes) for name, share in self.attribute.items()}
         return (
-            Exposure("told-groups", self.rows, self.identity, self.attribute),
-            Exposure("told-groups", self.rows, belief=known, known_values=True),
+            Exposure("told-groups", self.rows, self.identity, self.attribute, **at_most[0]),
+            Exposure("told-groups", self.rows, belief=struck, known_values=True, **at_most[1]),
+            *(() if self.worst is None else self.worst.exposures()),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -60,11 +71,12 @@ class ToldGroupsResult(Viewable):
             "attack": "told-groups",
             "story": STORY,
             "targets": len(self.identity),
-            "identity": _ends(self.identity),
+            **({} if self.of is None else {"of": self.of}),
+            "identity": self._ends(self.identity, None if self.worst is None else self.worst.identity),
             "attribute": {
                 name: {
-                    **_ends(found),
-                    "certain_rows": int((found == 1).sum()),
+                    **self._ends(found, None if self.worst is None else self.worst.attribute[name]),
+                    "certain_rows": round(int((found == 1).sum()) * (self.of or len(found)) / len(found)),
                     "at_least": shares_at_least(found),
                     "curve": belief_curve(found),
                 }
@@ -88,7 +100,7 @@ class ToldGroupsResult(Viewable):
             (f"people whose `{name}` is certain", each["certain_rows"]) for name, each in found["attribute"].items()
         ]
         parts: list[Any] = [
-            facts(("people", found["targets"]), *certain),
+            facts(("people", _people(found)), *certain),
             table(("the attacker", "release", "guessing"), "plain risk baseline", rows),
         ]
         if found["attribute"]:
@@ -98,13 +110,23 @@ class ToldGroupsResult(Viewable):
         highest = certainty(max([found["identity"]["max"], *(each["max"] for each in found["attribute"].values())]))
         return View("told-groups", "Told the groups", tuple(parts), *highest, STORY, NUMBERS, private=True)
 
+    def _ends(self, found: Floats, worst: Floats | None) -> dict[str, Any]:
+        most = found if worst is None else np.concatenate([found, worst])
+        return {**mean_with_interval(found, sampled=self.of is not None), "max": float(most.max())}
+
     def __repr__(self) -> str:
         worst = ", ".join(f"{name} {found.max():.3f}" for name, found in self.attribute.items())
         return f"<Told the groups of {len(self.identity):,} people: {worst} at worst; .to_dict() has everything>"
 
 
-def _ends(found: Floats) -> dict[str, float]:
-    return {"mean": float(found.mean()), "max": float(found.max())}
+def _people(found: Mapping[str, Any]) -> Any:
+    return (
+        say("{count} of {count}, drawn at random", found["targets"], found["of"]) if "of" in found else found["targets"]
+    )
+
+
+def _most(beliefs: Mapping[str, Floats]) -> dict[str, float]:
+    return {name: float(found.max(initial=0.0)) for name, found in beliefs.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,11 +156,33 @@ class ToldGroups:
         """Weigh every group."""
         dealt = case.dealt
         assert dealt is not None
+        chosen = drawn_people(case.original, None)
+        if chosen is not None:
+            return _of_some(case, dealt, chosen)
         sizes = dealt.sizes[dealt.groups]
         attribute = {}
         for name in case.original.schema.sensitive:
             column = case.reading.column(name)
             value = column.codes[dealt.published].astype(np.int64)  # of everybody, where the run says it stands
-            keys = dealt.groups * len(column.labels) + value
+            keys = dealt.groups.astype(np.int64) * len(column.labels) + value
             attribute[name] = np.bincount(keys)[keys] / sizes
         return ToldGroupsResult(1 / sizes, attribute, case.baseline(), case.original.rows, sizes)
+
+
+def _of_some(case: Case, dealt: Dealt, chosen: NDArray[np.int64]) -> ToldGroupsResult:
+    """What he believes of a sample, and of those of whom he knows most."""
+    original = case.original
+    starts = np.concatenate([[0], np.cumsum(dealt.sizes)]).astype(np.int64)
+    classes = OwnClasses(dealt.groups.astype(np.int32), starts, None)
+    times = {name: classes.times(original[name]) for name in original.schema.sensitive}
+    worst = classes.highest((1 / classes.sizes).astype(np.float32)[classes.labels], WORST_OFF)
+    for counts in times.values():
+        for struck in (False, True):
+            worst = np.union1d(worst, classes.highest(classes.surest(counts, struck=struck), WORST_OFF))
+
+    def of_rows(rows: NDArray[np.int64], **more: Any) -> ToldGroupsResult:
+        sizes = dealt.sizes[dealt.groups[rows]]
+        shares = {name: counts[rows] / sizes for name, counts in times.items()}
+        return ToldGroupsResult(1 / sizes, shares, case.baseline(), original.rows[rows], sizes, **more)
+
+    return of_rows(chosen, of=original.n_rows, worst=of_rows(worst))

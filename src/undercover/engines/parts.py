@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.arrays import rows_where
+from undercover.arrays import count, rows_where
 from undercover.engines.cube import Cube, rows_of
 from undercover.model.table import EncodedColumn, Table, cell_kind
 
@@ -109,7 +109,7 @@ class Division:
         """The rows of a part, and the part as a table that knows of the whole."""
         if self.rule is None:
             return np.arange(self.table.n_rows), self.table
-        rows = rows_where(self.numbers == number)
+        rows: NDArray[Any] = rows_where(self.numbers == number)
         return rows, replace(self.table.take(rows), part=self.rule.part(number, self.counts))
 
 
@@ -124,7 +124,7 @@ def divide(
         if rule.n_parts > 1:
             numbers = rule.of({name: table[name].codes for name in columns})
             sensitive = ((name, table[name]) for name in table.schema.sensitive)
-            counts = {name: np.bincount(own.codes, minlength=own.domain.size) for name, own in sensitive}
+            counts = {name: count(own.codes, own.domain.size) for name, own in sensitive}
             return Division(table, rule, numbers, counts)
     return Division(table, None, np.zeros(0, np.int32), {})
 

@@ -238,8 +238,9 @@ def overlapping(boxes: Sequence[Array], columns: Sequence[_Column]) -> NDArray[n
 
 def _all_apart(boxes: Sequence[Array], columns: Sequence[_Column]) -> tuple[Array, Array]:
     """The boxes that no column tells apart, one group after the other, and how many are in each group."""
-    rows = np.arange(len(boxes[0]))
-    group, count = np.zeros(len(rows), dtype=np.int64), 1
+    rows: Array = np.arange(len(boxes[0]))
+    group: Array = np.zeros(len(rows), dtype=np.int64)
+    count = 1
     at = without = 0
     while len(rows) and without < len(columns):  # until no column in turn has told any apart
         numbers, found = columns[at].parts(boxes[at][rows], group)
@@ -258,13 +259,14 @@ def _compared(
 ) -> None:
     """Compare all pairs inside groups that follow one another, some rows after the others."""
     after = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(rows)) - 1  # rows of the group that are still to come
+    done = np.cumsum(after)  # pairs up to each row
     begin = 0
     while begin < len(rows) and found.sum() < _ENOUGH:
-        end = begin + max(1, int(np.searchsorted(np.cumsum(after[begin:]), _PAIRS, side="right")))
+        end = max(begin + 1, int(np.searchsorted(done, done[begin] - after[begin] + _PAIRS, side="right")))
         times = after[begin:end]
-        first = np.repeat(np.arange(begin, end), times)
-        second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(times) - times, times)
-        first, second = rows[first], rows[second]
+        place = np.repeat(np.arange(begin, end), times)
+        behind = 1 + np.arange(len(place)) - np.repeat(np.cumsum(times) - times, times)
+        first, second = rows[place], rows[place + behind]
         for codes, column in zip(boxes, columns, strict=True):
             meet = column.meet(codes[first], codes[second])
             first, second = first[meet], second[meet]

@@ -103,8 +103,8 @@ class Table:
         names = schema.identifiers if schema.unit is None else ()
         repeated = {name: rows_that_share(whole.column(name)) for name in names}
         if units is not None:
-            people, units = np.unique(units, return_inverse=True)
-            units = units.reshape(-1).astype(np.int64) if len(people) < data.num_rows else None
+            there = np.bincount(units) > 0  # rows that were left out may have been all of somebody
+            units = (np.cumsum(there) - 1)[units] if int(there.sum()) < data.num_rows else None
         weights = weights if weights is None or kept is None else weights[kept]
         return cls(schema, columns, data.num_rows, kept, whole.num_rows, repeated, units, weights, set_aside)
 

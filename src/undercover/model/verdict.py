@@ -80,15 +80,19 @@ class Counted:
 
     @classmethod
     def of(cls, everybody: int, found: Iterable[tuple[Exposure, NDArray[np.int64]]]) -> Counted:
-        """Together, of several attacks; all samples of one table are the same."""
+        """Together, of several attacks; where they drew other people, of the sample in which most are found."""
         each = list(found)
-        known, drawn = (
-            np.unique(np.concatenate([np.empty(0, np.int64), *(w for e, w in each if (e.of is not None) is sampled)]))
-            for sampled in (False, True)
-        )
+        samples: dict[int, tuple[int, list[NDArray[np.int64]]]] = {}
+        for exposure, who in each:
+            key = 0 if exposure.of is None else hash((len(exposure.rows), exposure.rows.tobytes()))
+            size, of_sample = samples.setdefault(key, (len(exposure.rows), []))
+            of_sample.append(who)
+        nobody = np.empty(0, np.int64)
+        known = np.unique(np.concatenate([nobody, *samples.pop(0, (0, []))[1]]))
+        drawn = [(size, np.unique(np.concatenate([nobody, *whose]))) for size, whose in samples.values()]
+        size, those = max(drawn, key=lambda sample: len(sample[1]) / max(sample[0], 1), default=(0, nobody))
         most = max(each, key=lambda entry: len(entry[1]), default=None)
-        size = max((len(exposure.rows) for exposure, _ in each if exposure.of is not None), default=0)
-        return cls(everybody, known, drawn, size, most[0].attack if most is not None and len(most[1]) else "")
+        return cls(everybody, known, those, size, most[0].attack if most is not None and len(most[1]) else "")
 
     @classmethod
     def together(cls, each: Sequence[Counted], everybody: int) -> Counted:

@@ -95,7 +95,7 @@ def _grouped(run: Run, row: int) -> int | None:
     for part in stretches(len(run.rows)):
         found = np.flatnonzero(run.rows[part] == row)
         if len(found):
-            return part.start + int(found[0])
+            return int(part.start + found[0])
     return None
 
 
@@ -110,7 +110,7 @@ def _alike(columns: Sequence[NDArray[Any]], row: int) -> int:
     return found
 
 
-def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[np.integer]) -> list[int | None]:
+def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArray[Any]) -> list[int | None]:
     """For each of some grouped rows, of the published rows ``boxes`` the one whose cells cover it and its group."""
     original, reading = case.original, case.reading
     names = reading.main.names("quasi-identifier")

@@ -177,7 +177,7 @@ def stages(
     found.append(_stage("Verified", verdict, run, "verify"))
     if attacks:
         names = dict.fromkeys(str(attack["attack"]) for attack in attacks)
-        everybody = rows(max(int(attack.get("targets", 0)) for attack in attacks))
+        everybody = rows(max(int(attack.get("of", attack.get("targets", 0))) for attack in attacks))
         attackers = ", ".join(names)
         some = [attack for attack in attacks if "of" in attack]
         drawn = "".join(f" By {one['attack']} {rows(one['targets'])} of these, drawn at random." for one in some)

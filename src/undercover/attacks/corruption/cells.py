@@ -37,10 +37,14 @@ class CellView:
     seen: Array  # (n_cells,) published value
     sizes: Array  # (n_cells,) G
     counted: int  # people of a cell the promise counts: those of the smallest, or 1 where labels drove the cut
+    overall: Floats  # (n_values,) shares of the values in the table
 
     @classmethod
-    def of(cls, original: Table, reading: Reading, threads: int) -> CellView:
-        """Everybody in the one cell that covers the person; an error where there is none, or several."""
+    def of(cls, original: Table, reading: Reading, threads: int, *, whole: bool = True) -> CellView:
+        """Everybody in the one cell that covers the person; an error where there is none, or several.
+
+        Where it is not the ``whole`` table, it has all people of some of the cells.
+        """
         noise, table, sizes = reading.channel, reading.main, reading.people
         if noise is None or sizes is None:
             raise ParameterError(NO_CHANNEL)
@@ -57,10 +61,12 @@ class CellView:
             raise DataError(f"`{strange[0]}` is not in the declared domain: is this the original table?")
         own = np.array([noise.code[label] for label in labels], dtype=np.int64)[original[sensitive].codes]
         cell = members[person]
-        if (np.bincount(cell, minlength=len(sizes)) != sizes).any():
+        people = np.bincount(cell, minlength=len(sizes))
+        if ((people != sizes) & ((people > 0) | whole)).any():
             raise DataError("Cells have another number of people than G says: is this the original table?")
         counted = 1 if reading.release.parameters.get("labels") == "driven" else int(sizes.min())
-        return cls(noise, cell, own, reading.seen, sizes, counted)
+        overall = np.bincount(own, minlength=noise.size) / len(own)
+        return cls(noise, cell, own, reading.seen, sizes, counted, overall)
 
     def attacked(self, prior: PriorName, corrupted: NDArray[np.bool_], skew: float, bound: Bound) -> dict[str, Any]:
         """What is believed of everybody with this prior."""
@@ -105,6 +111,21 @@ class CellView:
         others = known * u + p * all_alike + (size - 1 - known) * (p * on_seen + u)
         return self._believed(on_seen, on_own, others)[2]
 
+    def one_known_at_most(self) -> float:
+        """What of nobody's value is believed more, whoever is in a cell: of the smallest cell that shows each value."""
+        p, u, overall = float(self.noise.p), float(self.noise.u), self._prior("overall")
+        smallest = np.full(self.noise.size, np.inf)
+        np.minimum.at(smallest, self.seen, self.sizes)
+        most = 0.0
+        for seen in np.flatnonzero(np.isfinite(smallest)):
+            owned, known = p * overall[seen] + u, min(smallest[seen] - 1, 1)
+            others = known * u + (smallest[seen] - 1 - known) * owned
+            ownership = owned / (owned + others) if owned + others else 0.0
+            kept = ownership / owned if owned else 0.0
+            told = kept * overall * (u + p * (np.arange(self.noise.size) == seen)) + (1 - ownership) * overall
+            most = max(most, float(np.maximum(told, overall).max()))
+        return most
+
     def _believed(self, on_seen: Floats, on_own: Floats, others: Floats) -> tuple[Floats, Floats, Floats]:
         """That the row is the victim's, the same by what it owes to the prior, and the belief in the true value."""
         p, u, seen = float(self.noise.p), float(self.noise.u), self.seen[self.cell]
@@ -136,7 +157,7 @@ class CellView:
 
     def _prior(self, name: PriorName) -> Floats:
         if name == "overall":
-            return np.bincount(self.own, minlength=self.noise.size) / len(self.own)
+            return self.overall
         return np.full(self.noise.size, 1 / self.noise.size)
 
 

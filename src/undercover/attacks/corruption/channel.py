@@ -12,14 +12,17 @@ The property whose confidence rises most is "has the value seen", for every othe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from undercover.arrays import count, rows_where
 from undercover.attacks.corruption.belief import Belief, Prior, generalized_belief, perturbed_belief
 from undercover.attacks.corruption.cells import NO_CHANNEL, CellView, PriorName, in_cell
+from undercover.attacks.sampled import EVERYBODY, SAMPLE
 from undercover.attacks.views import confidence_chart, growth_chart
 from undercover.errors import ParameterError
 from undercover.exact import Number, exact
@@ -27,6 +30,7 @@ from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.guarantees.breach.bounds import Bound
 from undercover.model.channel import Channel
+from undercover.model.figures import number
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.release import Release
 from undercover.model.table import Table
@@ -80,6 +84,7 @@ class CorruptionResult(Viewable):
             "attack": "corruption",
             "story": STORY,
             "targets": self.people,
+            **({} if self.one_known.of is None else {"of": self.one_known.of}),
             "p": float(self.noise.p),
             "domain": self.noise.size,
             "smallest_cell": self.smallest,
@@ -121,6 +126,10 @@ class CorruptionResult(Viewable):
             for entry in found["plain"]
         ]
         people = "{count}, each the victim once, in cells of at least {count}"
+        if "of" in found:
+            people = (
+                f"{{count}} of {number(found['of'])}, all those of cells drawn at random, of at least {{count}} each"
+            )
         share = "others corrupted"
         parts: tuple[Part, ...] = (
             facts(
@@ -197,9 +206,21 @@ class Corruption:
         return None if case.reading.channel is not None else NO_CHANNEL
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> CorruptionResult:
-        """Attack every row of the original; who is corrupted, where it is not everybody, is a fixed choice."""
-        original = case.original
-        view = CellView.of(original, case.reading, case.threads)
+        """Attack every row of the original, of very many those of some cells drawn at random.
+
+        Who is corrupted, where it is not everybody, is a fixed choice.
+        """
+        (name,), drawn = case.original.schema.sensitive, _drawn_cells(case)
+        original = case.original if drawn is None else case.original.take(drawn)
+        view = CellView.of(original, case.reading, case.threads, whole=drawn is None)
+        of, at_most = None, {}
+        if drawn is not None:
+            column = case.original[name]
+            of, counts = case.original.n_rows, count(column.codes, column.domain.size)
+            overall = np.zeros(view.noise.size)
+            overall[[view.noise.code[label] for label in column.domain.labels]] = counts / of
+            view = replace(view, overall=overall)
+            at_most = {name: view.one_known_at_most()}
         skew, bound = _claimed(case.release)
         order = Randomness(0).words("corrupted", original.n_rows).argsort(kind="stable")
         rank = np.empty(original.n_rows, dtype=np.int64)
@@ -213,6 +234,7 @@ class Corruption:
                 {"prior": prior, "share": share, **view.attacked(prior, corrupted, skew, bound)}
                 for prior in self.priors
             ]
+        belief = {name: view.one_known()}
         return CorruptionResult(
             people=original.n_rows,
             noise=view.noise,
@@ -222,7 +244,7 @@ class Corruption:
             skew=skew,
             bound=bound,
             one_known=Exposure(
-                "corruption", original.rows, belief={original.schema.sensitive[0]: view.one_known()}, known_values=True
+                "corruption", original.rows, belief=belief, known_values=True, of=of, belief_at_most=at_most
             ),
         )
 
@@ -268,6 +290,17 @@ class Corruption:
             ),
             generalized_belief(everybody, domain=view.noise.domain, prior=prior, corrupted=values),
         )
+
+
+def _drawn_cells(case: Case) -> NDArray[np.int64] | None:
+    """The rows of everybody in some cells, of very many people; ``None``: everybody, or nobody says who is in which."""
+    run, n = case.run, case.original.n_rows
+    if run is None or n <= EVERYBODY or len(run.groups.labels) != n:
+        return None
+    wanted = np.zeros(run.groups.count, dtype=bool)
+    some = max(1, round(SAMPLE * run.groups.count / n))
+    wanted[np.random.default_rng(0).choice(run.groups.count, some, replace=False)] = True
+    return rows_where(wanted[run.groups.labels]).astype(np.int64)
 
 
 def _claimed(release: Release) -> tuple[float, Bound]:

@@ -181,9 +181,7 @@ def _exposed(case: Case, classes: OwnClasses) -> tuple[Exposure, ...]:
     chosen, sizes, worst = drawn_people(original, None, part), classes.sizes, np.empty(0, np.int64)
     times = {name: classes.times(original[name]) for name in original.schema.sensitive}
     for counts in times.values() if chosen is not None else ():
-        many = sizes.astype(np.float32)[classes.labels]
-        surest = np.where(counts < many, counts / np.maximum(many - 1, 1), 1).astype(np.float32)
-        worst = np.union1d(worst, classes.highest(surest, int(part * WORST_OFF)))
+        worst = np.union1d(worst, classes.highest(classes.surest(counts, struck=True), int(part * WORST_OFF)))
     beliefs: list[dict[str, Floats]] = [{}, {}]
     for believed, rows in zip(beliefs, (chosen, worst), strict=True):
         there, places = classes.places(rows, original.n_rows)

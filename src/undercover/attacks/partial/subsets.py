@@ -53,7 +53,7 @@ def _by_size(part: Floats, whole: Floats) -> Floats:
     """(m, d + 1) parts of a whole, 0 where there is none, summed over the subsets of each size."""
     shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
     sizes = np.bitwise_count(np.arange(part.shape[1]))
-    return shares @ (sizes[:, None] == np.arange(int(sizes.max()) + 1)).astype(np.float64)
+    return np.asarray(shares @ (sizes[:, None] == np.arange(int(sizes.max()) + 1)).astype(np.float64))
 
 
 def _upwards(exactly: Floats) -> Floats:

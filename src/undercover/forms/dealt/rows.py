@@ -41,8 +41,11 @@ def places(run: Run, n_published: int, column: str = "published") -> Rows:
     lacking = [each for each in ("row", name) if each not in frame.column_names]
     if lacking:
         raise DataError(f"The private `{FRAME}` has no column {listed(lacking)}.")
-    rows, found = (np.asarray(frame.column(each).to_numpy(), dtype=np.int64) for each in ("row", name))
-    if not np.array_equal(rows, run.rows) or not np.array_equal(np.sort(found), np.arange(n_published)):
+    rows, found = (np.asarray(frame.column(each).to_numpy()) for each in ("row", name))
+    whole = len(found) == n_published and (not n_published or (found.min() >= 0 and found.max() < n_published))
+    taken = np.zeros(n_published if whole else 0, dtype=bool)
+    taken[found if whole else []] = True
+    if not np.array_equal(rows, run.rows) or not whole or not taken.all():
         raise DataError(f"The private `{FRAME}` does not give every input row a published row of its own.")
     return found
 

@@ -28,6 +28,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import look_up, narrowest
 from undercover.model.channel import Channel
 from undercover.model.form import PEOPLE
 from undercover.model.groups import Groups
@@ -307,8 +308,9 @@ def typed_domain(table: Table, sensitive: str, domain: tuple[str, ...]) -> pa.Ar
     return None
 
 
-def domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.int64]:
+def domain_codes(table: Table, sensitive: str, domain: tuple[str, ...]) -> NDArray[np.signedinteger]:
     """The sensitive values as positions in the declared domain; the schema has checked that all lie in it."""
     place = {label: code for code, label in enumerate(domain)}
     column = table[sensitive]
-    return np.array([place[label] for label in column.domain.labels], dtype=np.int64)[column.codes]
+    codes = np.array([place[label] for label in column.domain.labels], dtype=narrowest(len(domain) - 1))
+    return look_up(codes, column.codes)

@@ -374,7 +374,7 @@ def _meanings(table: Table) -> dict[str, Any]:
     return {"trees": trees, "orders": orders}
 
 
-def _value_chances(own: NDArray[np.int64], noise: Channel) -> list[Fraction]:
+def _value_chances(own: NDArray[np.signedinteger[Any]], noise: Channel) -> list[Fraction]:
     """The probability of each value being published for a cell of people with these values."""
     counts = np.bincount(own, minlength=noise.size).tolist()
     return [noise.u + noise.p * Fraction(count, len(own)) for count in counts]

@@ -124,7 +124,9 @@ class Streamliner:
         def deal(part: Table, words: Randomness) -> Groups:
             if self.algorithm == "classes":
                 return self._classes(part, words, threads=engine.threads, progress=progress)
-            return self.groups(part, words, engine.threads)
+            if type(self).groups is not Streamliner.groups:  # dealt by somebody who knows of no threads
+                return self.groups(part, words)
+            return self._grouped(part, words, engine.threads)
 
         groups = in_rounds(table, self._eligible(table), self.l, randomness, deal)
         progress("generalising", 0.0)
@@ -154,8 +156,11 @@ class Streamliner:
         for probability, labels in found:
             yield probability, seen_groups(labels, codes)
 
-    def groups(self, table: Table, randomness: Randomness, threads: int = 1) -> Groups:
+    def groups(self, table: Table, randomness: Randomness) -> Groups:
         """Which row goes where, without publishing anything."""
+        return self._grouped(table, randomness, 1)
+
+    def _grouped(self, table: Table, randomness: Randomness, threads: int) -> Groups:
         if self.algorithm == "classes":
             return self._classes(table, randomness)
         sensitive = self._eligible(table)

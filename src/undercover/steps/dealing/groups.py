@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.arrays import count
+from undercover.arrays import count, crossed, first_rows, look_up, narrowest, stretches
 from undercover.errors import InternalError, ParameterError, UnreachableError, listed, unknown
 from undercover.exact import exact
 from undercover.model.groups import Groups
@@ -83,21 +83,20 @@ def require_eligible(table: Table, sensitive: str, counts: NDArray[np.int64], l:
         )
 
 
-def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], Callable[[int], str]]:
+def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.integer], Callable[[int], str]]:
     """The stratum of every row, numbered from 0 without gaps, and what each stratum is called."""
     columns = [(name, *_stratum_codes(table, name)) for name in names]
-    key = np.zeros(table.n_rows, dtype=np.int64)
+    key: NDArray[np.integer] = np.zeros(table.n_rows, dtype=np.int8)
     size = 1
     for _, codes, labels in columns:
-        key = key * len(labels) + codes
+        key = crossed(key, size, codes, len(labels))
         size *= len(labels)
         if size > 4 * table.n_rows:  # number them anew before they outgrow the rows
             distinct, key = np.unique(key, return_inverse=True)
             size = len(distinct)
-    present = np.bincount(key, minlength=size) > 0
-    strata = (np.cumsum(present) - 1)[key]
-    rows = np.empty(int(present.sum()), dtype=np.int64)  # one of each stratum
-    rows[strata] = np.arange(table.n_rows)
+    present = count(key, size) > 0
+    strata = look_up((np.cumsum(present) - 1).astype(np.int32), key)
+    rows = first_rows(strata, int(present.sum()))
 
     def named(stratum: int) -> str:
         row = rows[stratum]
@@ -106,19 +105,19 @@ def strata_of(table: Table, names: Sequence[str]) -> tuple[NDArray[np.int64], Ca
     return strata, named
 
 
-def _stratum_codes(table: Table, name: str) -> tuple[NDArray[np.int64], Sequence[str]]:
+def _stratum_codes(table: Table, name: str) -> tuple[NDArray[np.integer], Sequence[str]]:
     """A column, or a level of its hierarchy written ``column:level``, as codes and labels."""
     known = table.schema.quasi_identifiers
     if name in known:
         column = table[name]
-        return column.codes.astype(np.int64), column.domain.labels
+        return column.codes, column.domain.labels
     base, _, level = name.rpartition(":")
     if base not in known:
         raise ParameterError(unknown("Stratum", name, known))
     return _level_codes(table[base], level)
 
 
-def _level_codes(column: EncodedColumn, level: str) -> tuple[NDArray[np.int64], Sequence[str]]:
+def _level_codes(column: EncodedColumn, level: str) -> tuple[NDArray[np.integer], Sequence[str]]:
     hierarchy = column.settings.hierarchy
     if hierarchy is None:
         raise ParameterError(f"Column `{column.name}` has no hierarchy, so there is no level {level!r} of it.")
@@ -128,7 +127,8 @@ def _level_codes(column: EncodedColumn, level: str) -> tuple[NDArray[np.int64], 
     names = [hierarchy.generalize(label, int(level)) for label in column.domain.labels[: len(column.domain.values)]]
     names += ["missing"] * column.domain.has_missing
     place = {label: position for position, label in enumerate(dict.fromkeys(names))}
-    return np.array([place[label] for label in names], dtype=np.int64)[column.codes], list(place)
+    codes = np.array([place[label] for label in names], dtype=narrowest(len(place) - 1))
+    return look_up(codes, column.codes), list(place)
 
 
 def wrap(table: Table, sensitive: str, l: int) -> Deal:
@@ -159,7 +159,7 @@ def guided(
     table: Table,
     sensitive: str,
     l: int,
-    strata: NDArray[np.int64],
+    strata: NDArray[np.integer],
     weighted: NDArray[np.int64],
     describe: Callable[[int], str],
 ) -> Deal:
@@ -174,12 +174,12 @@ def guided(
     n_strata, n_colours = int(strata.max()) + 1, column.domain.size
     if n_strata * n_colours > _MOST_CELLS:
         raise ParameterError(f"{n_strata:,} strata are too many to be l-eligible. Name fewer or coarser columns.")
-    cells = (strata * n_colours + column.codes).astype(np.uint32)
-    counts = np.bincount(cells, minlength=n_strata * n_colours).reshape(n_strata, n_colours)
+    cells = crossed(strata, n_strata, column.codes, n_colours).astype(np.uint32)
+    counts = count(cells, n_strata * n_colours).reshape(n_strata, n_colours)
     _require_eligible_strata(table, sensitive, counts, l, describe)
-    slots, offsets, next_group, count = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
+    slots, offsets, next_group, groups = bucket_slots(counts, np.argsort(-counts, axis=1, kind="stable"), l)
     order = by_weighted_rank(weighted)
-    return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), count)
+    return Deal(slots, offsets, lambda slots: zip_in_order(order, cells, offsets, slots, next_group), groups)
 
 
 def gda(table: Table, sensitive: str, l: int, weighted: NDArray[np.int64]) -> Deal:
@@ -278,7 +278,8 @@ def weighted_ranks(table: Table, weights: Sequence[int]) -> NDArray[np.int64]:
     for name, weight in zip(table.schema.quasi_identifiers, weights, strict=True):
         column = table[name]
         place = column.leaf_codes if column.settings.hierarchy is not None else np.arange(column.domain.size)
-        total += (weight * (place + 1))[column.codes]
+        for part in stretches(table.n_rows):
+            total[part] += (weight * (place + 1))[column.codes[part]]
     return total
 
 
@@ -290,7 +291,9 @@ def by_weighted_rank(weighted: NDArray[np.int64]) -> NDArray[np.integer]:
     n_bits = (int(weighted.max()) - lowest).bit_length()
     if n_bits > 32:
         return np.argsort(weighted, kind="stable").astype(np.uint32)  # what the kernels are compiled for
-    order: NDArray[np.integer] = rank_order((weighted - lowest).astype(np.uint32), n_bits)
+    keys = np.empty(len(weighted), dtype=np.uint32)
+    np.subtract(weighted, lowest, out=keys, casting="unsafe")
+    order: NDArray[np.integer] = rank_order(keys, n_bits)
     return order
 
 

@@ -222,7 +222,7 @@ class FullDomain:
         keys, first = self.classes(levels)
         coordinates = np.stack(
             [
-                column.levels[level].node_of[codes[first]]
+                narrow(column.levels[level].node_of)[codes[first]]
                 for column, level, codes in zip(self.columns, levels, self.codes, strict=True)
             ]
         )
@@ -234,7 +234,7 @@ class FullDomain:
         payloads: set[Payload],
         keys: Callable[[slice], NDArray[Any]],
         n_cells: int,
-        coordinates: NDArray[np.int64] | None,
+        coordinates: NDArray[np.signedinteger[Any]] | None,
     ) -> CellCube:
         columns: dict[str, list[tuple[NDArray[Any], int]]] = {"counts": []}
         for payload, starts in (("bits", self.word_starts), ("tally", self.value_starts)):
@@ -274,7 +274,7 @@ class CellCube:
     domain: FullDomain
     levels: Levels
     held: dict[Payload, NDArray[Any]]  # (n_cells, width) each
-    coordinates: NDArray[np.int64] | None = None  # (n_columns, n_cells) where only cells that occur are kept
+    coordinates: NDArray[np.signedinteger[Any]] | None = None  # (n_columns, n_cells) where cells that occur are kept
 
     @property
     def counts(self) -> NDArray[np.int64]:

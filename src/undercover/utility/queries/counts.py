@@ -175,7 +175,7 @@ class QueryError:
     def of_release(self, original: Table, release: Release) -> dict[tuple[str, ...], QueryErrorResult]:
         """The errors of a release, read from its published tables."""
         sets, sensitive = self._resolved(original)
-        if _through_rows(original, release) and self.evaluator == "auto":
+        if original.n_rows > MANY and self.evaluator == "auto":
             return self._of_many(original, release, sets, sensitive)
 
         def estimate(names: Sequence[str], workloads: Sequence[Workload]) -> list[NDArray[np.float64]]:
@@ -191,8 +191,12 @@ class QueryError:
         names = list(dict.fromkeys(name for names in sets for name in names))
         values = {name: leaf_values(original[name]) for name in names}
         ranges = {name for name in names if asks_for_ranges(original[name])}
-        sides = rows_of(original, names, values), estimated_rows(read(release), original, values)
-        exact, found = (answers_of_rows(shown, names, sensitive, workloads, ranges, threads) for shown in sides)
+        asked: Any = (names, sensitive, workloads, ranges, threads)
+        exact, reading = answers_of_rows(rows_of(original, names, values), *asked), read(release)
+        if reading.people is None:
+            found = answers_of_rows(estimated_rows(reading, original, values), *asked)
+        else:  # whose rows are far fewer than people
+            found = estimated(original, release, names, sensitive, workloads)
         return {
             work.names: QueryErrorResult(work.names, sensitive, original.n_rows, np.rint(true), counted)
             for work, true, counted in zip(workloads, exact, found, strict=True)
@@ -266,11 +270,6 @@ def estimated(
         parts = zip(counted, _answers(original, spread, of_any, evaluator), strict=True)
         counted = [found + taken_off for found, taken_off in parts]
     return counted
-
-
-def _through_rows(original: Table, release: Release) -> bool:
-    """Whether a release is so large that its rows are gone through: those that show values, and are one person each."""
-    return original.n_rows > MANY and read(release).people is None
 
 
 def _answers(
