@@ -42,6 +42,7 @@ def test_a_session_with_the_java_of_a_package_leaves_nothing_behind(tmp_path: Pa
             if Path(folder, name).exists() and not (shell / name).exists():
                 (shell / name).symlink_to(Path(folder, name))
     environment = {**kept, "PATH": str(shell), "TMPDIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs shortly
     done = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     refused, (version, folder) = done.stdout.split()[0], done.stdout.split()[1:]

@@ -45,7 +45,7 @@ class SparkEngine:
         A session; by default the active one, else one that is started on this machine.
     parts
         Parts the table is cut into, by quasi-identifiers alone, each anonymised by one task; by default as many as
-        the session runs tasks at once.
+        a session that is given runs tasks at once, else ``threads``.
     threads
         Cores of a session that is started here.
 
