@@ -300,7 +300,8 @@ def test_sampling_agrees_with_listing() -> None:
     assert safe.releases == attack.on(table, uc.Streamliner(l=2)).releases
     low, high = safe.worst.interval
     assert low <= 0.5 <= high
-    caught = attack.on(table, Silent(uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True)), randomness=Randomness(4))
+    longer, unsafe = AlgorithmAware(trials=2_000), Silent(uc.Streamliner(l=2, algorithm="gda", allow_unsafe=True))
+    caught = longer.on(table, unsafe, randomness=Randomness(4))
     assert not caught.safe
     assert caught.worst.posterior == 1
     assert caught.largest_gain.gain > 0.4

@@ -302,7 +302,7 @@ def test_too_many_combinations_for_one_number() -> None:
     data = {f"q{j}": [f"v{v}" for v in rng.integers(0, 190, n)] for j in range(10)}
     table = Table.from_arrow(pa.table(data), uc.Schema(quasi_identifiers=list(data)))
     domain = FullDomain(table, tuple(data))
-    assert domain.classes((0,) * 10)[1] == n
+    assert domain.classes((0,) * 10)[1].tolist() == list(range(n))
     cube = domain.cube((0,) * 10, {"counts"})
     assert cube.counts.tolist() == [1] * n
     for axis in range(9):

@@ -186,5 +186,6 @@ def _figures(values: Floats, n_rows: int) -> dict[str, Any]:
     found: dict[str, Any] = {"mean": mean, "max": float(values.max())}
     if m < n_rows:
         half = _NORMAL * float(values.std(ddof=1)) * np.sqrt((n_rows - m) / ((n_rows - 1) * m))
+        half = max(float(half), 3 / m)  # what one in m / 3 people have, m people miss with 5%
         found |= {"low": max(0.0, mean - half), "high": min(1.0, mean + half)}
     return found
