@@ -283,14 +283,14 @@ class Linkage:
         drawn, besides = slice(0, len(chosen)), slice(len(chosen), len(both))
         return LinkageResult(
             known=known,
-            rows=original.rows[chosen],
+            rows=original.numbers(chosen),
             before=before,
             after=found.of_rows(drawn),
             baseline=case.baseline(),
             told=reading.story,
             posterior=reading.posterior,
             sampled=Sampled(
-                original.n_rows, original.rows[worst], found.of_rows(besides), reading.at_most(known, original)
+                original.n_rows, original.numbers(worst), found.of_rows(besides), reading.at_most(known, original)
             ),
         )
 

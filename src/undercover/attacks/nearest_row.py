@@ -193,7 +193,7 @@ class NearestRow:
                 share = np.where(counts[:, :, 0] > 0, secret.law.believed(truth, share, spread), 0.0)
             attribute[secret.name] = {way: share[:, at] for at, way in enumerate(_WAYS)}
         told = case.reading.story if case.reading.permuted else ""
-        of = original.rows[chosen]
+        of = original.numbers(chosen)
         return NearestRowResult(known, original.n_rows, of, identity, attribute, case.baseline(), told)
 
 

@@ -25,7 +25,7 @@ from undercover.randomness import Randomness
 EVERYBODY = 500_000  # rows up to which everybody is looked for
 SAMPLE = 50_000  # people looked for where there are more
 WORST_OFF = 5_000  # people looked for besides, since their own class gives away most
-MOST_PAIRS = 50_000_000_000  # of somebody looked for and a row, where cells cover several values
+MOST_PAIRS = 20_000_000_000  # of somebody looked for and a row, where cells cover several values
 _WORDS = 1 << 22  # random words at a time
 
 Rows = NDArray[np.int64]

@@ -183,6 +183,6 @@ def _of_some(case: Case, dealt: Dealt, chosen: NDArray[np.int64]) -> ToldGroupsR
     def of_rows(rows: NDArray[np.int64], **more: Any) -> ToldGroupsResult:
         sizes = dealt.sizes[dealt.groups[rows]]
         shares = {name: counts[rows] / sizes for name, counts in times.items()}
-        return ToldGroupsResult(1 / sizes, shares, case.baseline(), original.rows[rows], sizes, **more)
+        return ToldGroupsResult(1 / sizes, shares, case.baseline(), original.numbers(rows), sizes, **more)
 
     return of_rows(chosen, of=original.n_rows, worst=of_rows(worst))

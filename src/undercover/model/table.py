@@ -113,6 +113,10 @@ class Table:
         """(n_rows,) number of each row in the input; made anew whenever all are there, so that nobody holds it."""
         return np.arange(self.n_rows, dtype=np.int64) if self.kept is None else self.kept
 
+    def numbers(self, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """The numbers that rows of the table have in the input."""
+        return np.asarray(places if self.kept is None else self.kept[places], dtype=np.int64)
+
     def places(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
         """Where rows of the input stand in the table."""
         return rows if self.kept is None else np.searchsorted(self.kept, rows)

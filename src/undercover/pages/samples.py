@@ -42,7 +42,7 @@ def samples_of(run: Run) -> dict[str, Any]:
     case, original = Case.of(run), run.original
     reading = case.reading
     places = np.unique(np.linspace(0, original.n_rows - 1, SHOWN).astype(np.int64))
-    grouped = [_grouped(run, int(row)) for row in original.rows[places]]
+    grouped = [_grouped(run, int(row)) for row in original.numbers(places)]
     if reading.covers:
         classes = reading.classes.boxes or reading.classes
         published = _narrowest(case, run, grouped, classes.representatives)
@@ -55,7 +55,7 @@ def samples_of(run: Run) -> dict[str, Any]:
     columns = {name: original[name] for name in original.schema.quasi_identifiers}
     rows = [
         {
-            "row": int(original.rows[place]),
+            "row": int(original.numbers(place)),
             "before": {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()},
             "after": None if row is None else {name: cell.labels[cell.codes[row]] for name, cell in cells.items()},
             "alike": 0 if row is None else _alike([cell.codes for cell in cells.values()], row),
@@ -123,7 +123,7 @@ def _narrowest(case: Case, run: Run, grouped: Sequence[int | None], boxes: NDArr
             covering.append(None)
             continue
         together = [number] if reading.buckets else rows_where(run.groups.labels == run.groups.labels[number])
-        people, cells = np.searchsorted(original.rows, run.rows[together]), {}
+        people, cells = original.places(run.rows[together]), {}
         for name, coverage in coverages.items():
             asked = np.zeros(coverage.n_positions, dtype=bool)
             asked[positions_of_codes(original[name], values[name])[original[name].codes[people]]] = True

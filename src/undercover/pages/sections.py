@@ -142,8 +142,8 @@ def _known(run: Run, row: int) -> dict[str, str]:
     original = run.original
     if original is None:
         return {}
-    place = int(np.searchsorted(original.rows, row))
-    if place == original.n_rows or original.rows[place] != row:
+    place = int(original.places(np.array(row)))
+    if place >= original.n_rows or original.numbers(np.array(place)) != row:
         return {}
     columns = {name: original[name] for name in original.schema.quasi_identifiers}
     return {name: column.domain.labels[int(column.codes[place])] for name, column in columns.items()}

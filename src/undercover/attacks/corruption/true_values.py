@@ -192,10 +192,10 @@ def _exposed(case: Case, classes: OwnClasses) -> tuple[Exposure, ...]:
     if chosen is None:
         return (Exposure(attack, run.rows, belief=beliefs[0], known_values=True),)
     most = {name: float(found.max(initial=0.0)) for name, found in beliefs[1].items()}
-    drawn = original.rows[chosen]
+    drawn = original.numbers(chosen)
     return (
         Exposure(attack, drawn, belief=beliefs[0], known_values=True, of=original.n_rows, belief_at_most=most),
-        Exposure(attack, original.rows[worst], belief=beliefs[1], known_values=True),
+        Exposure(attack, original.numbers(worst), belief=beliefs[1], known_values=True),
     )
 
 
