@@ -52,13 +52,13 @@ def check_fits(rows: int, method: str, memory: int) -> None:
 
     >>> check_fits(10**12, "any", 10**9)
     Traceback (most recent call last):
-    undercover.errors.ParameterError: 1,000,000,000,000 rows do not fit: any needs at least 150 bytes for each ...
+    undercover.errors.ParameterError: 1,000,000,000,000 rows do not fit: any needs about 150 bytes for each ...
     """
     sizes: dict[str, int] = json.loads(files("undercover").joinpath("bytes_per_row.json").read_text())
     each = sizes.get(method, sizes["any"])
     if rows * each > memory:
         raise ParameterError(
-            f"{rows:,} rows do not fit: {method} needs at least {each} bytes for each with its report, "
+            f"{rows:,} rows do not fit: {method} needs about {each} bytes for each with its report, "
             f"{size_in_words(rows * each)} in all, and {size_in_words(memory)} may be used. Allow more "
             f"({option(memory=...)}), take a larger machine, or publish a random sample of the rows."
         )
