@@ -1,4 +1,4 @@
-"""Memory: how much there is, how much somebody allows, and where long arrays are held.
+"""Memory (and cores): how much there is, how much somebody allows, and where long arrays are held.
 
 A :class:`Store` gives arrays in memory until a share of what is allowed is used up, and beyond it arrays that are
 mapped to temporary files. These have no name: they are unlinked as soon as they are open, so that nobody else can open
@@ -49,6 +49,11 @@ def memory_of(given: int | str | None) -> int:
     if found is None or float(found[1]) <= 0 or (found[2].upper() not in _UNITS):
         raise ParameterError(f"The 'memory' to use must be a size such as '8GB' or '500MB'. Got {given!r} instead.")
     return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def free_memory() -> int:

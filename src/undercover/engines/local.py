@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 from undercover.arrays import count
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.parts import divide
+from undercover.memory import cores
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, check
 from undercover.randomness import Randomness
 
 T = TypeVar("T")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +44,7 @@ class LocalEngine:
     """
 
     name: ClassVar[str] = "local"
-    threads: Annotated[int, AtLeast(1)] = field(default_factory=_cores)
+    threads: Annotated[int, AtLeast(1)] = field(default_factory=cores)
     parts: Annotated[int, AtLeast(1)] = 1
 
     def __post_init__(self) -> None:

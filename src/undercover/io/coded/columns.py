@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -11,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.memory import Store
-from undercover.model.encoding.coded import MANY, Coded, as_indices, index_type, merged
+from undercover.arrays import narrowest
+from undercover.memory import Store, cores
+from undercover.model.encoding.coded import MANY, Coded, as_indices, merged
 
 Tell = Callable[[int], None]
 """Told how many rows were read."""
@@ -23,7 +23,7 @@ def coded_table(batches: Iterable[pa.RecordBatch], store: Store, tell: Tell | No
     growing: list[Growing] = []
     names: list[str] = []
     rows = 0
-    with ThreadPoolExecutor(_cores()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         for batch in batches:
             names = names or batch.schema.names
             growing = growing or [Growing(store) for _ in names]
@@ -86,7 +86,7 @@ class Growing:
             self.add(column)
             return
         self._values = known
-        codes = self._store.empty(len(column), index_type(len(known)))
+        codes = self._store.empty(len(column), narrowest(len(known) - 1))
         self._codes.append(own.codes(np.append(lookup, -1), codes))
 
     def column(self) -> pa.ChunkedArray:
@@ -95,7 +95,7 @@ class Growing:
             return pa.chunked_array(self._plain)
         if self._values is None:
             return pa.chunked_array([], pa.null())
-        wide = index_type(len(self._values))
+        wide = narrowest(len(self._values) - 1)
         for place, codes in enumerate(self._codes):
             if codes.dtype != wide:
                 self._codes[place] = wider = self._store.empty(len(codes), wide)
@@ -132,7 +132,3 @@ def _codable(type_: pa.DataType) -> bool:
         *(pa.types.is_float64, pa.types.is_decimal, pa.types.is_temporal, pa.types.is_null),
     )
     return any(check(type_) for check in checks)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.arrays import narrowest
+
 Lookup = NDArray[np.int32]
 Column: TypeAlias = pa.Array | pa.ChunkedArray
 
@@ -148,7 +150,7 @@ class Coded:
     def _written(self, empty: Callable[[int, Any], NDArray[Any]]) -> Iterator[pa.Array]:
         place = np.append(np.arange(len(self.values)), -1)
         for chunk in self.chunks:
-            codes = Coded(self.values, (chunk,)).codes(place, empty(len(chunk[0]), index_type(len(self.values))))
+            codes = Coded(self.values, (chunk,)).codes(place, empty(len(chunk[0]), narrowest(len(self.values) - 1)))
             yield as_indices(codes)
 
     def _pieces(self) -> Iterator[tuple[int, pa.Array, Lookup]]:
@@ -180,11 +182,6 @@ def distinct_values(column: Column) -> pa.Array:
 def value_type(arrow: pa.DataType) -> pa.DataType:
     """The type of the values of a column, be they in a dictionary or not."""
     return arrow.value_type if pa.types.is_dictionary(arrow) else arrow
-
-
-def index_type(size: int) -> type[np.signedinteger[Any]]:
-    """The narrowest index of so many values; pandas takes signed ones only."""
-    return np.int8 if size <= 1 << 7 else np.int16 if size <= 1 << 15 else np.int32
 
 
 def as_indices(codes: NDArray[Any]) -> pa.Array:
