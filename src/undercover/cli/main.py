@@ -23,8 +23,8 @@ import typer.core
 import typer.main
 
 from undercover.cli import TOLD, began
-from undercover.cli.hierarchy import app as hierarchy_commands
-from undercover.cli.ledger import app as ledger_commands
+from undercover.cli.groups.hierarchy import app as hierarchy_commands
+from undercover.cli.groups.ledger import app as ledger_commands
 from undercover.waiting import duration_of
 from undercover.wording import asked_by
 
@@ -42,6 +42,7 @@ COMMANDS: Final = {
     "apply": ("Publish a new table by the recipe of a release: same method, schema and requirements, verified again."),
     "joint-risk": "Say what published tables about the same people give away together.",
     "compare": "Set all methods side by side on one table: privacy against utility, time and memory.",
+    "serve": "Open the web application on this machine: from a file to a release without code.",
     "experiment": "Measure what a paper measured, and judge what it says by the figures.",
 }
 """What each command does."""

@@ -1,0 +1,1 @@
+"""Commands that have commands of their own."""

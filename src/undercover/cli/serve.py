@@ -1,0 +1,55 @@
+"""``undercover serve``."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from undercover.errors import ParameterError
+
+
+def command(
+    port: Annotated[int, typer.Option(help="Where it listens; 0 takes any port that is free.")] = 8765,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
+    workspace: Annotated[Path | None, typer.Option(help="Where tables are kept; by default ~/.undercover/web.")] = None,
+    folder: Annotated[list[Path] | None, typer.Option(help="A folder whose files may be opened.")] = None,
+    desk: Annotated[list[str] | None, typer.Option(help="Who works here; each gets an address.")] = None,
+    most_megabytes: Annotated[int, typer.Option(help="Of one uploaded file.", min=1)] = 2048,
+    most_rows: Annotated[int, typer.Option(help="Of one table.", min=1)] = 20_000_000,
+    workers: Annotated[int | None, typer.Option(help="Jobs at the same time.", min=1)] = None,
+    host: Annotated[str, typer.Option(help="Beyond this machine only with the three options below.")] = "127.0.0.1",
+    certificate: Annotated[Path | None, typer.Option(help="Of TLS, in PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Of the certificate, in PEM.")] = None,
+    passphrase_file: Annotated[Path | None, typer.Option(help="Whose first line everybody must say.")] = None,
+) -> None:
+    """Serve until interrupted."""
+    try:
+        from undercover.web.serve import serve
+        from undercover.web.settings import MEGABYTE, Settings, home
+    except ModuleNotFoundError as error:
+        raise ParameterError(f"The web application needs `{error.name}`: pip install 'undercover[web]'.") from error
+    said = passphrase_file.read_text(encoding="utf-8").partition("\n")[0].strip() if passphrase_file else None
+    settings = Settings(
+        workspace=workspace or home(),
+        host=host,
+        port=port,
+        desks=tuple(desk or ("own",)),
+        folders=tuple(place.resolve() for place in folder or ()),
+        most_bytes=most_megabytes * MEGABYTE,
+        most_rows=most_rows,
+        workers=workers or max(1, (os.cpu_count() or 1) // 2),
+        certificate=certificate,
+        key=key,
+        passphrase=said,
+    )
+
+    def tell(name: str, address: str) -> None:
+        print(f"{name}: {address}" if len(settings.desks) > 1 else address, flush=True)
+        if not no_browser and name == settings.desks[0]:
+            webbrowser.open(address)
+
+    serve(settings, tell)

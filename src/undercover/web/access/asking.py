@@ -1,0 +1,121 @@
+"""Who asks: what every route depends on, for pages and for the JSON interface alike."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from starlette.datastructures import FormData
+
+from undercover.errors import UndercoverError
+from undercover.web.access.sessions import Session, Sessions
+from undercover.web.desks.desk import Desk
+from undercover.web.desks.project import Project
+from undercover.web.jobs.queue import Queue
+from undercover.web.settings import Settings
+from undercover.web.texts import Texts, chosen
+
+MOST_FIELDS = 5000
+MOST_FIELD_BYTES = 4 << 20  # of one field that is no file
+
+
+class NotIn(UndercoverError):  # noqa: N818
+    """Nobody is signed in."""
+
+
+class Forged(UndercoverError):  # noqa: N818
+    """A form that no page of this session made."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a server consists of; ``app.state.service``."""
+
+    settings: Settings
+    sessions: Sessions
+    queue: Queue
+
+    @property
+    def cookie(self) -> str:
+        """Of the session; servers on other ports of a machine share its cookies."""
+        return f"undercover-{self.settings.port}"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One request of somebody who is signed in."""
+
+    request: Request
+    service: Service
+    session: Session
+
+    @cached_property
+    def desk(self) -> Desk:
+        """Whose tables these are."""
+        return Desk(self.service.settings.workspace, self.session.desk)
+
+    @property
+    def queue(self) -> Queue:
+        """Where jobs go."""
+        return self.service.queue
+
+    @cached_property
+    def texts(self) -> Texts:
+        """The catalogue of the language that was asked for."""
+        return texts_of(self.request)
+
+
+def texts_of(request: Request) -> Texts:
+    """The catalogue of the language that a request asks for."""
+    return Texts(chosen(request.cookies.get("language"), request.headers.get("accept-language", "")))
+
+
+def service_of(request: Request) -> Service:
+    """The server a request came to."""
+    service: Service = request.app.state.service
+    return service
+
+
+def asking(request: Request) -> Asking:
+    """Whoever is signed in; others are sent to sign in."""
+    service = service_of(request)
+    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+    session = service.sessions.session(bearer or request.cookies.get(service.cookie))
+    if session is None:
+        raise NotIn("Sign in with the address that `undercover serve` printed.")
+    return Asking(request, service, session)
+
+
+async def posted(request: Request) -> FormData:
+    """The fields of a form that a page of this very session made."""
+    form = await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
+    asked = asking(request)
+    given = request.headers.get("x-csrf") or form.get("csrf")
+    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), asked.session.csrf.encode()):
+        raise Forged("This form is not from a page of this session. Open the page again, then send it.")
+    return form
+
+
+def project_of(key: str, asked: Who) -> Project:
+    """The table a route is about: one of whoever asks."""
+    return asked.desk.project(key)
+
+
+Who = Annotated[Asking, Depends(asking)]
+Form = Annotated[FormData, Depends(posted)]
+Of = Annotated[Project, Depends(project_of)]
+
+
+def field(form: FormData, name: str, default: str = "") -> str:
+    """One field of a form, as text."""
+    value: Any = form.get(name)
+    return value.strip() if isinstance(value, str) else default
+
+
+def revision(form: FormData) -> int | None:
+    """The revision of the table that a form was made from."""
+    text = field(form, "revision")
+    return int(text) if text.isdecimal() else None

@@ -1,0 +1,156 @@
+"""A table somebody works on: where it came from, and the spec that is filled in step by step.
+
+The folder of a table::
+
+    project.json        name, source, spec, choices, revision
+    data/               the uploaded file
+    hierarchies/        uploaded or edited here, one CSV a column
+    profile/            what the profile job found: inspection, preview, codes of every column
+    jobs/ID/            jobs, see undercover.web.jobs
+    releases/NUMBER/    release folders as `undercover publish` makes them: public or withheld, private
+
+The spec is what a spec file says, as a mapping; hierarchies are named by files relative to the folder.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from undercover.errors import UndercoverError
+from undercover.io.source import ReadOptions
+from undercover.io.spec.load import Spec, spec_from_mapping
+from undercover.web.desks.store import private_folder, read_json, write_json
+
+
+class Changed(UndercoverError):  # noqa: N818
+    """Somebody changed the table meanwhile, in another tab."""
+
+
+class _Lock:
+    """A lock that somebody may hold weakly."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+_LOCKS: WeakValueDictionary[Path, _Lock] = WeakValueDictionary()
+_GUARD = threading.Lock()
+
+
+class Project:
+    """One table of a desk, as it is on disk at this moment; :meth:`change` writes."""
+
+    FILE: Final = "project.json"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def begin(cls, folder: Path, name: str, source: Mapping[str, Any], created: str) -> Project:
+        """A table of which nothing is decided."""
+        for room in ("data", "hierarchies", "jobs", "releases"):
+            private_folder(folder / room)
+        facts = {"name": name, "source": dict(source), "created": created, "revision": 0, "spec": {}, "choices": {}}
+        write_json(folder / cls.FILE, facts)
+        return cls(folder)
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """All that is written down."""
+        return read_json(self.folder / self.FILE)
+
+    @property
+    def id(self) -> str:
+        """By which it is asked for."""
+        return self.folder.name
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return str(self.facts["name"])
+
+    @property
+    def created(self) -> str:
+        """When it was begun."""
+        return str(self.facts["created"])
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the data is: ``kind`` (upload, folder, database, example) and ``path`` or ``url`` or ``name``."""
+        return dict(self.facts["source"])
+
+    @property
+    def revision(self) -> int:
+        """Counts changes; a form that was made from an older one is refused."""
+        return int(self.facts["revision"])
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What is decided so far, as a spec file says it."""
+        return dict(self.facts["spec"])
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """What is decided beside the spec: purpose, format, other holders' tables."""
+        return dict(self.facts["choices"])
+
+    @property
+    def profile(self) -> dict[str, Any] | None:
+        """What the profile found; ``None`` until it is done."""
+        place = self.folder / "profile" / "profile.json"
+        return read_json(place) if place.is_file() else None
+
+    @property
+    def data(self) -> str:
+        """What :func:`undercover.io.source.read` takes; a built-in example is a file, too."""
+        source = self.source
+        if source["kind"] == "database":
+            return str(source["url"])
+        return str(self.folder / "data" / source["path"] if source["kind"] != "folder" else source["path"])
+
+    def options(self) -> ReadOptions:
+        """How the data is read, also where nothing else is decided."""
+        data = self.spec.get("data", {})
+        said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
+        kinds = {name: settings.get("kind") for name, settings in self.spec.get("columns", {}).items()}
+        text = tuple(name for name, kind in kinds.items() if kind in ("categorical", "ordinal"))
+        return ReadOptions(**said, nulls=tuple(data.get("nulls", ())), text=text)
+
+    def loaded(self) -> Spec:
+        """The spec, checked; what is wrong with it is raised together."""
+        return spec_from_mapping(self.spec, folder=self.folder)
+
+    def change(
+        self,
+        *,
+        spec: Mapping[str, Any] | None = None,
+        revision: int | None = None,
+        **more: Any,
+    ) -> Project:
+        """The table with another spec, choices or name; refused where ``revision`` is no longer the last one."""
+        with _locked(self.folder):
+            facts = read_json(self.folder / self.FILE)
+            if revision is not None and revision != facts["revision"]:
+                raise Changed("This table was changed in another tab. Look at what is there now, then change it again.")
+            facts |= {"revision": facts["revision"] + 1, **more}
+            if spec is not None:
+                facts["spec"] = dict(spec)
+            write_json(self.folder / self.FILE, facts)
+        return Project(self.folder)
+
+
+class _locked:  # noqa: N801
+    def __init__(self, folder: Path) -> None:
+        with _GUARD:
+            self._held = _LOCKS.setdefault(folder, _Lock())
+
+    def __enter__(self) -> None:
+        self._held.lock.acquire()
+
+    def __exit__(self, *error: Any) -> None:
+        self._held.lock.release()

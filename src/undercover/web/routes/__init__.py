@@ -1,0 +1,14 @@
+"""The pages: one file a step."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from fastapi import APIRouter
+
+_PAGES = ("home", "data", "columns", "protect", "run", "result", "ask")
+
+
+def routers() -> list[APIRouter]:
+    """The routes of every page."""
+    return [import_module(f"{__name__}.{name}").router for name in _PAGES]

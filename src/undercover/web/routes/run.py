@@ -1,0 +1,17 @@
+"""The step run."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from starlette.responses import HTMLResponse
+
+from undercover.web.access.asking import Of, Who
+from undercover.web.looks import page
+
+router = APIRouter()
+
+
+@router.get("/tables/{key}/run")
+def show(project: Of, asked: Who) -> HTMLResponse:
+    """The page."""
+    return page(asked, "run.html.j2", project=project, step="run")
