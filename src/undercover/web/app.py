@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 from undercover.errors import UndercoverError
 from undercover.version import VERSION
 from undercover.web.access.asking import Forged, NotIn, Service, texts_of
-from undercover.web.access.headers import Guarded, TooLarge
+from undercover.web.access.headers import SAFE, Guarded, TooLarge
 from undercover.web.access.sessions import Sessions
 from undercover.web.api import routers as api_routers
 from undercover.web.desks.desk import Missing
@@ -68,7 +68,7 @@ async def _explained(request: Request, error: Exception) -> Response:
     status, problems = _told(error)
     if request.url.path.startswith(f"{API}/"):
         return JSONResponse({"problems": problems}, status)
-    if isinstance(error, NotIn) and request.method == "GET" and not is_part(request):
+    if isinstance(error, NotIn) and request.method in SAFE and not is_part(request):
         return RedirectResponse("/enter", 303)
     if status == 500 or not isinstance(error, UndercoverError):
         texts = texts_of(request)

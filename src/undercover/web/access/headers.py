@@ -25,7 +25,8 @@ HEADERS: Final[Mapping[str, str]] = {
     "cache-control": "no-store",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-_SAFE = ("GET", "HEAD", "OPTIONS")
+SAFE: Final = ("GET", "HEAD", "OPTIONS")
+"""Methods that change nothing."""
 
 
 class Guarded:
@@ -62,7 +63,7 @@ class Guarded:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._most:
             return 413, f"That is too large: at most {self._most >> 20:,} MB can be sent at once."
-        if scope["method"] in _SAFE:
+        if scope["method"] in SAFE:
             return None
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "same-origin")
         if site not in ("same-origin", "none") or (origin is not None and urlsplit(origin).netloc != host):

@@ -106,7 +106,7 @@ class Project:
         return read_json(place) if place.is_file() else None
 
     @property
-    def data(self) -> str:
+    def whence(self) -> str:
         """What :func:`undercover.io.source.read` takes; a built-in example is a file, too."""
         source = self.source
         if source["kind"] == "database":

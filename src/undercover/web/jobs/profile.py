@@ -30,7 +30,7 @@ MOST_VALUES: Final = 2000  # of a column, whose values are kept for hierarchies 
 
 def profile(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
     """Profile a table, and suggest a spec to start from."""
-    given = read(project.data, options=project.options(), store=Store(memory_of(None)), progress=progress)
+    given = read(project.whence, options=project.options(), store=Store(memory_of(None)), progress=progress)
     most = int(request["most_rows"])
     if given.data.num_rows > most:
         raise DataError(f"The table has {given.data.num_rows:,} rows; this server takes at most {most:,}.")

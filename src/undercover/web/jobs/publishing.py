@@ -22,7 +22,7 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
     """Make a release of a table by its spec, judged, attacked, measured and written."""
     spec = project.loaded()
     progress("reading", 0.0)
-    given = read(project.data, options=spec.options, store=Store(memory_of(None)), progress=progress)
+    given = read(project.whence, options=spec.options, store=Store(memory_of(None)), progress=progress)
     schema = resolve(spec, given.data)
     method = make("methods", str(spec.method_name), spec.method_parameters)
     columns = {name: schema.column(name) for name in schema.sensitive}

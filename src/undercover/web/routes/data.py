@@ -29,7 +29,7 @@ def add(asked: Who, form: Form) -> Response:
         raise DataError("Choose a file first.")
     name = given.filename.replace("\\", "/").rpartition("/")[2]
     project = asked.desk.add(name, {"kind": "upload", "path": f"table{_suffix(name)}"})
-    with open(project.data, "xb") as target:
+    with open(project.whence, "xb") as target:
         shutil.copyfileobj(given.file, target, 1 << 20)
     asked.queue.add(project, "profile", {"most_rows": asked.service.settings.most_rows})
     return RedirectResponse(f"/tables/{project.id}/data", 303)
