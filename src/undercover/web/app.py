@@ -68,7 +68,7 @@ async def _explained(request: Request, error: Exception) -> Response:
     status, problems = _told(error)
     if request.url.path.startswith(f"{API}/"):
         return JSONResponse({"problems": problems}, status)
-    if isinstance(error, NotIn) and request.method in SAFE and not is_part(request):
+    if isinstance(error, NotIn) and request.scope["method"] in SAFE and not is_part(request):
         return RedirectResponse("/enter", 303)
     if status == 500 or not isinstance(error, UndercoverError):
         texts = texts_of(request)
