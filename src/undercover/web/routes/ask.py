@@ -12,10 +12,10 @@ from undercover.errors import DataError, ParameterError
 from undercover.io.release.contents import PUBLIC
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.web.access.asking import Asking, Form, Of, Who, field
-from undercover.web.desks import opened as shelf
-from undercover.web.desks.opened import Opened
+from undercover.web.asked import opened as shelf
+from undercover.web.asked.opened import Opened
 from undercover.web.desks.progress import releases
-from undercover.web.desks.questions import ask
+from undercover.web.asked.questions import ask
 from undercover.web.jobs.queue import Queue
 from undercover.web.looks import is_part, page
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from undercover.errors import DataError, ParameterError
 from undercover.model.queries import Predicate
-from undercover.web.desks.answering import answering, check_size, python, said_of
-from undercover.web.desks.opened import Opened
+from undercover.web.asked.answering import answering, check_size, python, said_of
+from undercover.web.asked.opened import Opened
 
 
 def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict[str, Any]:
