@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -20,6 +21,9 @@ from undercover.web.texts import Texts, chosen
 
 MOST_FIELDS = 5000
 MOST_FIELD_BYTES = 4 << 20  # of one field that is no file
+
+
+_FORGED = "This form is not from a page of this session. Open the page again, then send it."
 
 
 class NotIn(UndercoverError):  # noqa: N818
@@ -89,14 +93,19 @@ def asking(request: Request) -> Asking:
     return Asking(request, service, session)
 
 
-async def posted(request: Request) -> FormData:
-    """The fields of a form that a page of this very session made."""
-    form = await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
-    asked = asking(request)
-    given = request.headers.get("x-csrf") or form.get("csrf")
-    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), asked.session.csrf.encode()):
-        raise Forged("This form is not from a page of this session. Open the page again, then send it.")
-    return form
+async def posted(request: Request, asked: Who) -> AsyncIterator[FormData]:
+    """The fields of a form that a page of this very session made; nobody else's body is read at all."""
+    said = request.headers.get("x-csrf")
+    if said is not None and not _same(said, asked.session.csrf):
+        raise Forged(_FORGED)
+    async with request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES) as form:
+        if said is None and not _same(form.get("csrf"), asked.session.csrf):
+            raise Forged(_FORGED)
+        yield form
+
+
+def _same(given: Any, wanted: str) -> bool:
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), wanted.encode())
 
 
 def project_of(key: str, asked: Who) -> Project:
