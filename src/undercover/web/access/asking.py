@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
+from starlette.requests import HTTPConnection
 
 from undercover.errors import UndercoverError
 from undercover.web.access.sessions import Session, Sessions
@@ -45,7 +46,14 @@ class Service:
     @property
     def cookie(self) -> str:
         """Of the session; servers on other ports of a machine share its cookies."""
-        return f"undercover-{self.settings.port}"
+        return f"{'__Host-' if self.settings.certificate else ''}undercover-{self.settings.port}"
+
+    def session(self, connection: HTTPConnection) -> Session | None:
+        """Whoever is signed in, by a cookie or as a program by the header that carries the same, at a desk of today."""
+        scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
+        given = bearer if scheme.lower() == "bearer" else connection.cookies.get(self.cookie)
+        session = self.sessions.session(given)
+        return session if session is not None and session.desk in self.settings.desks else None
 
 
 @dataclass(frozen=True)
@@ -86,8 +94,7 @@ def service_of(request: Request) -> Service:
 def asking(request: Request) -> Asking:
     """Whoever is signed in; others are sent to sign in."""
     service = service_of(request)
-    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-    session = service.sessions.session(bearer or request.cookies.get(service.cookie))
+    session = service.session(request)
     if session is None:
         raise NotIn("Sign in with the address that `undercover serve` printed.")
     return Asking(request, service, session)
