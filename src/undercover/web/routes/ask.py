@@ -15,6 +15,7 @@ from undercover.web.access.asking import Asking, Form, Of, Who, field
 from undercover.web.asked import opened as shelf
 from undercover.web.asked.opened import Opened
 from undercover.web.asked.questions import ask, ready
+from undercover.web.desks.desk import Missing
 from undercover.web.jobs.queue import Queue
 from undercover.web.looks import is_part, page
 
@@ -75,7 +76,7 @@ def datasheet(one: Release) -> Response:
     """The datasheet, made here from the release; what was received as one is never shown."""
     place = one.folder / "datasheet.html"
     if not place.is_file():
-        raise shelf.Missing("There is no datasheet of this release.")
+        raise Missing("There is no datasheet of this release.")
     return HTMLResponse(place.read_text("utf-8"), headers={"content-security-policy": SHEET})
 
 
