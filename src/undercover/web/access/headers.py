@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Bars and drawings carry style attributes, which can neither run nor fetch anything; nothing else is inline.
@@ -91,7 +91,10 @@ class Guarded:
         refused = self._refused(scope, most)
         if refused is not None:
             status, why = refused
-            await PlainTextResponse(why, status)(scope, receive, answered)
+            told: Response = PlainTextResponse(why, status)
+            if scope["path"].startswith("/api/"):
+                told = JSONResponse({"problems": [why]}, status)
+            await told(scope, receive, answered)
             return
         await self._app(scope, _counted(receive, most), answered)
 
