@@ -22,13 +22,13 @@ from undercover.web.api import routers as api_routers
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Changed
 from undercover.web.desks.store import private_folder
-from undercover.web.jobs.queue import Queue
+from undercover.web.jobs.queue import Full, Queue
 from undercover.web.looks import is_part, plain_page
 from undercover.web.routes import routers as page_routers
 from undercover.web.settings import Settings
 
 API: Final = "/api"
-_CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, TooLarge: 413}
+_CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, TooLarge: 413, Full: 429}
 
 
 def create_app(settings: Settings) -> FastAPI:

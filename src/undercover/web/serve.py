@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from types import FrameType
 
 import uvicorn
 
 from undercover.errors import OutputError
 from undercover.web.app import create_app
+from undercover.web.jobs.queue import Queue
 from undercover.web.settings import Settings
 
 
@@ -29,15 +31,29 @@ def bound(settings: Settings) -> socket.socket:
     return listening
 
 
+class _Server(uvicorn.Server):
+    """Tells whoever waits for news that there will be none, instead of waiting for him to go."""
+
+    queue: Queue
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.queue.leaving = True
+        super().handle_exit(sig, frame)
+
+
 def serve(settings: Settings, tell: Callable[[str, str], None]) -> None:
     """Run until somebody stops it; ``tell`` is called with each desk and the address it is opened by."""
     with bound(settings) as listening:
         settings = replace(settings, port=listening.getsockname()[1])
         app = create_app(settings)
         tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key} if settings.certificate else {}
-        server = uvicorn.Server(
+        queue = app.state.service.queue
+        queue.hold()
+        server = _Server(
             uvicorn.Config(app, log_level="error", access_log=False, server_header=False, **tls)  # type: ignore[arg-type]
         )
+        server.queue = queue
         for desk in settings.desks:
             tell(desk, f"{settings.address}/?token={app.state.service.sessions.token(desk)}")
+        queue.warm()
         server.run(sockets=[listening])
