@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
+from undercover.web.desks.making import mark
 from undercover.web.desks.project import Project
 
 STEPS: Final = ("data", "columns", "protect", "run", "result")
@@ -32,8 +32,3 @@ def releases(project: Project) -> list[int]:
     """The numbers of the releases made, the newest first."""
     places = (project.folder / "releases").iterdir()
     return sorted((int(place.name) for place in places if place.name.isdecimal() and not mark(place).exists()))[::-1]
-
-
-def mark(release: Path) -> Path:
-    """What lies beside the folder of a release as long as its job is not done with it."""
-    return release.with_name(f".{release.name}.made")

@@ -17,10 +17,10 @@ from undercover.verbs.publish import publish as publish_run
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.waiting import Progress
+from undercover.web.desks.making import whole
 from undercover.web.desks.plan import files_of, method_of
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
-from undercover.web.jobs.leftovers import whole
 from undercover.web.jobs.showing import show
 
 
@@ -47,7 +47,8 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         progress=progress,
     )
     number = max(releases(project), default=0) + 1
-    with whole(project, number) as out:
+    out = project.folder / "releases" / str(number)
+    with whole(out):
         run = judged_beside(run, out, progress)
         facts = summarize(run, progress=progress)
         kept: dict[str, Any] = {"format": str(files), "rows_per_file": choices.get("rows_per_file")}

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from undercover.errors import UndercoverError
+from undercover.web.desks.clearing import clear_table
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import read_json, write_json
 from undercover.web.jobs.job import Job, job_folders, new_job, read_job, set_state
-from undercover.web.jobs.leftovers import clear, clear_all
 from undercover.web.jobs.process import GRACE, Worker, Workers
 from undercover.web.jobs.sole import Sole
 
@@ -62,6 +62,7 @@ class Queue:
         self._served: dict[str, float] = {}  # when a job of a desk was begun last
         self._stopped = False
         self._threads: list[threading.Thread] = []
+        self.warm = False  # whether a spare process is kept, so that a job begins at once
         self.leaving = False  # whether the server is about to stop: nobody should wait for news
 
     def hold(self) -> None:
@@ -72,19 +73,16 @@ class Queue:
     def start(self) -> None:
         """Begin, with what was left."""
         self.hold()
-        clear_all(self._workspace)
         self._stopped = self.leaving = False
-        folders = [folder for table in self._workspace.glob("desks/*/*") for folder in job_folders(table)]
+        folders = [folder for jobs in self._workspace.glob("desks/*/*/jobs") for folder in job_folders(jobs.parent)]
         for folder in sorted(folders, key=lambda place: place.name):
             self._left(folder)
         for _ in range(self._slots):
             thread = threading.Thread(target=self._work, daemon=True, name="jobs")
             thread.start()
             self._threads.append(thread)
-
-    def warm(self) -> None:
-        """Keep a spare process from now on, so that a job begins at once."""
-        self._workers.warm()
+        if self.warm:
+            self._workers.warm()
 
     def stop(self) -> None:
         """End all workers; what they did not finish waits for the next start."""
@@ -239,7 +237,7 @@ class Queue:
         if code == 0 and (folder / "result.json").is_file():
             set_state(folder, "done", ended=time.time())
             return
-        clear(_table(folder))
+        clear_table(_table(folder))
         if folder in self._cancelled:
             set_state(folder, "cancelled", ended=time.time())
         elif self._stopped and not (folder / "error.json").is_file():

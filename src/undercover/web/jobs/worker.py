@@ -100,17 +100,17 @@ class _Written:
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock, self._last = path, threading.Lock(), 0.0
-        self._moment = Moment("")
+        self._stage, self._began = "", 0.0
         self._past: list[dict[str, Any]] = []
 
     def __call__(self, moment: Moment) -> None:
         with self._lock:
-            now, same = time.monotonic(), moment.stage == self._moment.stage
-            if not same and self._moment.stage:
-                self._past.append({"stage": self._moment.stage, "seconds": self._moment.seconds})
-            self._moment = moment
+            now, same = time.monotonic(), moment.stage == self._stage
             if same and now - self._last < _BETWEEN:
                 return
+            if not same:
+                self._past += [{"stage": self._stage, "seconds": now - self._began}] if self._stage else []
+                self._stage, self._began = moment.stage, now
             self._last = now
             facts = {key: getattr(moment, key) for key in ("stage", "part", "share", "seconds", "left")}
             write_json(self._path, {**facts, "past": self._past})
