@@ -1,4 +1,4 @@
-"""What will be done to a table as it is decided now, what is not decided yet, and the request of the job that does it."""
+"""What will be done to a table as it is decided now, what is not decided yet, and the request of the job for it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from undercover import plugins
-from undercover.errors import MissingExtraError, UndercoverError, listed
+from undercover.errors import MissingExtraError, ParameterError, UndercoverError, listed
 from undercover.io.release.tables import check_installed
 from undercover.model.about import About, about_of
 from undercover.model.formats import FORMATS, Files
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Method
-from undercover.parameters import ParameterError, make
+from undercover.parameters import make
 from undercover.web.desks.progress import done
 from undercover.web.desks.project import Project
 

@@ -31,4 +31,4 @@ def following(project: Project) -> str:
 def releases(project: Project) -> list[int]:
     """The numbers of the releases made, the newest first."""
     places = (project.folder / "releases").iterdir()
-    return sorted((int(place.name) for place in places if place.name.isdecimal() and not mark(place).exists()))[::-1]
+    return sorted(int(place.name) for place in places if place.name.isdecimal() and not mark(place).exists())[::-1]

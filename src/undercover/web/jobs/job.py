@@ -31,8 +31,8 @@ class Job:
     started: float | None = None
     ended: float | None = None
     restarts: int = 0
-    moment: Mapping[str, Any] | None = None  # stage, part, share, seconds, left (undercover.waiting.Moment); past stages
-    error: Mapping[str, Any] | None = None  # message; kind: unreachable, refused, memory, ended, again, bug; step, trace
+    moment: Mapping[str, Any] | None = None  # stage, part, share, seconds, left (a waiting.Moment) and past stages
+    error: Mapping[str, Any] | None = None  # message, kind (unreachable, refused, memory, ended, again, bug), step
     result: Mapping[str, Any] | None = None
     before: int = 0  # jobs that are run before this one, where it waits
 

@@ -23,7 +23,7 @@ class Worker:
 
     def __init__(self, kinds: str, workspace: Path, held: int | None, *, ahead: bool = False) -> None:
         # What it says on stderr goes to a file without a name: it may hold values of the table.
-        self._said: IO[bytes] = tempfile.TemporaryFile()
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         command = [sys.executable, "-P", "-m", "undercover.web.jobs.worker", kinds, *(["ahead"] if ahead else [])]
         path = os.pathsep.join(os.path.abspath(place) for place in sys.path)
         self.process = subprocess.Popen(
