@@ -89,7 +89,8 @@ def test_what_is_known_of_a_job(tmp_path: Path, begin: Begin) -> None:
     stranger = table(tmp_path, "other")
     job = queue.add(project, "nap", {"seconds": 0.6})
     seen = until(queue, project, job, "running")
-    assert seen.moment is not None and seen.moment["stage"] == "napping"
+    assert seen.moment is not None
+    assert seen.moment["stage"] == "napping"
     before = queue.stamp(project, job.id)
     done = until(queue, project, job)
     assert (done.state, done.result) == ("done", {"slept": 0.6})
@@ -117,7 +118,8 @@ def test_too_many_waiting_jobs_of_a_desk_are_refused_and_old_ones_forgotten(
         queue.cancel(project, job.id)
     newest = queue.add(project, "nap", {})
     kept = [job.id for job in queue.jobs(project) if job.over]
-    assert kept == [jobs[2].id] and newest.id in [job.id for job in queue.jobs(project)]
+    assert kept == [jobs[2].id]
+    assert newest.id in [job.id for job in queue.jobs(project)]
 
 
 def test_a_job_that_listens_to_nobody_is_killed_and_leaves_nothing(
@@ -127,7 +129,8 @@ def test_a_job_that_listens_to_nobody_is_killed_and_leaves_nothing(
     queue, project = begin(), table(tmp_path)
     job = queue.add(project, "hang", {})
     until(queue, project, job, "running")
-    assert (project.folder / "releases" / "1").is_dir() and releases(project) == []
+    assert (project.folder / "releases" / "1").is_dir()
+    assert releases(project) == []
     started = time.monotonic()
     assert queue.cancel(project, job.id).state == "cancelled"
     assert time.monotonic() - started < 2
@@ -150,13 +153,18 @@ def test_what_went_wrong_is_told_without_a_value_of_the_table(tmp_path: Path, be
     bug = queue.add(project, "fail", {"how": "bug"})
     killed = queue.add(others, "fail", {"how": "killed"})
     found = until(queue, project, bug)
-    assert found.state == "failed" and found.error is not None
-    assert found.error["kind"] == "bug" and "ValueError" in found.error["message"]
+    assert found.state == "failed"
+    assert found.error is not None
+    assert found.error["kind"] == "bug"
+    assert "ValueError" in found.error["message"]
     assert SECRET not in str(found.to_dict())
     trace = tmp_path / found.error["trace"]
-    assert SECRET in trace.read_text() and stat.S_IMODE(trace.stat().st_mode) == 0o600
+    assert SECRET in trace.read_text()
+    assert stat.S_IMODE(trace.stat().st_mode) == 0o600
     ended = until(queue, others, killed)
-    assert ended.error is not None and ended.error["kind"] == "ended" and "memory" in ended.error["message"]
+    assert ended.error is not None
+    assert ended.error["kind"] == "ended"
+    assert "memory" in ended.error["message"]
 
     unreachable = queue.add(project, "fail", {"how": "unreachable"})
     told = until(queue, project, unreachable).error
@@ -205,7 +213,8 @@ def test_a_killed_server_takes_its_workers_along_and_the_next_one_begins_again(t
     # The next server waits until the worker, which holds the lock as well, is gone.
     queue = begin()
     again = until(queue, project, job, "running")
-    assert again.restarts == 1 and releases(project) == []
+    assert again.restarts == 1
+    assert releases(project) == []
     folder = project.folder / "jobs" / job.id
     queue.cancel(project, job.id)
     queue.stop()
@@ -214,5 +223,7 @@ def test_a_killed_server_takes_its_workers_along_and_the_next_one_begins_again(t
     (folder.parent / "0000000000000-torn").mkdir()
     queue = begin()
     given_up = queue.job(project, job.id)
-    assert given_up.state == "failed" and given_up.error is not None and "three times" in given_up.error["message"]
+    assert given_up.state == "failed"
+    assert given_up.error is not None
+    assert "three times" in given_up.error["message"]
     assert [place.name for place in folder.parent.iterdir()] == [job.id]
