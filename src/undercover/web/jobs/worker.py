@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from undercover.errors import InternalError, UndercoverError, UnreachableError
 from undercover.waiting import Moment, Watch
@@ -35,10 +36,12 @@ def main() -> None:
         sys.exit(1)
 
 
-def told(error: Exception) -> dict[str, str]:
+def told(error: Exception) -> dict[str, Any]:
     """What went wrong, for people; of a bug of ours nothing that may hold a value of the table."""
     if isinstance(error, UndercoverError) and not isinstance(error, InternalError):
-        return {"message": str(error), "kind": "unreachable" if isinstance(error, UnreachableError) else "refused"}
+        problems = list(getattr(error, "problems", ())) or [str(error)]
+        kind = "unreachable" if isinstance(error, UnreachableError) else "refused"
+        return {"message": str(error), "kind": kind, "problems": problems}
     if isinstance(error, MemoryError):
         return {"message": "Not enough memory for this table on this machine.", "kind": "memory"}
     return {"message": f"This is a bug of undercover, not of your data ({type(error).__name__}).", "kind": "bug"}
