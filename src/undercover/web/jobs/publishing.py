@@ -16,6 +16,7 @@ from undercover.verbs.store import save
 from undercover.waiting import Progress
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
+from undercover.web.jobs.showing import show
 
 
 def publish(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
@@ -39,4 +40,5 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
     number = max(releases(project), default=0) + 1
     out = project.folder / "releases" / str(number)
     save(run, out, summary=facts, format=project.choices.get("format", "csv"), progress=progress)
+    show(project, number, run, facts, progress)
     return {"release": number, "verdict": run.verdict.title}
