@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from undercover.model.about import about_of
+from undercover.model.release import Release
 from undercover.model.verdict import TITLES
 from undercover.pages.compare import frontier_charts
 from undercover.pages.jinja import drawn
+from undercover.pages.words import release_title
 from undercover.studies.compare.compare import frontiers
 from undercover.waiting import Progress
 from undercover.web.desks.compared import FRONTIER, points, tries
@@ -17,13 +19,13 @@ from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_text
 
 
-def point(method: str, parameters: Mapping[str, Any], headline: Any, cost: float | None, verdict: str) -> dict[str, Any]:
+def point(release: Release, headline: Any, cost: float | None, verdict: str) -> dict[str, Any]:
     """A release as a point; ``headline`` is that of its summary."""
     found = headline or {}
     return {
-        "method": method,
-        "series": about_of(method).title,
-        "parameters": dict(parameters),
+        "method": release.method,
+        "series": about_of(release.method).title,
+        "called": release_title(release),
         "privacy": {kind: _mean_and_worst(found.get(kind)) for kind in ("identity", "attribute")},
         "guessing": {
             "identity": found["identity"]["baseline"] if found.get("identity") else None,

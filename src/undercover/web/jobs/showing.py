@@ -37,6 +37,7 @@ REASONS: Final = 3  # for each of them
 BINS: Final = 20  # of a column; what is rarer is taken together
 ASKED: Final = ("int", "number", "bool", "choice", "text")
 """Kinds of parameters that a form can ask for."""
+CONSENT: Final = "allow_unsafe"  # is given where a method is chosen, not by trying
 _LEAST: Final = 1e-12
 
 
@@ -55,8 +56,7 @@ def show(project: Project, number: int, run: Run, summary: Mapping[str, Any], pr
     report = (release / PRIVATE / "report.html").read_text(encoding="utf-8")
     write_text(place / "attacks.html", sections_of(report, "attacks", "earlier", "class-sizes"))
     write_text(place / "utility.html", sections_of(report, "cost"))
-    method, asked = run.release.method, plain(dict(run.recipe))
-    write_json(place / "point.json", point(method, asked, summary["headline"], lost(summary), facts["verdict"]))
+    write_json(place / "point.json", point(run.release, summary["headline"], lost(summary), facts["verdict"]))
     shutil.rmtree(target, ignore_errors=True)
     place.rename(target)
     redraw(project, {}, progress)
@@ -93,13 +93,13 @@ def asked_of(run: Run) -> list[dict[str, Any]]:
             "kind": one.kind,
             "low": _finite(one.within.low) if one.within else None,
             "high": _finite(one.within.high) if one.within else None,
-            "choices": list(map(str, one.choices)),
+            "choices": ["true", "false"] if one.kind == "bool" else list(map(str, one.choices)),
             "optional": one.optional,
-            "doc": one.doc,
+            "doc": one.doc.replace("``", "`"),
             "value": plain(run.recipe.get(one.name, one.default)),
         }
         for one in declared
-        if one.kind in ASKED
+        if one.kind in ASKED and one.name != CONSENT
     ]
 
 

@@ -47,7 +47,7 @@ def whatif(project: Project, request: Mapping[str, Any], progress: Progress) -> 
         raise UnreachableError(trial.refused)
     top = headline([plain(attack.to_dict()) for attack in trial.run.attacks])
     found = {
-        **point(candidate.method, candidate.parameters, top, trial.loss, trial.verdict.title),
+        **point(trial.run.release, top, trial.loss, trial.verdict.title),
         "changed": str(request["changed"]),
         "reasons": [reason.to_dict() for reason in trial.verdict.ordered()],
         "meaning": trial.verdict.meaning,

@@ -79,7 +79,7 @@ def _changed(found: Outcome, form: FormData) -> tuple[dict[str, Any], str]:
     parameters, changed = dict(found.facts["recipe"]), []
     for one in found.facts["parameters"]:
         name = one["name"]
-        given = _given(one, field(form, f"parameter-{name}"))
+        given = field(form, f"parameter-{name}")
         if given != _shown(one["value"]):
             changed.append(f"{name}={given or 'none'}")
             parameters.pop(name, None)
@@ -88,10 +88,6 @@ def _changed(found: Outcome, form: FormData) -> tuple[dict[str, Any], str]:
     if not changed:
         raise ParameterError("Change a parameter first: everything is as it is in this release.")
     return parameters, " ".join(changed)
-
-
-def _given(parameter: Mapping[str, Any], text: str) -> str:
-    return ("true" if text == "yes" else "false") if parameter["kind"] == "bool" else text
 
 
 def _shown(value: Any) -> str:
