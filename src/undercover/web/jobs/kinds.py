@@ -30,5 +30,6 @@ KINDS: Mapping[str, Work] = {
     "accept": _later("undercover.web.jobs.accepting:accept"),
     "whatif": _later("undercover.web.jobs.whatif:whatif"),
     "frontier": _later("undercover.web.jobs.frontier:redraw"),
+    "verify": _later("undercover.web.jobs.verifying:verify"),
 }
 """By name."""
