@@ -27,5 +27,6 @@ KINDS: Mapping[str, Work] = {
     "profile": _later("undercover.web.jobs.profile:profile"),
     "recommend": _later("undercover.web.jobs.recommending:recommend"),
     "publish": _later("undercover.web.jobs.publishing:publish"),
+    "verify": _later("undercover.web.jobs.verifying:verify"),
 }
 """By name."""

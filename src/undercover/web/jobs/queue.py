@@ -111,7 +111,8 @@ class Queue:
                 set_state(folder, "running", started=time.time())
                 process = _begun(folder)
                 self._running[folder] = process
-            process.wait()
+            with process:  # closes its stdin, too
+                process.wait()
             with self._changed:
                 del self._running[folder]
                 if not self._stopped:
