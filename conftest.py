@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-
 from tests.pictures import framed
 
 
