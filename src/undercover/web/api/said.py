@@ -34,6 +34,7 @@ _WHY: Final = {
     409: "It was changed meanwhile; look at what is there now.",
     413: "That is too large.",
     422: "What was sent is not of the form described.",
+    429: "Too many jobs wait, or too many passphrases were wrong; wait a while.",
 }
 ERRORS: Final[dict[int | str, dict[str, Any]]] = {
     code: {"model": Problems, "description": why} for code, why in _WHY.items()

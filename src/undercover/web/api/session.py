@@ -6,7 +6,7 @@ from fastapi import Request
 from pydantic import Field
 
 from undercover.web.access.asking import NotIn, Who, service_of
-from undercover.web.api.said import Problems, Strict
+from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 
 router = part("session", signed_in=False)
@@ -26,7 +26,7 @@ class Key(Strict):
     desk: str
 
 
-@router.post("/session", responses={429: {"model": Problems, "description": "Too many wrong passphrases."}})
+@router.post("/session")
 def begin(said: Token, request: Request) -> Key:
     """Change a one-time token, with the passphrase where one is asked for, into a key."""
     service = service_of(request)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from fastapi import File, UploadFile
+from pydantic import BaseModel, Field, model_validator
 
-from undercover.web.access.asking import Of, Who
+from undercover.web.access.asking import Asking, Of, Who
+from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.progress import done, following, releases
 from undercover.web.desks.project import Project
+from undercover.web.desks.sources import examples, from_database, from_example, from_folder, from_upload, start_profile
 
 router = part("tables")
 
@@ -47,6 +50,50 @@ def facts(project: Project) -> TableFacts:
 def list_all(asked: Who) -> list[TableFacts]:
     """All tables of this desk, the newest first."""
     return [facts(project) for project in asked.desk.projects()]
+
+
+class Source(Strict):
+    """Where a table comes from: one of an example, a file in an allowed folder, or a database."""
+
+    example: str | None = Field(None, examples=["census-1000"])
+    folder: str | None = Field(None, description="The allowed folder's name and the path below it.")
+    database: str | None = Field(None, description="A URL that begins with duckdb://, sqlite:// or postgres://.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Source:
+        if sum(one is not None for one in (self.example, self.folder, self.database)) != 1:
+            raise ValueError("say one of `example`, `folder` and `database`")
+        return self
+
+
+@router.post("/tables", status_code=201)
+def upload(
+    asked: Who, file: Annotated[UploadFile, File(description="CSV, Parquet, Excel, SPSS or Stata.")]
+) -> TableFacts:
+    """Begin a table from a file; a job reads and profiles it."""
+    return _begun(asked, from_upload(asked.desk, asked.service.settings, file.filename or "table", file.file))
+
+
+@router.post("/tables/from", status_code=201)
+def begin(asked: Who, source: Source) -> TableFacts:
+    """Begin a table from an example, a file in an allowed folder, or a database; a job reads and profiles it."""
+    settings = asked.service.settings
+    if source.example is not None:
+        return _begun(asked, from_example(asked.desk, settings, source.example))
+    if source.folder is not None:
+        return _begun(asked, from_folder(asked.desk, settings, source.folder))
+    return _begun(asked, from_database(asked.desk, settings, str(source.database)))
+
+
+def _begun(asked: Asking, project: Project) -> TableFacts:
+    start_profile(asked.queue, project, asked.service.settings)
+    return facts(project)
+
+
+@router.get("/examples")
+def built_in() -> dict[str, str]:
+    """The built-in tables by name, and where each is printed; of the invented census nothing."""
+    return examples()
 
 
 @router.get("/tables/{key}")
