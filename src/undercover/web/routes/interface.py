@@ -22,8 +22,12 @@ def show(asked: Who) -> HTMLResponse:
     for path, operations in document["paths"].items():
         for method, one in operations.items():
             parts.setdefault(one["tags"][0], []).append(_operation(path, method, one))
-    address = asked.service.settings.address
-    return page(asked, "interface.html.j2", parts=parts, models=_models(document), address=address)
+    address = f"{asked.service.settings.address}/api"
+    said = {
+        "enter": f"""curl {address}/session -H 'Content-Type: application/json' -d '{{"token": "TOKEN"}}'""",
+        "send": f"curl {address}/tables -H 'Authorization: Bearer KEY'",
+    }
+    return page(asked, "interface.html.j2", parts=parts, models=_models(document), **said)
 
 
 def _operation(path: str, method: str, one: Mapping[str, Any]) -> dict[str, Any]:
