@@ -89,12 +89,13 @@ def do(folder: Path, kinds: Mapping[str, Work]) -> None:
         sys.exit(1)
 
 
-def told(error: Exception) -> dict[str, str]:
+def told(error: Exception) -> dict[str, Any]:
     """What went wrong, for people; of a bug of ours nothing that may hold a value of the table."""
     if isinstance(error, UndercoverError) and not isinstance(error, InternalError):
         kind = "unreachable" if isinstance(error, UnreachableError) else "refused"
         step = next((step for of, step in _STEPS.items() if isinstance(error, of)), "")
-        return {"message": str(error), "kind": kind, **({"step": step} if step else {})}
+        problems = list(getattr(error, "problems", ())) or [str(error)]
+        return {"message": str(error), "kind": kind, "problems": problems, **({"step": step} if step else {})}
     if isinstance(error, MemoryError):
         return {"message": "Not enough memory for this table on this machine.", "kind": "memory"}
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
