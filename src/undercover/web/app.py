@@ -54,6 +54,7 @@ def create_app(settings: Settings) -> FastAPI:
         openapi_url=f"{API}/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     service = Service(settings, Sessions(settings.workspace), queue)
     app.state.service = service

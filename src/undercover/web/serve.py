@@ -75,9 +75,9 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
     ``tell`` is called with each desk and the address it is opened by, ``warn`` with what the terminal should say of
     bugs. All that is written meanwhile, here and by jobs, is readable for nobody else.
     """
+    tls = _tls(settings)
     os.umask(0o077)
     workspace = private_folder(settings.workspace).resolve()
-    tls = _tls(settings)
     with bound(settings) as listening, logged(workspace, warn):
         os.environ["TMPDIR"] = tempfile.tempdir = str(workspace / TEMPORARY)
         settings = replace(settings, workspace=workspace, port=listening.getsockname()[1])
