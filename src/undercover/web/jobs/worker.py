@@ -57,12 +57,19 @@ def main() -> None:
     if "ahead" in sys.argv[2:]:
         for kind in kinds.values():
             if isinstance(kind, Later):
-                kind.work  # noqa: B018
+                _prepare(kind)
     told_of = sys.stdin.buffer.readline()
     if not told_of:
         return
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     do(Path(json.loads(told_of)), kinds)
+
+
+def _prepare(kind: Later) -> None:
+    try:
+        kind.work  # noqa: B018
+    except ImportError:  # whoever asks for it is told; others are not held up
+        traceback.print_exc()
 
 
 def do(folder: Path, kinds: Mapping[str, Work]) -> None:
