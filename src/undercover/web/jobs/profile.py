@@ -21,6 +21,7 @@ from undercover.memory import Store, memory_of
 from undercover.studies.inspect.columns import code
 from undercover.studies.inspect.inspection import inspect
 from undercover.waiting import Progress
+from undercover.web.desks.levels import keep_values
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder, write_json
 
@@ -41,6 +42,7 @@ def profile(project: Project, request: Mapping[str, Any], progress: Progress) ->
         values = code(given.data.column(name))
         codes = values.coded.codes.astype(narrowest(values.coded.size))
         np.save(place / f"{number}.npy", codes)
+        keep_values(place / f"{number}.arrow", values.values)
         columns[name] = {"codes": f"{number}.npy", "size": values.coded.size, **_values(values.values, values.counts)}
     shown = given.data.slice(0, PREVIEW)
     facts = {
