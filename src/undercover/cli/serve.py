@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from undercover.errors import ParameterError
+from undercover.errors import MissingExtraError, ParameterError
 
 
 def command(
@@ -23,20 +24,24 @@ def command(
     workers: Annotated[int | None, typer.Option(help="Jobs at the same time.", min=1)] = None,
     host: Annotated[str, typer.Option(help="Beyond this machine only with the three options below.")] = "127.0.0.1",
     certificate: Annotated[Path | None, typer.Option(help="Of TLS, in PEM.")] = None,
+    name: Annotated[list[str] | None, typer.Option(help="By which browsers ask for it, if not by its host.")] = None,
     key: Annotated[Path | None, typer.Option(help="Of the certificate, in PEM.")] = None,
     passphrase_file: Annotated[Path | None, typer.Option(help="Whose first line everybody must say.")] = None,
 ) -> None:
     """Serve until interrupted."""
     try:
+        import python_multipart  # noqa: F401 - forms are read by it
+
         from undercover.web.serve import serve
         from undercover.web.settings import MEGABYTE, Settings, home
     except ModuleNotFoundError as error:
-        raise ParameterError(f"The web application needs `{error.name}`: pip install 'undercover[web]'.") from error
-    said = passphrase_file.read_text(encoding="utf-8").partition("\n")[0].strip() if passphrase_file else None
+        raise MissingExtraError(str(error.name), "web", "The web application") from error
+    said = _passphrase(passphrase_file) if passphrase_file else None
     settings = Settings(
         workspace=workspace or home(),
         host=host,
         port=port,
+        names=tuple(name or ()),
         desks=tuple(desk or ("own",)),
         folders=tuple(place.resolve() for place in folder or ()),
         most_bytes=most_megabytes * MEGABYTE,
@@ -52,4 +57,24 @@ def command(
         if not no_browser and name == settings.desks[0]:
             webbrowser.open(address)
 
-    serve(settings, tell)
+    try:
+        serve(settings, tell, _warn)
+    except KeyboardInterrupt:
+        _warn(f"Stopped. Tables and releases are kept in {settings.workspace}.")
+        raise typer.Exit(130) from None
+
+
+def _passphrase(file: Path) -> str:
+    """The first line of a file that nobody else should be able to read."""
+    try:
+        if file.stat().st_mode & 0o077:
+            _warn(f"Others on this machine may read `{file}`: chmod 600 {file}")
+        return file.read_text(encoding="utf-8").partition("\n")[0].strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(
+            f"`{file}` cannot be read: {getattr(error, 'strerror', None) or 'it is no text'}."
+        ) from error
+
+
+def _warn(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)

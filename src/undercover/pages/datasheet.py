@@ -44,7 +44,7 @@ def datasheet_summary(
     """
     reading, method = read(release), about_of(release.method)
     about, columns = (dict((said or {}).get(name, {})) for name in ("about", "columns"))
-    promises = [_guarantee(entry) for entry in release.guarantees]
+    promises = [promised(entry) for entry in release.guarantees]
     return {
         "private": False,
         "title": release_title(release),
@@ -93,10 +93,13 @@ def _suppressed(release: Release) -> dict[str, Any]:
 def _least_count(release: Release) -> int:
     """The largest number of people or values that is asked for or promised anywhere."""
     asked = [entry.get(name) for entry in (release.parameters, *release.guarantees) for name in ("k", "l")]
-    return max([1, *(math.ceil(number) for number in asked if isinstance(number, int | float))])
+    return max(
+        [1, *(math.ceil(number) for number in asked if isinstance(number, int | float) and math.isfinite(number))]
+    )
 
 
-def _guarantee(entry: Mapping[str, Any]) -> dict[str, Any]:
+def promised(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A promise as pages show it, from what `release.json` records or a verification found."""
     name = str(entry.get("name"))
     parameters = {key: value for key, value in entry.items() if key not in (*FOUND, "name", "seed")}
     actual = math.inf if entry.get("actual") == "inf" else entry.get("actual")

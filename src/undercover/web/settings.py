@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,6 +12,9 @@ from undercover.errors import ParameterError
 
 PORT = 8765
 MEGABYTE = 1 << 20
+SHORTEST = 12
+"""Letters of a passphrase."""
+_DESK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 
 def home() -> Path:
@@ -28,6 +32,8 @@ class Settings:
         A private folder for tables, jobs and releases; made where there is none.
     host, port
         Where it listens; beyond this machine only with ``certificate``, ``key`` and ``passphrase``.
+    names
+        By which browsers ask for it, where that is not ``host``.
     desks
         Who works here: each gets an address with a one-time token, and sees nothing of the others.
     folders
@@ -41,7 +47,7 @@ class Settings:
 
     Examples
     --------
-    >>> Settings(workspace=Path("w"), host="0.0.0.0")
+    >>> Settings(workspace=Path("w"), host="192.0.2.7")
     Traceback (most recent call last):
     undercover.errors.ParameterError: Beyond this machine the server needs a certificate, its key and a passphrase: \
 --certificate FILE --key FILE --passphrase-file FILE.
@@ -50,6 +56,7 @@ class Settings:
     workspace: Path = field(default_factory=home)
     host: str = "127.0.0.1"
     port: int = PORT
+    names: tuple[str, ...] = ()
     desks: tuple[str, ...] = ("own",)
     folders: tuple[Path, ...] = ()
     databases: bool = True
@@ -61,11 +68,36 @@ class Settings:
     passphrase: str | None = None
 
     def __post_init__(self) -> None:
+        problems = []
         if not self.loopback and not (self.certificate and self.key and self.passphrase):
-            raise ParameterError(
+            problems.append(
                 "Beyond this machine the server needs a certificate, its key and a passphrase: --certificate FILE "
                 "--key FILE --passphrase-file FILE."
             )
+        if self._anywhere and not self.names:
+            problems.append(f"Nobody asks for a server by {self.host}. Say the name that browsers use: --name NAME.")
+        if bool(self.certificate) != bool(self.key):
+            problems.append("A certificate and its key go together: --certificate FILE --key FILE.")
+        if self.passphrase is not None and len(self.passphrase) < SHORTEST:
+            problems.append(f"The passphrase is too short: it needs at least {SHORTEST} letters.")
+        odd = [name for name in self.desks if not _DESK.fullmatch(name)]
+        if odd or not self.desks or len(set(self.desks)) < len(self.desks):
+            problems.append(
+                f"Desks need names of their own, of letters, digits, - and _, at most 40. Got {', '.join(self.desks)}."
+            )
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def _anywhere(self) -> bool:
+        return self.host in ("0.0.0.0", "::", "")
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Every name by which this server is asked for, in small letters as browsers send it."""
+        here = ("127.0.0.1", "localhost", "::1") if self.loopback else ()
+        own = () if self._anywhere else (self.host,)
+        return tuple(dict.fromkeys(name.lower() for name in (*self.names, *own, *here)))
 
     @property
     def loopback(self) -> bool:
@@ -78,5 +110,6 @@ class Settings:
     @property
     def address(self) -> str:
         """Where a browser finds it."""
-        name = f"[{self.host}]" if ":" in self.host else self.host
+        host = self.names[0] if self.names else self.host
+        name = f"[{host}]" if ":" in host else host
         return f"http{'s' if self.certificate else ''}://{name}:{self.port}"

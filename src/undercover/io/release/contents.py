@@ -60,6 +60,8 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
     except (OSError, ValueError) as error:
         raise DataError(f"`{path}` cannot be read: {error}.") from error
+    except RecursionError as error:
+        raise DataError(f"`{path}` cannot be read: it is nested too deeply.") from error
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from starlette.datastructures import FormData
+from starlette.requests import HTTPConnection
 
 from undercover.errors import UndercoverError
 from undercover.web.access.sessions import Session, Sessions
@@ -20,6 +22,9 @@ from undercover.web.texts import Texts, chosen
 
 MOST_FIELDS = 5000
 MOST_FIELD_BYTES = 4 << 20  # of one field that is no file
+
+
+_FORGED = "This form is not from a page of this session. Open the page again, then send it."
 
 
 class NotIn(UndercoverError):  # noqa: N818
@@ -41,7 +46,14 @@ class Service:
     @property
     def cookie(self) -> str:
         """Of the session; servers on other ports of a machine share its cookies."""
-        return f"undercover-{self.settings.port}"
+        return f"{'__Host-' if self.settings.certificate else ''}undercover-{self.settings.port}"
+
+    def session(self, connection: HTTPConnection) -> Session | None:
+        """Whoever is signed in, by a cookie or as a program by the header that carries the same, at a desk of today."""
+        scheme, _, bearer = connection.headers.get("authorization", "").partition(" ")
+        given = bearer if scheme.lower() == "bearer" else connection.cookies.get(self.cookie)
+        session = self.sessions.session(given)
+        return session if session is not None and session.desk in self.settings.desks else None
 
 
 @dataclass(frozen=True)
@@ -82,21 +94,25 @@ def service_of(request: Request) -> Service:
 def asking(request: Request) -> Asking:
     """Whoever is signed in; others are sent to sign in."""
     service = service_of(request)
-    bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
-    session = service.sessions.session(bearer or request.cookies.get(service.cookie))
+    session = service.session(request)
     if session is None:
         raise NotIn("Sign in with the address that `undercover serve` printed.")
     return Asking(request, service, session)
 
 
-async def posted(request: Request) -> FormData:
-    """The fields of a form that a page of this very session made."""
-    form = await request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES)
-    asked = asking(request)
-    given = request.headers.get("x-csrf") or form.get("csrf")
-    if not isinstance(given, str) or not hmac.compare_digest(given.encode(), asked.session.csrf.encode()):
-        raise Forged("This form is not from a page of this session. Open the page again, then send it.")
-    return form
+async def posted(request: Request, asked: Who) -> AsyncIterator[FormData]:
+    """The fields of a form that a page of this very session made; nobody else's body is read at all."""
+    said = request.headers.get("x-csrf")
+    if said is not None and not _same(said, asked.session.csrf):
+        raise Forged(_FORGED)
+    async with request.form(max_files=20, max_fields=MOST_FIELDS, max_part_size=MOST_FIELD_BYTES) as form:
+        if said is None and not _same(form.get("csrf"), asked.session.csrf):
+            raise Forged(_FORGED)
+        yield form
+
+
+def _same(given: Any, wanted: str) -> bool:
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), wanted.encode())
 
 
 def project_of(key: str, asked: Who) -> Project:

@@ -19,7 +19,7 @@ from undercover.io.spec.load import WHO
 from undercover.model.kinds.dates import FORMATS
 from undercover.model.schema import ABOUT, KINDS, MISSING, ONE_ROW
 from undercover.web.access.asking import Asking, Form, Of, Who, revision
-from undercover.web.desks.editing import (
+from undercover.web.desks.columns.editing import (
     ANSWERS,
     begun,
     filled,
@@ -31,7 +31,7 @@ from undercover.web.desks.editing import (
     undecided,
     with_roles,
 )
-from undercover.web.desks.profiled import Profiled
+from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.project import Project
 from undercover.web.looks import page
 
@@ -184,6 +184,7 @@ def _column(table: Profiled, spec: Mapping[str, Any], number: int, name: str) ->
         "role": role,
         "open": not role and name != spec.get("roles", {}).get("weight"),
         "settings": {key: settings.get(key) for key in ("kind", "format", "bins", "description", "unit")},
+        "spread": table.spread(name),
         "bars": nlargest(_BARS, values, key=lambda one: one[1]),
         "order": settings.get("domain") or sorted(value for value, _ in values[:_ORDER_SHOWN]),
         "levels": _way(settings.get("hierarchy")),

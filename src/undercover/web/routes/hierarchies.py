@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from fastapi import APIRouter
@@ -20,10 +21,10 @@ from undercover.hierarchies.build import LEVELS, from_cuts
 from undercover.hierarchies.file import hierarchy_text, read_hierarchy, write_hierarchy
 from undercover.model.hierarchy import Hierarchy
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
-from undercover.web.desks.editing import begun, named, numbers, with_settings
-from undercover.web.desks.groups import Row, add_level, dissolve, members, put, remove_level, rename
-from undercover.web.desks.levels import MOST, MOST_EDITED, Levels
-from undercover.web.desks.profiled import Profiled
+from undercover.web.desks.columns.editing import begun, named, numbers, with_settings
+from undercover.web.desks.columns.groups import Row, add_level, dissolve, members, put, remove_level, rename
+from undercover.web.desks.columns.levels import MOST, MOST_EDITED, Levels
+from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.project import Changed, Project
 from undercover.web.looks import page
 
@@ -171,19 +172,27 @@ def _as_numbers(found: Levels) -> list[int | float]:
 
 
 def _save(sheet: Sheet, wish: Wish, last: int | None) -> None:
-    """Check other levels against the values, then write them into the spec; the file they had goes."""
+    """Check other levels against the values, then write them into the spec.
+
+    A file that the spec no longer names stays: a release that waits for its turn may be made of it.
+    """
     settings = {**sheet.settings, "hierarchy": wish.rule}
     checked = sheet.table.levels(sheet.name, {key: value for key, value in settings.items() if value}, wish.own)
-    folder, before = sheet.project.folder, sheet.settings.get("hierarchy")
+    written: Path | None = None
     if wish.own is not None:
         settings["hierarchy"] = _file_name(sheet, wish.own)
         if checked is not None and checked.kind == "date":
             settings["kind"] = "date"
-        write_hierarchy(wish.own, folder / settings["hierarchy"])
-    spec = with_settings(sheet.spec, sheet.name, settings)
-    sheet.project.change(spec=spec, revision=last)
-    if isinstance(before, str) and before != settings["hierarchy"]:
-        (folder / before).unlink(missing_ok=True)
+        place = sheet.project.folder / settings["hierarchy"]
+        if not place.exists():
+            write_hierarchy(wish.own, place)
+            written = place
+    try:
+        sheet.project.change(spec=with_settings(sheet.spec, sheet.name, settings), revision=last)
+    except Changed:
+        if written is not None:
+            written.unlink()
+        raise
 
 
 def _file_name(sheet: Sheet, own: Hierarchy) -> str:

@@ -1,17 +1,16 @@
-"""The first page, signing in, and the language."""
+"""The first page, and the language."""
 
 from __future__ import annotations
 
-import hmac
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
-from undercover.web.access.asking import Form, Of, Who, asking, field, service_of
-from undercover.web.access.sessions import DAYS
+from undercover.web.access.asking import Form, Of, Who, asking, field
 from undercover.web.desks.progress import following
-from undercover.web.looks import page, plain_page
+from undercover.web.looks import page
+from undercover.web.routes.enter import came
 from undercover.web.texts import LANGUAGES
 
 router = APIRouter()
@@ -21,42 +20,9 @@ router = APIRouter()
 def home(request: Request, token: str | None = None) -> Response:
     """The tables of a desk; with a token, the way in."""
     if token is not None:
-        return _enter(request, token)
+        return came(request, token)
     asked = asking(request)
     return page(asked, "home.html.j2", projects=[(one, following(one)) for one in asked.desk.projects()])
-
-
-@router.get("/enter")
-def enter(request: Request) -> HTMLResponse:
-    """How to come in, for whoever is not."""
-    return plain_page(request, "enter.html.j2", 401, token="")
-
-
-@router.post("/enter")
-async def say(request: Request) -> Response:
-    """The token with the passphrase, where one is asked for."""
-    form = await request.form()
-    return _enter(request, field(form, "token"), field(form, "passphrase"))
-
-
-def _enter(request: Request, token: str, said: str | None = None) -> Response:
-    service = service_of(request)
-    wanted = service.settings.passphrase
-    if wanted is not None and not hmac.compare_digest((said or "").encode(), wanted.encode()):
-        return plain_page(request, "enter.html.j2", 401, token=token)
-    desk = service.sessions.taken(token)
-    if desk is None:
-        return RedirectResponse("/enter", 303)
-    answer = RedirectResponse("/", 303)
-    answer.set_cookie(
-        service.cookie,
-        service.sessions.cookie(desk),
-        max_age=DAYS * 86400,
-        httponly=True,
-        samesite="strict",
-        secure=service.settings.certificate is not None,
-    )
-    return answer
 
 
 @router.post("/language")

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from undercover.errors import DataError
 from undercover.model.hierarchy import Hierarchy
 from undercover.studies.inspect.uniqueness import CodedColumn
-from undercover.web.desks.editing import named
-from undercover.web.desks.levels import Level, Levels, kept_values, levels_of, looked_at
+from undercover.web.desks.columns.editing import named
+from undercover.web.desks.columns.levels import Level, Levels, kept_values, levels_of, looked_at
+from undercover.web.desks.columns.singled_out import Figures, Part, Rows, singled_out, words
 from undercover.web.desks.project import Project
-from undercover.web.desks.singled_out import Figures, Part, Rows, singled_out, words
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,11 @@ class Profiled:
         """The values of a column with how often each occurs; none where there are too many."""
         about = self._profile["values"][name]
         return list(zip(about.get("values", ()), about.get("counts", ()), strict=True))
+
+    def spread(self, name: str) -> list[float]:
+        """How numbers or dates are spread, from the smallest to the largest; nothing of other columns."""
+        found: list[float] = self._profile["pictures"].get(name, {}).get("spread", [])
+        return found
 
     def values(self, name: str) -> pa.Array | None:
         """The distinct values of a column in the order of its codes, where they are not too many."""
