@@ -85,8 +85,9 @@ def method_of(spec: Mapping[str, Any], folder: Path) -> Method:
         raise ParameterError(f"Choose a method first. There are: {listed(plugins.names('methods'))}.")
     name = str(said.pop("name"))
     for parameter in getattr(plugins.load("methods", name), "paths", ()):
-        given = said.get(parameter, [])
-        said[parameter] = [str(folder / path) for path in ([given] if isinstance(given, str) else given)]
+        if parameter in said:
+            given = [said[parameter]] if isinstance(said[parameter], str) else said[parameter]
+            said[parameter] = [str(folder / path) for path in given]
     return cast(Method, make("methods", name, said))
 
 

@@ -6,7 +6,10 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PAGES = ("home", "enter", "data", "columns", "protect", "run", "downloads", "deciding", "result", "ask", "interface")
+_PAGES = (
+    *("home", "enter", "data", "columns", "hierarchies", "protect", "run", "downloads", "deciding", "result"),
+    *("ask", "interface"),
+)
 
 
 def routers() -> list[APIRouter]:
