@@ -38,7 +38,7 @@ from undercover.web.settings import Settings
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": "education", "drop": "*"}
-SOME = examples(5, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+SOME = examples(4, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None)
 
 
 def server(workspace: Path) -> FastAPI:
