@@ -27,6 +27,7 @@ KINDS: Mapping[str, Work] = {
     "profile": _later("undercover.web.jobs.profile:profile"),
     "recommend": _later("undercover.web.jobs.recommending:recommend"),
     "publish": _later("undercover.web.jobs.publishing:publish"),
+    "join": _later("undercover.web.jobs.joining:join"),
     "verify": _later("undercover.web.jobs.verifying:verify"),
 }
 """By name."""

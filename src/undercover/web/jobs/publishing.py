@@ -14,6 +14,7 @@ from undercover.verbs.publish import publish as publish_run
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.waiting import Progress
+from undercover.web.desks.others import located
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
 
@@ -24,7 +25,8 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
     progress("reading", 0.0)
     given = read(project.whence, options=spec.options, store=Store(memory_of(None)), progress=progress)
     schema = resolve(spec, given.data)
-    method = make("methods", str(spec.method_name), spec.method_parameters)
+    name = str(spec.method_name)
+    method = make("methods", name, located(project, name, spec.method_parameters))
     columns = {name: schema.column(name) for name in schema.sensitive}
     run = publish_run(
         given,
