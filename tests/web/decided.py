@@ -35,7 +35,7 @@ def decided(workspace: Path, table: pa.Table, roles: Mapping[str, Any], desk: st
     """The table at a desk, with these roles and whatever else a spec says."""
     project = Desk(workspace, desk).add("people.csv", {"kind": "upload", "path": "table.csv"})
     pyarrow.csv.write_csv(table, project.whence)
-    profile(project, {"most_rows": 10_000}, no_progress)
+    profile(project, {"most_rows": 10_000, "most_bytes": 1 << 20}, no_progress)
     columns = {"disease": {"domain": list(DISEASES)}} if "disease" in roles.get("sensitive", ()) else {}
     spec = {"roles": {"drop": ["*"], **roles}, "columns": columns, **spec}
     return project.change(spec=spec, choices={"columns_decided": True})

@@ -19,10 +19,10 @@ from undercover import plugins
 from undercover.errors import UndercoverError, UnreachableError
 from undercover.model.about import about_of
 from undercover.parameters import describe, make
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.fields import written
-from undercover.web.desks.methods import card, expected, start_of
 from undercover.web.desks.project import Project
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.fields import written
+from undercover.web.protecting.methods import card, expected, start_of
 
 METHODS = plugins.names("methods")
 ROLES: dict[str, dict[str, Any]] = {

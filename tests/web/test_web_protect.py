@@ -18,11 +18,11 @@ from undercover.guarantees.requirements import guarantees_from_entries
 from undercover.model.policy import POLICIES, Policy, policy_of
 from undercover.studies.inspect.inspection import inspect
 from undercover.waiting import no_progress
-from undercover.web.desks.feasible import holding_of
-from undercover.web.desks.policies import meaning
 from undercover.web.desks.project import Project
 from undercover.web.jobs.joining import join
 from undercover.web.jobs.publishing import publish
+from undercover.web.protecting.feasible import holding_of
+from undercover.web.protecting.policies import meaning
 from undercover.web.texts import LANGUAGES, Texts
 
 

@@ -123,9 +123,9 @@ def test_the_frontier_shows_what_the_release_is_for(client: TestClient, purpose:
 def test_a_search_is_begun_waited_for_and_cancelled(client: TestClient, project: Project) -> None:
     where = f"/tables/{project.id}/recommend"
     page = post(client, where, purpose="looking", time="60", method=["mondrian"]).text
-    assert 'hx-trigger="every 1s"' in page
-    assert "<html" not in client.get(where, headers={"hx-request": "true"}).text
     (job, *_) = service_of(client).queue.jobs(project, "recommend")
+    assert f'sse-connect="/tables/{project.id}/jobs/{job.id}/events"' in page
     assert job.request["methods"] == ["mondrian"]
-    assert "The recommendation was cancelled." in post(client, f"{where}/cancel").text
-    assert client.get(where, headers={"hx-request": "true"}).headers["hx-refresh"] == "true"
+    ended = post(client, f"/tables/{project.id}/jobs/{job.id}/cancel", back=where).text
+    assert "Cancelled. Nothing was kept of it." in ended
+    assert 'name="purpose"' in ended

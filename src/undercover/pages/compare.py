@@ -205,7 +205,7 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
         Point(
             across.at(float(row["cost"])),
             1 - upwards.at(row["shown"]),
-            row["title"].rpartition(", ")[2] if row["frontier"] or row["recommended"] else "",
+            row["title"].rpartition(", ")[2] if row["frontier"] or row["recommended"] or row.get("labelled") else "",
             _RING if row["recommended"] else MARK,
         )
         for row in rows

@@ -10,9 +10,9 @@ from undercover.io.release.contents import PUBLIC
 from undercover.pages.jinja import environment
 from undercover.verbs.joint import joint_risk
 from undercover.waiting import Progress
-from undercover.web.desks.others import others_of
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
+from undercover.web.protecting.others import others_of
 
 
 def join(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:

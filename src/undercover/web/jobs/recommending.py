@@ -24,9 +24,9 @@ from undercover.studies.recommend.recommend import FRESH, Unsatisfied, entry_of
 from undercover.studies.recommend.recommend import recommend as recommended
 from undercover.studies.recommend.search import Trial
 from undercover.waiting import Progress
-from undercover.web.desks.feasible import holding_of, policy_asked
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder
+from undercover.web.protecting.feasible import holding_of, policy_asked
 
 _COST = {"looking": ("pairwise", "mean"), "queries": ("count", "mean"), "learning": ("classification", "error")}
 """By the kind of a purpose: which measure of a comparison its loss is."""

@@ -6,7 +6,20 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PAGES = ("home", "enter", "data", "columns", "protect", "recommend", "method", "run", "result", "ask")
+_PAGES = (
+    "home",
+    "enter",
+    "data",
+    "columns",
+    "protect",
+    "recommend",
+    "method",
+    "run",
+    "downloads",
+    "deciding",
+    "result",
+    "ask",
+)
 
 
 def routers() -> list[APIRouter]:

@@ -10,14 +10,14 @@ from starlette.datastructures import FormData
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from undercover import plugins
-from undercover.web.access.asking import Asking, Form, Of, Who, revision
+from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
 from undercover.web.desks.desk import Missing
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.fields import given
-from undercover.web.desks.methods import card, cards, expected, form_of, parameters_of, paths_of, start_of
-from undercover.web.desks.others import located, others_of
 from undercover.web.desks.project import Project
-from undercover.web.looks import is_part, page
+from undercover.web.looks import page
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.fields import given
+from undercover.web.protecting.methods import card, cards, expected, form_of, parameters_of, paths_of, start_of
+from undercover.web.protecting.others import located, others_of
 
 router = APIRouter()
 
@@ -42,9 +42,11 @@ def one(project: Of, name: str, asked: Who) -> HTMLResponse:
 
 @router.post("/tables/{key}/method/{name}")
 def take(project: Of, name: str, asked: Who, form: Form) -> Response:
-    """Take a method with these parameters; what is wrong with them stands beside them."""
+    """Take a method with these parameters, or only look at them; what is wrong with them stands beside them."""
     known, holding = _known(name), holding_of(project)
     values = _given(project, known, form)
+    if field(form, "look"):
+        return _shown(project, asked, known, values, "method_form.html.j2")
     fits = card(known, holding, policy_asked(project)).fits
     if not fits or expected(known, values, holding).wrong:
         return _shown(project, asked, known, values, "method_form.html.j2", 400)
@@ -54,11 +56,9 @@ def take(project: Of, name: str, asked: Who, form: Form) -> Response:
 
 @router.post("/tables/{key}/method/{name}/look")
 def look(project: Of, name: str, asked: Who, form: Form) -> HTMLResponse:
-    """What parameters would lead to, before anybody takes them: that part for HTMX, else the whole page."""
+    """What parameters would lead to, before anybody takes them: a part of the page."""
     known = _known(name)
-    values = _given(project, known, form)
-    part = is_part(asked.request)
-    return _shown(project, asked, known, values, "method_expected.html.j2" if part else "method_form.html.j2")
+    return _shown(project, asked, known, _given(project, known, form), "method_expected.html.j2")
 
 
 def _shown(
@@ -79,7 +79,7 @@ def _shown(
 def _given(project: Project, name: str, form: FormData) -> dict[str, Any]:
     """What a form says; of files only those that are kept with the table."""
     found = given(parameters_of(name), form, paths_of(name))
-    located(project, name, found)
+    located(project.folder, name, found)
     return found
 
 

@@ -19,12 +19,12 @@ from undercover.guarantees.requirements import (
 from undercover.model.about import Holding, about_of
 from undercover.model.policy import POLICIES, policy_of
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
-from undercover.web.desks import others
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.fields import placed, written
-from undercover.web.desks.policies import OWN, fields_of, limits, meaning, spec_of
 from undercover.web.desks.project import Project
-from undercover.web.looks import is_part, page
+from undercover.web.looks import page
+from undercover.web.protecting import others
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.fields import placed, written
+from undercover.web.protecting.policies import OWN, fields_of, limits, meaning, spec_of
 
 router = APIRouter()
 
@@ -74,7 +74,7 @@ def _shown(project: Project, asked: Asking, status: int = 200, **values: Any) ->
         "keys": requirement_keys(),
         "others": others.others_of(project),
         "releases": others.own_releases(asked.desk),
-        "joint": next(iter(asked.queue.jobs(project, "join")), None),
+        "job": next(iter(asked.queue.jobs(project, "join")), None),
     }
     return page(asked, "protect.html.j2", project=project, step="protect", status=status, **{**about, **values})
 
@@ -101,6 +101,12 @@ def choose(project: Of, asked: Who, form: Form) -> Response:
         beside, rest = placed(error.problems, [each.name for each in limits()])
         return _shown(project, asked, 400, problems=rest, beside=beside)
     project.change(spec={**project.spec, "policy": chosen}, revision=revision(form))
+    return RedirectResponse(f"/tables/{project.id}/protect", 303)
+
+
+@router.get("/tables/{key}/protect/policy")
+def back(project: Of) -> Response:
+    """Where somebody lands who asks for the answer to a form again."""
     return RedirectResponse(f"/tables/{project.id}/protect", 303)
 
 
@@ -152,15 +158,6 @@ def other(project: Of, asked: Who, form: Form) -> Response:
     else:
         raise DataError("Choose a file first.")
     return RedirectResponse(f"/tables/{project.id}/protect#others", 303)
-
-
-@router.get("/tables/{key}/protect/joint")
-def joined(project: Of, asked: Who) -> Response:
-    """How far the joint check is, and what it found; a part of the page."""
-    if not is_part(asked.request):
-        return RedirectResponse(f"/tables/{project.id}/protect#others", 303)
-    joint = next(iter(asked.queue.jobs(project, "join")), None)
-    return page(asked, "protect_joint.html.j2", project=project, joint=joint)
 
 
 @router.post("/tables/{key}/protect/join")

@@ -12,12 +12,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from undercover.errors import DataError, ParameterError
 from undercover.studies.recommend.purpose import purpose_of
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.fields import number_of
-from undercover.web.desks.methods import cards
 from undercover.web.desks.project import Project
 from undercover.web.jobs.job import Job
-from undercover.web.looks import is_part, page
+from undercover.web.looks import page
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.fields import number_of
+from undercover.web.protecting.methods import cards
 
 router = APIRouter()
 SECONDS = 60
@@ -26,12 +26,8 @@ MOST_SECONDS = 24 * 3600
 
 @router.get("/tables/{key}/recommend")
 def show(project: Of, asked: Who) -> HTMLResponse:
-    """The form, and the newest recommendation; for HTMX, how far it is."""
+    """The form, and the newest recommendation."""
     job = _newest(project, asked)
-    if is_part(asked.request):
-        if job is None or job.over:
-            return HTMLResponse("", headers={"hx-refresh": "true"})
-        return page(asked, "recommend_waiting.html.j2", project=project, job=job)
     holding, policy = holding_of(project), policy_asked(project)
     before = project.choices.get("recommend", {})
     fitting = [one for one in cards(holding, policy) if one.fits]
@@ -65,15 +61,6 @@ def begin(project: Of, asked: Who, form: Form) -> Response:
         if not job.over:
             asked.queue.cancel(project, job.id)
     asked.queue.add(changed, "recommend", {**choice, "asked": asked_of(changed)})
-    return RedirectResponse(f"/tables/{project.id}/recommend", 303)
-
-
-@router.post("/tables/{key}/recommend/cancel")
-def cancel(project: Of, asked: Who, form: Form) -> Response:
-    """End the search."""
-    job = _newest(project, asked)
-    if job is not None:
-        asked.queue.cancel(project, job.id)
     return RedirectResponse(f"/tables/{project.id}/recommend", 303)
 
 

@@ -15,7 +15,7 @@ from undercover.model.about import About, Grid, Holding, about_of
 from undercover.model.policy import Policy
 from undercover.model.protocols import corruption_robust
 from undercover.parameters import Parameter, describe, make
-from undercover.web.desks.fields import UNSAFE, Field, filled, placed, written
+from undercover.web.protecting.fields import UNSAFE, Field, filled, placed, written
 
 Files = Mapping[str, Sequence[Mapping[str, Any]]]
 

@@ -15,10 +15,10 @@ from undercover.errors import DataError
 from undercover.io.release.contents import PUBLIC
 from undercover.web.access.unpack import unpack
 from undercover.web.desks.desk import Desk, Missing
-from undercover.web.desks.methods import paths_of
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder
+from undercover.web.protecting.methods import paths_of
 
 FOLDER: Final = "others"
 MOST: Final = 20
@@ -87,18 +87,15 @@ def remove(project: Project, name: str) -> Project:
     return changed
 
 
-def located(project: Project, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a method with its paths as they can be read; no file but those kept with the table."""
-    known = {one["path"] for one in others_of(project)}
-    found = dict(parameters)
+def located(folder: Path, method: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a method with its paths as they can be read: no file but what is kept in this folder."""
+    found, here = dict(parameters), (folder / FOLDER).resolve()
     for name in paths_of(method):
         said = found.get(name, ())
-        each = [said] if isinstance(said, str) else list(said)
-        if not known.issuperset(map(str, each)):
-            raise DataError(
-                f"The '{name}' parameter names a table that is not here. Choose among the tables of others."
-            )
-        found[name] = [str(project.folder / str(path)) for path in each]
+        places = [(folder / str(path)).resolve() for path in ([said] if isinstance(said, str) else said)]
+        if any(place.parent != here or not place.exists() for place in places):
+            raise DataError(f"The '{name}' name a table that is not here. Choose among the tables of others.")
+        found[name] = [str(place) for place in places]
     return found
 
 
