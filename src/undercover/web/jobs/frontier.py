@@ -54,7 +54,7 @@ def redraw(project: Project, request: Mapping[str, Any], progress: Progress) -> 
 def drawings(found: list[dict[str, Any]]) -> str:
     """The frontiers of points as markup; empty where nothing is to be compared."""
     named = [{**one, "title": f"{one['series']}, {one['label']}", "value": one["label"]} for one in found]
-    guessing = next((one["guessing"] for one in named if one["guessing"]["identity"]), {})
+    guessing: dict[str, Any] = next((one["guessing"] for one in named if one["guessing"]["identity"]), {})
     pictures = frontiers(named, guessing)
     for picture in pictures:
         for one in picture["points"]:

@@ -124,7 +124,9 @@ def people_before_and_after(run: Run) -> dict[str, Any]:
         cells = [_cell(reading, name, before, one["after"]) for name, before in one["before"].items()]
         for name, value in _values(original, one["row"], original.schema.sensitive).items():
             became = secret if published else "left out"
-            cells.append({"column": name, "before": value, "after": value if became == "same" else None, "became": became})
+            cells.append(
+                {"column": name, "before": value, "after": value if became == "same" else None, "became": became}
+            )
         rows.append({"row": one["row"], "published": published, "others": max(one["alike"] - 1, 0), "cells": cells})
     return {"rows": rows, "among": reading.among}
 
