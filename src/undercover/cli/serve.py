@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from undercover.errors import ParameterError
+from undercover.errors import MissingExtraError, ParameterError
 
 
 def command(
@@ -30,10 +30,12 @@ def command(
 ) -> None:
     """Serve until interrupted."""
     try:
+        import python_multipart  # noqa: F401 - forms are read by it
+
         from undercover.web.serve import serve
         from undercover.web.settings import MEGABYTE, Settings, home
     except ModuleNotFoundError as error:
-        raise ParameterError(f"The web application needs `{error.name}`: pip install 'undercover[web]'.") from error
+        raise MissingExtraError(str(error.name), "web", "The web application") from error
     said = _passphrase(passphrase_file) if passphrase_file else None
     settings = Settings(
         workspace=workspace or home(),
