@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from undercover.cli.main import main
 from undercover.errors import DataError
-from undercover.web.desks import packed
 from undercover.web.desks.outcomes import outcome
+from undercover.web.released import packed
 
 
 def public_of(made: Released, number: int) -> Path:

@@ -18,7 +18,6 @@ from starlette.testclient import TestClient
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms import read
 from undercover.waiting import no_progress
-from undercover.web.desks.compared import points, tries
 from undercover.web.desks.desk import Desk
 from undercover.web.desks.outcomes import PARTS, outcome, outcomes, page_folder
 from undercover.web.desks.project import Project
@@ -26,6 +25,7 @@ from undercover.web.jobs.accepting import accept
 from undercover.web.jobs.frontier import redraw
 from undercover.web.jobs.showing import exposed_most
 from undercover.web.jobs.whatif import whatif
+from undercover.web.released.compared import points, tries
 
 
 @pytest.fixture
@@ -229,7 +229,7 @@ def test_what_if_moves_a_point_and_can_be_made(holder: TestClient, copied: Relea
     assert unchanged.status_code == 400
     assert "Change a parameter first" in unchanged.text
     page = post(holder, copied.at(READY, "whatif"), **{**fields, "parameter-k": "80"}).text
-    assert "Trying k=80" in page
+    assert "Tried: k=80" in page
     queue = service_of(holder).queue
     [job] = queue.jobs(copied.project, "whatif")
     queue.cancel(copied.project, job.id)
