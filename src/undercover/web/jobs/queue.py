@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import shutil
 import threading
@@ -37,6 +38,9 @@ _log = logging.getLogger(__name__)
 
 class Full(UndercoverError):  # noqa: N818
     """Too many jobs of one desk wait."""
+
+
+_KEY = re.compile(r"\d{13}-[0-9a-f]{6}")
 
 
 class Queue:
@@ -149,7 +153,7 @@ class Queue:
 
     def _folder(self, project: Project, key: str) -> Path:
         folder = project.folder / "jobs" / key
-        if "/" in key or key.startswith(".") or not (folder / "job.json").is_file():
+        if not _KEY.fullmatch(key) or not (folder / "job.json").is_file():
             raise Missing("There is no such job here. It may have been removed.")
         return folder
 
