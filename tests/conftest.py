@@ -9,7 +9,7 @@ from hypothesis import settings
 from scipy import stats
 
 from effort import TIMES
-from pictures import drawing, framed
+from pictures import drawing
 from undercover.model.policy import POLICIES
 
 # The first call of a kernel compiles it, so no example has a deadline.
@@ -47,16 +47,9 @@ def pytest_sessionfinish() -> None:
     gc.unfreeze()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def undrawn() -> Iterator[None]:
-    """Pages have frames for pictures, unless a test or a file asks for what follows."""
-    with framed():
-        yield
-
-
 @pytest.fixture
 def drawn() -> Iterator[None]:
-    """Pictures are drawn after all, for a test that looks at a page."""
+    """Pictures are drawn after all, for a test that looks at a page; elsewhere they have frames."""
     with drawing():
         yield
 

@@ -2,12 +2,17 @@
 
 import json
 import os
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import undercover as uc
+from undercover.io.files import read_place
+from undercover.io.source import read
 from undercover.model.formats import FORMATS
 
 pytestmark = pytest.mark.usefixtures("unjudged")
@@ -72,6 +77,24 @@ def test_json_is_one_object_and_nothing_else(
     assert content["rows"] == 240
     assert content["guarantees"][0]["holds"] is True
     assert content["out"] == str(tmp_path / "out")
+
+
+def test_the_seconds_of_reading_are_counted_wherever_it_was_read(
+    undercover: Command, people: Path, roles: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(*given: Any) -> Any:
+        time.sleep(0.05)
+        return read_place(*given)
+
+    monkeypatch.setattr("undercover.io.source.read_place", slowly)
+    content = json.loads(undercover("publish", people, *roles, *MONDRIAN, "--out", tmp_path / "out", "--json").out)
+    assert content["timings"]["read"] >= 0.05
+    schema = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
+    before, method = read(people), uc.Mondrian(k=5)
+    assert before.seconds >= 0.05
+    assert uc.publish(people, schema, method).timings["read"] >= 0.05
+    again = uc.publish(replace(before, seconds=1e6), schema, method)
+    assert 1e6 <= again.timings["read"] < 1e6 + 1e3
 
 
 def test_a_seed_is_warned_about(undercover: Command, people: Path, roles: list[str], tmp_path: Path) -> None:

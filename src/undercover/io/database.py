@@ -44,11 +44,24 @@ def without_password(url: str) -> str:
     return re.sub(r"(?i)([?&]password=)[^&]*", r"\1***", hidden)
 
 
-def read_database(url: str, store: Store | None = None, tell: Tell | None = None) -> pa.Table:
-    """Read a table, or the result of a query; many rows batch by batch into a ``store``."""
+def file_of(url: str) -> str | None:
+    """The file of a database that is one; a URL that says too little is refused.
+
+    >>> file_of("sqlite:///people.db?table=t"), file_of("postgres://host/name?table=t")
+    ('people.db', None)
+    """
+    address = _parse(url)
+    return address.target if address.scheme in ("duckdb", "sqlite") else None
+
+
+def read_database(url: str, store: Store | None = None, tell: Tell | None = None, *, sealed: bool = False) -> pa.Table:
+    """Read a table, or the result of a query; many rows batch by batch into a ``store``.
+
+    A query of a ``sealed`` database sees nothing else: DuckDB could read any file by one.
+    """
     address = _parse(url)
     if address.scheme == "sqlite":
-        return _read_sqlite(address, store, tell)
+        return _read_sqlite(address, store, tell, sealed)
     duckdb = _duckdb()
     if address.scheme == "duckdb":
         _check_file(address)
@@ -57,11 +70,11 @@ def read_database(url: str, store: Store | None = None, tell: Tell | None = None
         except duckdb.Error as error:
             raise DataError(f"`{address.target}` cannot be opened as a DuckDB file: {error}") from error
         with connection:
-            return _fetch(duckdb, connection, address, None, store, tell)
+            return _fetch(duckdb, connection, address, None, store, tell, sealed)
     with duckdb.connect(config=_OFFLINE) as connection:
         _load(duckdb, connection, "postgres", "PostgreSQL")
         _attach(duckdb, connection, address, "postgres")
-        return _fetch(duckdb, connection, address, "source", store, tell)
+        return _fetch(duckdb, connection, address, "source", store, tell, sealed)
 
 
 _OFFLINE = {"autoinstall_known_extensions": "false"}
@@ -141,8 +154,16 @@ def _attach(duckdb: Any, connection: Any, address: _Address, extension: str) -> 
 
 
 def _fetch(
-    duckdb: Any, connection: Any, address: _Address, catalog: str | None, store: Store | None, tell: Tell | None
+    duckdb: Any,
+    connection: Any,
+    address: _Address,
+    catalog: str | None,
+    store: Store | None,
+    tell: Tell | None,
+    sealed: bool,
 ) -> pa.Table:
+    if sealed:
+        connection.execute("SET enable_external_access = false")
     if address.table is not None:
         here = "current_database()" if catalog is None else _literal(catalog)
         tables = connection.execute(
@@ -183,14 +204,14 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None) -> pa.Table:
+def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None, sealed: bool) -> pa.Table:
     _check_file(address)
     try:
         duckdb = _duckdb()
         with duckdb.connect(config=_OFFLINE) as connection:
             _load(duckdb, connection, "sqlite", "SQLite")
             _attach(duckdb, connection, address, "sqlite")
-            return _fetch(duckdb, connection, address, "source", store, tell)
+            return _fetch(duckdb, connection, address, "source", store, tell, sealed)
     except MissingExtraError:
         pass
     except DataError as error:

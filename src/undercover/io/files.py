@@ -26,6 +26,8 @@ STATISTICS = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 FEATHER = (".feather", ".arrow", ".arrows", ".ipc")
 ZIP = (".zip",)
+KNOWN = (*CSV, *PARQUET, *EXCEL, *STATISTICS, *JSON_LINES, *FEATHER, *ZIP)
+"""How the names of files end that can be read."""
 _PACKED = 5  # times as long as its .gz a file is, about
 
 
@@ -132,5 +134,4 @@ def _read_other(
         from undercover.io.feather import read_feather
 
         return FileRead(read_feather(path, store, tell), "an Arrow file")
-    known = (*CSV, *PARQUET, *EXCEL, *STATISTICS, *JSON_LINES, *FEATHER, *ZIP)
-    raise DataError(f"`{path}` is of no known kind. There are: {', '.join(known)}.")
+    raise DataError(f"`{path}` is of no known kind. There are: {', '.join(KNOWN)}.")

@@ -8,9 +8,10 @@ narwhals recognises a frame by what its owner has already imported.
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -57,6 +58,7 @@ class Input:
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
     once: bool = False  # whether nobody needs the rows after they were encoded
+    seconds: float = field(default=0.0, compare=False)  # that reading took
 
     def let_go(self) -> None:
         """Forget the rows: whoever reads a table for himself alone does so as soon as it is encoded."""
@@ -82,7 +84,12 @@ def read(
     """
     if isinstance(source, Input):
         return source
-    options, tell = options or ReadOptions(), _teller(progress)
+    started = time.perf_counter()
+    given = _read(source, options or ReadOptions(), store, _teller(progress))
+    return replace(given, seconds=time.perf_counter() - started)
+
+
+def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) -> Input:
     if not isinstance(source, str | os.PathLike):
         table, kind = to_arrow(source)
         data = tidy(table, nulls=options.nulls, where="The frame", store=_for(table, store))

@@ -22,6 +22,7 @@ from undercover.errors import ParameterError
 from undercover.model.policy import Policy
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.schema import Schema
 from undercover.model.table import Table
 
 
@@ -155,6 +156,46 @@ class Wanted:
 
 
 @dataclass(frozen=True)
+class Holding:
+    """What is counted of a table before anything is made of it, for methods that say how far they can go on it."""
+
+    schema: Schema
+    rows: int
+    people: int
+    most_of_one: int  # rows of the person who has most of them
+    alike: int  # the fewest rows that have all quasi-identifiers in common
+    alone: int  # people with whom nobody has all quasi-identifiers in common
+    counts: Mapping[str, tuple[int, ...]]  # sensitive column -> rows of each value, the most frequent first
+
+    def wanted(self, policy: Policy) -> Wanted:
+        """What a release of it is to reach."""
+        shares = {name: tuple(Fraction(n, self.rows) for n in counts) for name, counts in self.counts.items()}
+        return Wanted(policy, self.people, self.alike, shares)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far a parameter can go on a table: ``least`` and ``most`` that can be reached, and why."""
+
+    parameter: str
+    why: str
+    least: Fraction | None = None
+    most: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What two parameters come to together: a figure for each pair, from 0 (nothing happens) to 1."""
+
+    title: str
+    down: str
+    across: str
+    rows: tuple[tuple[str, tuple[tuple[float, str], ...]], ...]  # value of ``down``, figures with how they are written
+    columns: tuple[str, ...]  # values of ``across``
+    chosen: tuple[str, str] | None = None  # the row and the column that are asked for
+
+
+@dataclass(frozen=True)
 class Drawing:
     """A picture of how a release came about, for the holder: its figures, and the charts made from these alone."""
 
@@ -189,6 +230,10 @@ class About:
     sweeps: tuple[Sweep, ...] = ()  # for comparisons
     # For recommendations: parameters that may reach what is wanted; of those with the same names, the weakest first.
     candidates: Callable[[Wanted], Sequence[Mapping[str, Any]]] = lambda wanted: ()
+    fits: Callable[[Schema], Sequence[str]] = lambda schema: ()  # why it cannot run on a table of this schema
+    # How far parameters can go on a table, beside the others as they are given, and what is to be expected of a method.
+    reach: Callable[[Mapping[str, Any], Holding], Sequence[Reach]] = lambda given, holding: ()
+    outlook: Callable[[Any, Holding], Sequence[str | Grid]] = lambda method, holding: ()
     tour: tuple[Stop, ...] = ()
     examples: tuple[Example, ...] = ()  # to be tried on tiny tables
 

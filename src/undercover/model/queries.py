@@ -5,6 +5,7 @@ A query is the same for every form of release; how it is answered, and how surel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -147,7 +148,15 @@ def _predicates(where: Mapping[str, Predicate | Scalar] | None) -> dict[str, Pre
 
 
 def label_of(value: Any) -> str:
-    """A value as a published cell would spell it; missing is empty."""
+    """A value as a published cell would spell it; missing is empty.
+
+    >>> label_of(3.0), label_of(10**30), label_of(True)
+    ('3', '1000000000000000000000000000000', 'true')
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ParameterError(f"A query asks for finite numbers; an end that is left out is open. Got {value} instead.")
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        return str(value)  # which Arrow may not hold
     return "" if value is None else write_values(pa.array([value]))[0]
 
 

@@ -161,7 +161,7 @@ def _chart(picture: Mapping[str, Any], known: Mapping[str, Look], recommended: s
     shapes = alt.Scale(domain=present, range=[known[name].mark for name in present])
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
     axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
-    x = alt.X("cost:Q", title=COSTS[picture["utility"]], scale=across.scale(),
+    x = alt.X("cost:Q", title=picture.get("measured", COSTS[picture["utility"]]), scale=across.scale(),
               axis=alt.Axis(format="~%", tickCount=6, grid=False))  # fmt: skip
     y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis, scale=upwards.scale())
     hue = alt.Color("series:N", scale=colors, legend=None)
@@ -205,7 +205,7 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
         Point(
             across.at(float(row["cost"])),
             1 - upwards.at(row["shown"]),
-            row["title"].rpartition(", ")[2] if row["frontier"] or row["recommended"] else "",
+            row["title"].rpartition(", ")[2] if row["frontier"] or row["recommended"] or row.get("labelled") else "",
             _RING if row["recommended"] else MARK,
         )
         for row in rows

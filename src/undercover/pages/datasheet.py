@@ -93,7 +93,9 @@ def _suppressed(release: Release) -> dict[str, Any]:
 def _least_count(release: Release) -> int:
     """The largest number of people or values that is asked for or promised anywhere."""
     asked = [entry.get(name) for entry in (release.parameters, *release.guarantees) for name in ("k", "l")]
-    return max([1, *(math.ceil(number) for number in asked if isinstance(number, int | float))])
+    return max(
+        [1, *(math.ceil(number) for number in asked if isinstance(number, int | float) and math.isfinite(number))]
+    )
 
 
 def promised(entry: Mapping[str, Any]) -> dict[str, Any]:

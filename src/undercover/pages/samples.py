@@ -35,13 +35,13 @@ _DRAWN = (
 _LEFT_OUT = "Long cells are cut; `report.json` has them whole. Sensitive values and identifiers are not shown here."
 
 
-def samples_of(run: Run) -> dict[str, Any]:
+def samples_of(run: Run, shown: int = SHOWN) -> dict[str, Any]:
     """The rows with their quasi-identifiers ``before`` and ``after``; ``None`` after: it is not published."""
     if run.original is None:
         return {"rows": [], "note": "Not shown: the original was not at hand."}
     case, original = Case.of(run), run.original
     reading = case.reading
-    places = np.unique(np.linspace(0, original.n_rows - 1, SHOWN).astype(np.int64))
+    places = np.unique(np.linspace(0, original.n_rows - 1, shown).astype(np.int64))
     grouped = [_grouped(run, int(row)) for row in original.numbers(places)]
     if reading.covers:
         classes = reading.classes.boxes or reading.classes

@@ -168,6 +168,8 @@ def publish(
         return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
+    if given is data:  # it was read before
+        at.seconds["read"] += given.seconds
     if memory is not None or given.data.num_rows >= store.large:
         check_fits(given.data.num_rows, method.name, store.memory)
     randomness = Randomness(seed)

@@ -24,13 +24,13 @@ from undercover.web.desks.clearing import clear
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Changed
 from undercover.web.desks.store import private_folder
-from undercover.web.jobs.queue import Queue
+from undercover.web.jobs.queue import Full, Queue
 from undercover.web.looks import is_part, page, plain_page
 from undercover.web.routes import routers as page_routers
 from undercover.web.settings import Settings
 
 API: Final = "/api"
-_CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, Hasty: 429}
+_CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, Hasty: 429, Full: 429}
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -40,6 +40,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        queue.hold()
         clear(settings.workspace)
         queue.start()
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from starlette.responses import HTMLResponse
 
 from undercover.pages.jinja import environment as report_environment
 from undercover.version import VERSION
+from undercover.waiting import duration
 from undercover.web.access.asking import Asking, texts_of
 from undercover.web.desks.progress import STEPS, done
 from undercover.web.desks.project import Project
@@ -26,8 +28,14 @@ def environment() -> Environment:
 
     reports = report_environment()
     found = reports.overlay(loader=ChoiceLoader([PackageLoader("undercover.web"), PackageLoader("undercover.pages")]))
+    found.filters.update(duration=duration, moment=_moment)
     found.globals.update(languages=LANGUAGES, version=VERSION, steps=STEPS)
     return found
+
+
+def _moment(seconds: float) -> str:
+    """A moment in UTC, to the minute."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M")
 
 
 def page(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 import ssl
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import uvicorn
@@ -20,6 +18,7 @@ from undercover.errors import OutputError, ParameterError
 from undercover.web.app import create_app
 from undercover.web.desks.clearing import TEMPORARY
 from undercover.web.desks.store import private_folder
+from undercover.web.jobs.queue import Queue
 from undercover.web.logs import logged
 from undercover.web.settings import Settings
 
@@ -60,6 +59,16 @@ def bound(settings: Settings) -> socket.socket:
     return listening
 
 
+class _Server(uvicorn.Server):
+    """Tells pages that wait for news that there will be none, instead of waiting for them to go."""
+
+    queue: Queue
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.queue.leaving = True
+        super().handle_exit(sig, frame)
+
+
 def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[str], None]) -> None:
     """Run until somebody stops it.
 
@@ -69,11 +78,14 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
     tls = _tls(settings)
     os.umask(0o077)
     workspace = private_folder(settings.workspace).resolve()
-    with _alone(workspace), bound(settings) as listening, logged(workspace, warn):
+    with bound(settings) as listening, logged(workspace, warn):
         os.environ["TMPDIR"] = tempfile.tempdir = str(workspace / TEMPORARY)
         settings = replace(settings, workspace=workspace, port=listening.getsockname()[1])
         app = create_app(settings)
-        server = uvicorn.Server(
+        queue: Queue = app.state.service.queue
+        queue.hold()
+        queue.warm = True
+        server = _Server(
             uvicorn.Config(
                 app,
                 http=_Patient,
@@ -87,6 +99,7 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
                 **tls,
             )
         )
+        server.queue = queue
         for desk in settings.desks:
             tell(desk, f"{settings.address}/?token={app.state.service.sessions.token(desk)}")
         server.run(sockets=[listening])
@@ -103,16 +116,3 @@ def _tls(settings: Settings) -> dict[str, Any]:
             f"{error.strerror or error}."
         ) from error
     return {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.key}
-
-
-@contextmanager
-def _alone(workspace: Path) -> Iterator[None]:
-    """Two servers would do each other's jobs."""
-    with open(workspace / "lock", "w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise OutputError(
-                f"Another server works in `{workspace}`. Use that one or stop it, or name another folder: --workspace."
-            ) from error
-        yield

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.parts import divide
 from undercover.model.schema import Schema
@@ -46,7 +47,7 @@ class Backwards:
 
     def histogram(self, table: Table, column: str) -> NDArray[np.int64]:
         """Rows of each code of ``column``."""
-        return np.bincount(table[column].codes, minlength=table[column].domain.size)
+        return count(table[column].codes, table[column].domain.size)
 
     def cube(self, table: Table, columns: Sequence[str]) -> Cube:
         """The combinations of codes that occur, and their rows."""

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.divided import OnOnePart
 from undercover.engines.joining import ROW
@@ -83,7 +84,7 @@ class SparkEngine:
         """Rows of each code of ``column``."""
         if isinstance(table, FarTable) and table.held is not None and table.held.found is not None:
             return table.held.found.counts[column]
-        return np.bincount(table[column].codes, minlength=table[column].domain.size)
+        return count(table[column].codes, table[column].domain.size)
 
     def cube(self, table: Table, columns: Sequence[str]) -> Cube:
         """The combinations of codes of ``columns`` that occur, and their rows."""

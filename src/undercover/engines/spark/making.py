@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from undercover.arrays import count
 from undercover.engines.cube import Cube, cube_of
 from undercover.engines.parts import CutRule
 from undercover.engines.spark import pieces
@@ -51,7 +52,7 @@ def _count(
             cube = cube_of(part, columns)
             if every > 1:
                 cube = _some(cube, every)
-            counts = {n: np.bincount(c.codes, minlength=c.domain.size) for n, c in part.columns.items()}
+            counts = {n: count(c.codes, c.domain.size) for n, c in part.columns.items()}
             yield pa.record_batch({"cell": pa.array([pickle.dumps((part.n_rows, counts, cube))], pa.binary())})
 
 

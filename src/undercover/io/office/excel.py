@@ -58,6 +58,21 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
     return _table(rows, where, start[1]), f"an Excel file, sheet `{name}`{more}"
 
 
+def sheets(path: Path) -> tuple[str, ...]:
+    """The sheets of a workbook that are visible, in order; none where it cannot be read."""
+    import python_calamine as calamine
+
+    try:
+        with calamine.load_workbook(str(path)) as book:
+            return tuple(
+                item.name
+                for item in book.sheets_metadata
+                if item.typ == calamine.SheetTypeEnum.WorkSheet and item.visible == calamine.SheetVisibleEnum.Visible
+            )
+    except (calamine.CalamineError, BadZipFile, OSError):
+        return ()
+
+
 def _table(rows: list[list[Any]], where: str, first: int) -> pa.Table:
     names, columns, problems = [], [], []
     for place, (head, *cells) in enumerate(zip(*rows, strict=True), first):

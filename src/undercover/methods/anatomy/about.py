@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from undercover.model.about import About, Example, Stop, Sweep, Wanted
+from undercover.steps.reach import dealt, one_sensitive
 
 DONE = (
     "The rows were dealt at random into buckets in which the sensitive values differ. One table shows the "
@@ -25,6 +26,8 @@ ABOUT = About(
     did=lambda release: DONE,
     sweeps=(Sweep("Anatomy", "l", (2, 4, 8)),),
     candidates=candidates,
+    fits=one_sensitive,
+    reach=dealt,
     tour=(Stop("anatomy-l8", "Anatomy l=8", {"l": 8}, ahead=1),),
     examples=(Example({"l": 2}, "safe"), Example({"l": 3}, "safe"), Example({"l": 100}, "unreachable")),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from undercover.model.about import About, Example, Stop, Sweep, Wanted
+from undercover.model.about import About, Example, Holding, Reach, Stop, Sweep, Wanted
 from undercover.model.release import Release
+from undercover.steps.reach import dealt, groups_of, one_sensitive
 
 DONE = (
     "One table shows the cells of every row with the number of its bucket, the other how often each sensitive value "
@@ -42,6 +45,15 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     return [{"k": wanted.k, "l": l, **beside} for l in wanted.ls]
 
 
+def reach(given: Mapping[str, Any], holding: Holding) -> list[Reach]:
+    """As wherever rows are dealt; the paper's k takes rows of different values together, as l does."""
+    rows, *values = dealt(given, holding)
+    if given.get("variant") != "paper":
+        return [rows, *values]
+    alike = [replace(value, parameter="k", why=value.why.replace(": l is", ": k is")) for value in values]
+    return [*(alike or [rows]), *values]
+
+
 ABOUT = About(
     title="Cross-bucket generalization",
     idea="Quasi-identifiers become cells of k people; sensitive values stand in buckets of l across the cells.",
@@ -52,6 +64,9 @@ ABOUT = About(
         Sweep("Cross-bucket of the paper, k=5", "l", (2, 4, 8), {"k": 5, "variant": "paper"}),
     ),
     candidates=candidates,
+    fits=one_sensitive,
+    reach=reach,
+    outlook=lambda method, holding: groups_of(method.k, holding),
     tour=(Stop("cross-bucket-k3-l8", "Cross-bucket k=3, l=8", {"k": 3, "l": 8}, ahead=2),),
     examples=(
         Example({"k": 2, "l": 2}, "safe"),

@@ -19,6 +19,7 @@ from undercover.model.figures import cost, number
 from undercover.model.run import Run
 from undercover.model.view import AFTER, BEFORE, BROAD, GUESS, INK, Picture
 from undercover.steps.lattice.choice import searched, with_levels
+from undercover.steps.reach import checked, groups_of
 
 MOST_NODES = 150
 _WIDTH = 800
@@ -188,6 +189,8 @@ ABOUT = About(
     pictures=(Drawing("lattice", lattice_facts, lambda facts: [lattice_chart(facts)]),),
     sweeps=(Sweep("Incognito", "k", (5, 10, 20)),),
     candidates=lambda wanted: [{"k": k, "suppression": 0.01} for k in wanted.ks[::2]],
+    reach=checked,
+    outlook=lambda method, holding: groups_of(method.k, holding),
     tour=(
         Stop("incognito-k10", "Incognito k=10", {"k": 10}, hierarchies=True, ahead=1),
         Stop(

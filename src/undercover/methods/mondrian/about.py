@@ -7,6 +7,7 @@ from math import floor
 from typing import Any
 
 from undercover.model.about import About, Example, Stop, Sweep, Wanted
+from undercover.steps.reach import checked, groups_of
 
 DONE = (
     "The table was cut in two along one quasi-identifier after another for as long as both halves kept the promise. "
@@ -44,6 +45,8 @@ ABOUT = About(
         Sweep("Mondrian t-close, k=5", "t", (0.4, 0.2, 0.1), {"k": 5}),
     ),
     candidates=candidates,
+    reach=checked,
+    outlook=lambda method, holding: groups_of(method.k, holding),
     tour=(
         Stop("mondrian-k10", "Mondrian k=10", {"k": 10}),
         Stop("mondrian-k10-hierarchies", "Mondrian k=10, hierarchies", {"k": 10}, hierarchies=True, ahead=2),

@@ -8,6 +8,7 @@ Shown are a few, one per column: of the tables that can still be read the one th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.methods.mutual_cover.tables import USUAL_GAP
-from undercover.model.about import About, Drawing, Example, Stop, Sweep, Wanted
+from undercover.model.about import About, Drawing, Example, Holding, Reach, Stop, Sweep, Wanted
 from undercover.model.figures import baseline, number, risk, rows
 from undercover.model.kinds.orders import in_order
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.view import AFTER, BROAD, INK, Picture
+from undercover.steps.reach import dealt, groups_of, one_sensitive
 
 MOST_TABLES = 4
 MOST_VALUES = 25  # a side
@@ -304,6 +306,20 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     return [] if l is None else [{"delta": f"1/{wanted.k}", "l": l, **beside}, {"l": l, "variant": "groups", **beside}]
 
 
+def reach(given: Mapping[str, Any], holding: Holding) -> list[Reach]:
+    """Rows that cover each other are rows of the table, and l different values of them stand together."""
+    least = Fraction(1, holding.rows)
+    return [
+        Reach("delta", f"The table has {rows(holding.rows)}: delta is at least 1/{holding.rows}.", least=least),
+        *dealt(given, holding),
+    ]
+
+
+def outlook(method: Any, holding: Holding) -> list[str]:
+    """All but one variant put values of one sensitive column together."""
+    return [] if method.l is None else [*one_sensitive(holding.schema), *groups_of(method.l, holding)]
+
+
 ABOUT = About(
     title="Mutual cover",
     idea="Cells are ordinary values, permuted or drawn anew inside groups, so that people cover each other.",
@@ -324,6 +340,8 @@ ABOUT = About(
         Sweep("Mutual cover, the paper's", "delta", ("1/2", "1/5", "1/10"), {"l": 4, "k": 10, "variant": "paper"}),
     ),
     candidates=candidates,
+    reach=reach,
+    outlook=outlook,
     tour=(Stop("mutual-cover-5-l10", "Mutual cover δ=1/5, l=10", {"delta": "1/5", "l": 10}, place=1, ahead=1),),
     examples=(
         Example({"delta": "1/2", "l": 2}, "safe"),

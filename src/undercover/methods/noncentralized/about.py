@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from undercover.model.about import About, Example, Stop, Sweep
 from undercover.steps.lattice.choice import searched, with_levels
+from undercover.steps.reach import distinct, one_sensitive
 
 DONE = (
     "Others have published tables about the same people with the same sensitive values. Every quasi-identifier was put "
@@ -17,6 +18,8 @@ ABOUT = About(
     when="Take it where somebody else publishes about the same people and the same sensitive column.",
     did=lambda release: with_levels(DONE, release),
     stages=searched,
+    fits=one_sensitive,
+    reach=distinct,
     sweeps=(Sweep("Non-centralized", "l", (2, 4, 8), distinct=True),),
     tour=(
         Stop(

@@ -6,10 +6,19 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from undercover.model.about import About, Example, Stop, Sweep, Wanted, asked
+from undercover.errors import ParameterError, listed
+from undercover.exact import exact
+from undercover.guarantees.breach.bounds import growth_bound, guarantee_grid, largest_p, rho2_bound
+from undercover.guarantees.breach.map import KS, PS, TITLES
+from undercover.methods.perturbed_generalization.domain import declared_domain
+from undercover.model.about import About, Example, Grid, Holding, Reach, Stop, Sweep, Wanted, asked
+from undercover.model.figures import counted, number, rows
 from undercover.model.finding import shown
 from undercover.model.release import Release
 from undercover.model.run import Run
+from undercover.model.schema import Schema
+from undercover.steps.reach import groups_of, one_sensitive
+from undercover.wording import in_column
 
 DONE = (
     "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
@@ -50,6 +59,73 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
     return [{"k": wanted.k, "p": p} for p in ("9/10", "3/5", "3/10")] if len(wanted.shares) == 1 else []
 
 
+def fits(schema: Schema) -> list[str]:
+    """One sensitive column with a domain that everybody may know, and nothing beside it that tells whose row was drawn."""
+    problems = one_sensitive(schema)
+    if not problems and declared_domain(schema.column(schema.sensitive[0])) is None:
+        (name,) = schema.sensitive
+        problems.append(
+            f"It draws values from a declared public domain. Say which values `{name}` can have: "
+            f"{in_column(name, domain=...)}; or give it a hierarchy of a file, whose leaves they are."
+        )
+    if schema.insensitive:
+        problems.append(f"It cannot publish {listed(schema.insensitive)} unchanged: whoever knows them finds the row.")
+    return problems
+
+
+def reach(given: Mapping[str, Any], holding: Holding) -> list[Reach]:
+    """Cells are of rows, and nobody can spread his belief over more values than there are."""
+    most, size = holding.rows, _domain(holding.schema)
+    found = [
+        Reach("k", f"The table has {rows(most)}: k is at most {number(most)}.", most=Fraction(most)),
+        Reach("sample", f"The table has {rows(most)}: sample is at least 1/{most}.", least=Fraction(1, most)),
+    ]
+    if size:
+        why = f"The declared domain has {counted(size, 'value')}: skew is at least 1/{size}, of whoever knows nothing."
+        found.append(Reach("skew", why, least=Fraction(1, size)))
+    return found
+
+
+def outlook(method: Any, holding: Holding) -> list[str | Grid]:
+    """How many rows are published, what p is used and promises in cells of k people, and the same over k and p."""
+    size = _domain(holding.schema)
+    k = method.least if method.labels == "free" else 1
+    told: list[str | Grid] = [*groups_of(method.least, holding)]
+    if not size or method.earlier is not None:
+        return told
+    asked_of: dict[str, Any] = {"domain": size, "skew": method.skew, "bound": method.bound}
+    try:
+        p = method.p
+        if p is None:
+            p = largest_p(k=k, rho=method.rho, growth=method.growth, **asked_of)
+            told.append(f"In cells of {k} a value may be kept with probability {shown(p, 'at least')}; larger cells allow more.")
+        before = None if method.rho is None else method.rho[0]
+        growth = shown(growth_bound(p=p, k=k, **asked_of), "at most")
+        told.append(f"Nobody becomes surer of anything about anybody by more than {growth}, whatever he knows of others.")
+        if before is not None:
+            after = shown(rho2_bound(rho1=before, p=p, k=k, **asked_of), "at most")
+            told.append(f"Who was at most {float(exact(before)):g} sure before is at most {after} sure afterwards.")
+        return [*told, _map(k, float(exact(p)), before, asked_of)]
+    except ParameterError as error:  # a skew that the domain has no room for
+        return [*told, *error.problems]
+
+
+def _map(k: int, p: float, before: Any, asked_of: Mapping[str, Any]) -> Grid:
+    measure = "growth" if before is None else "rho2"
+    ks, ps = sorted({*KS, k}), sorted({*map(float, map(exact, PS)), p})
+    fields = guarantee_grid(ks=ks, ps=ps, rho1=before or 0, **asked_of)
+    figures = {one: tuple(entry[measure] for entry in fields if entry["k"] == one) for one in ks}
+    lines = tuple((str(one), tuple((value, shown(value, "at most")) for value in figures[one])) for one in ks)
+    return Grid(
+        TITLES[measure], "k: people in a cell", "p: probability of keeping a value", lines,
+        tuple(f"{value:.3g}" for value in ps), (str(k), f"{p:.3g}"),
+    )  # fmt: skip
+
+
+def _domain(schema: Schema) -> int:
+    return len(declared_domain(schema.column(schema.sensitive[0])) or ()) if len(schema.sensitive) == 1 else 0
+
+
 ABOUT = About(
     title="Perturbed generalization",
     idea="One person of each cell is published; the sensitive value is kept with probability p, else drawn anew.",
@@ -59,6 +135,9 @@ ABOUT = About(
     stages=stages,
     sweeps=(Sweep("Perturbed generalization", "p", (0.15, 0.3, 0.45), {"k": 6}),),
     candidates=candidates,
+    fits=fits,
+    reach=reach,
+    outlook=outlook,
     tour=(Stop("perturbed-k6-rho", "Perturbed, 0.2 to 0.45", {"k": 6, "rho": (0.2, 0.45), "skew": 0.1}, ahead=1),),
     examples=(
         Example({"k": 2, "p": "3/5"}, "safe"),

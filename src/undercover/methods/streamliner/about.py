@@ -6,6 +6,7 @@ from typing import Any
 
 from undercover.model.about import About, Example, Stop, Sweep, Wanted
 from undercover.model.release import Release
+from undercover.steps.reach import dealt, groups_of, one_sensitive
 
 DONE = (
     "The rows were put into groups in which the sensitive values differ. The quasi-identifiers of a group were widened "
@@ -51,6 +52,9 @@ ABOUT = About(
         Sweep("Streamliner classes", "l", (2, 4, 8), {"algorithm": "classes"}),
     ),
     candidates=candidates,
+    fits=one_sensitive,
+    reach=dealt,
+    outlook=lambda method, holding: groups_of(method.l, holding),
     tour=(
         Stop("streamliner-l8", "Streamliner l=8", {"l": 8}, ahead=1),
         Stop(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from undercover.arrays import narrowest
 from undercover.model.kinds.dates import as_dates
 from undercover.model.kinds.settle import find
 from undercover.model.schema import Kind
@@ -73,22 +74,27 @@ def code(data: pa.ChunkedArray) -> Values:
             data = data.dictionary_encode()
     data = data.unify_dictionaries()
     dictionary = data.chunk(0).dictionary
-    indices = np.concatenate(
-        [np.asarray(chunk.indices.cast(pa.int64()).fill_null(len(dictionary))) for chunk in data.chunks]
-    )
     # A dictionary handed to us may list a value twice, or values nobody has.
     own = dictionary.dictionary_encode()
     merged = np.asarray(own.indices.cast(pa.int64()).fill_null(len(own.dictionary)))
     place = np.append(merged, len(own.dictionary))
-    counts = np.bincount(place[indices], minlength=len(own.dictionary) + 1)
+    counts = np.zeros(len(own.dictionary) + 1, dtype=np.int64)
+    for indices in _indices(data):
+        np.add.at(counts, place, np.bincount(indices, minlength=len(place)))
     used = np.flatnonzero(counts[:-1])
-    compact = np.full(len(counts), len(used), dtype=np.int64)
-    compact[used] = np.arange(len(used))
     missing = int(counts[-1])
-    codes = compact[place][indices]
-    return Values(
-        own.dictionary.take(pa.array(used)), CodedColumn(codes, len(used) + (missing > 0)), counts[used], missing
-    )
+    size = len(used) + (missing > 0)
+    compact = np.full(len(counts), len(used), dtype=narrowest(size))
+    compact[used] = np.arange(len(used))
+    codes = np.concatenate([compact[place][indices] for indices in _indices(data)])
+    return Values(own.dictionary.take(pa.array(used)), CodedColumn(codes, size), counts[used], missing)
+
+
+def _indices(data: pa.ChunkedArray) -> Iterator[NDArray[Any]]:
+    """Of every chunk the places in the dictionary; a missing value is one beyond it."""
+    for chunk in data.chunks:
+        wide = chunk.indices if chunk.indices.type.bit_width >= 32 else chunk.indices.cast(pa.int32())
+        yield np.asarray(wide.fill_null(len(chunk.dictionary)))
 
 
 def suggest_roles(

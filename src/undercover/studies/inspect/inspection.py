@@ -30,7 +30,7 @@ from undercover.studies.inspect.questions import QUESTION, Question, Repeated, e
 from undercover.studies.inspect.roles import Suggestion
 from undercover.studies.inspect.uniqueness import Combination, Risk, class_sizes, risk, singling_out, size_histogram
 from undercover.studies.inspect.vocabulary import SuggestedRole
-from undercover.waiting import Progress, teller, telling, through
+from undercover.waiting import Progress, no_progress, teller, telling, through
 from undercover.wording import in_column, in_data, option
 
 BEST_OF_EACH_SIZE = 10
@@ -218,13 +218,28 @@ def inspect(
     if not isinstance(data, pa.Table) or options is not None:
         data = read(data, options=options).data
     _check(data, schema, population_fraction)
-    coded = {name: code(data.column(name)) for name in through(tell, "looking at columns", data.column_names)}
+    return inspect_values(values_of(data, tell), data.num_rows, schema, population_fraction, tell)
+
+
+def values_of(data: pa.Table, progress: Progress = no_progress) -> dict[str, Values]:
+    """The values and codes of every column; one that is held as codes is not decoded."""
+    return {name: code(data.column(name)) for name in through(progress, "looking at columns", data.column_names)}
+
+
+def inspect_values(
+    coded: Mapping[str, Values],
+    rows: int,
+    schema: Schema | None = None,
+    population_fraction: float = 1.0,
+    tell: Progress = no_progress,
+) -> Inspection:
+    """The same of a table whose values somebody has: :func:`values_of`."""
     tell("suggesting roles", 0.0)
     kinds = {name: schema.column(name).kind if schema else None for name in coded}
-    guesses = suggest_roles(coded, data.num_rows, kinds)
+    guesses = suggest_roles(coded, rows, kinds)
     if schema is not None:
         guesses = {name: _declared(name, guess, schema) for name, guess in guesses.items()}
-    columns = tuple(report_column(name, coded[name], guesses[name], data.num_rows, kinds[name]) for name in coded)
+    columns = tuple(report_column(name, coded[name], guesses[name], rows, kinds[name]) for name in coded)
     known = {one.name: coded[one.name].coded for one in columns if one.role in ("quasi-identifier", "insensitive")}
     combinations = singling_out(known, progress=tell) if known else []
     tell("weighing risks", 0.0)
@@ -236,7 +251,7 @@ def inspect(
     )
     unit = unit_of(repeated, {column.name: column for column in columns}, schema)
     return Inspection(
-        rows=data.num_rows,
+        rows=rows,
         columns=columns,
         combinations=_best(combinations),
         combinations_tried=len(combinations),
@@ -246,7 +261,7 @@ def inspect(
         journalist=risk(sizes, population_fraction) if known else None,
         population_fraction=population_fraction,
         repeated=repeated,
-        warnings=(*_warnings(columns, repeated, data.num_rows, unit), *_unclear_dates(columns, coded, schema)),
+        warnings=(*_warnings(columns, repeated, rows, unit), *_unclear_dates(columns, coded, schema)),
         declared=schema is not None,
         questions=questions(columns, coded, list(known.values()), schema),
         everything=everything(columns, coded),

@@ -42,7 +42,7 @@ _LARGE = 1000
 class CodedColumn:
     """A column as numbers from 0 to ``size - 1``; missing, where it occurs, is one of them."""
 
-    codes: NDArray[np.int64]
+    codes: NDArray[Any]  # as narrow as can be
     size: int
 
 
@@ -85,7 +85,7 @@ class Risk:
 
 def class_sizes(columns: Sequence[CodedColumn]) -> NDArray[np.int64]:
     """The sizes of the classes that ``columns`` make together, in no particular order."""
-    key, radix = columns[0].codes, columns[0].size
+    key, radix = columns[0].codes.astype(np.int64), columns[0].size
     for column in columns[1:]:
         if radix * column.size > 1 << 62:
             key = np.unique(key, return_inverse=True)[1]

@@ -117,8 +117,8 @@ class Recommendation(Viewable):
             "policy": self.policy.to_dict(),
             "purpose": {"name": self.purpose.name, "measured": self.purpose.measured},
             "people": self.people,
-            "releases": [_entry(trial) for trial in self.trials],
-            "tried": [_entry(trial) for trial in self.tried],
+            "releases": [entry_of(trial) for trial in self.trials],
+            "tried": [entry_of(trial) for trial in self.tried],
             "left_out": [candidate.title for candidate in self.left_out],
             "seconds": self.seconds,
         }
@@ -157,6 +157,14 @@ class Recommendation(Viewable):
             f"<Recommended: {self.candidate.title} ({self.verdict.title}{'' if self.confirmed else ', unconfirmed'}); "
             ".best is the method, .view() says why>"
         )
+
+
+class Unsatisfied(UnreachableError):  # noqa: N818
+    """Nothing that was ``tried`` satisfies the policy."""
+
+    def __init__(self, message: str, *, best: Mapping[str, Any], tried: Sequence[Trial]) -> None:
+        self.tried = tuple(tried)
+        super().__init__(message, best=best)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +218,7 @@ def recommend(
     Raises
     ------
     UnreachableError
-        If nothing that was tried satisfies the policy; it names the nearest.
+        (:class:`Unsatisfied`) If nothing that was tried satisfies the policy; it names the nearest.
 
     Examples
     --------
@@ -291,7 +299,8 @@ def _unreachable(tried: Sequence[Trial], wanted: Wanted, policy: Policy, left_ou
         "Publish fewer or coarser quasi-identifiers, or allow more in a policy of your own.",
     ]
     best = {"method": nearest.candidate.method, **nearest.candidate.parameters}
-    return UnreachableError("\n".join(lines), best={**best, **{stop.kind: stop.actual for stop in stops}})
+    reached = {stop.kind: stop.actual for stop in stops}
+    return Unsatisfied("\n".join(lines), best={**best, **reached}, tried=tried)
 
 
 def _said(reason: Reason) -> str:
@@ -308,7 +317,8 @@ def _people_over(trial: Trial) -> str:
     return number(max((stop.people or 0 for stop in stops), default=0)) if stops else "nobody"
 
 
-def _entry(trial: Trial) -> dict[str, Any]:
+def entry_of(trial: Trial) -> dict[str, Any]:
+    """A release that was tried, ready for JSON."""
     verdict = trial.verdict
     return {
         "title": trial.candidate.title,

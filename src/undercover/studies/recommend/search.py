@@ -190,6 +190,13 @@ class Search:
             enough = enough or (found.satisfies if self.patient else found.run is not None)
             yield found
 
+    def once(self, candidate: Candidate, most: int = SAMPLE) -> Trial:
+        """Try one: on the whole table, or on a sample where it has more rows than so many."""
+        small = sample_of(self.table, most)
+        whole = small is self.table
+        published = self._published if whole else self._of(small)
+        return self._tried(candidate, published, _Measured.on(small, self.purpose), whole, small.n_rows)
+
     def confirmed(self, trials: Sequence[Trial]) -> Iterator[Trial]:
         """Publish the best of a sample from the whole table, until enough satisfy the policy or time is up.
 

@@ -21,7 +21,7 @@ from undercover.model.formats import FORMATS
 
 MOST_FILES: Final = 1000
 MOST_RATIO: Final = 200  # bytes that come out for one that went in; tables of few values shrink to a hundredth
-_SMALL: Final = 1 << 20  # of which no ratio is asked
+_SMALL: Final = 16 << 20  # bytes of a file of which no ratio is asked
 _STEP: Final = 1 << 20
 _NAME: Final = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9_-]{{0,99}}\.(?:{'|'.join(FORMATS)})")
 
@@ -80,7 +80,7 @@ def _entries(packed: ZipFile) -> dict[str, ZipInfo]:
     folders = dict.fromkeys(path.rpartition("/")[0] for path in paths)
     if len(folders) > 1:
         raise DataError(
-            f"The files of the zip lie in several folders: {_shown(folders)}. Send the public folder of a release alone."
+            f"The files of the zip lie in several folders: {_shown(folders)}. Send the public folder alone."
         )
     names = [path.rpartition("/")[2] for path in paths]
     _check(names)

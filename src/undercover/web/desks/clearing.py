@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from undercover.web.desks.making import unmake
 from undercover.web.desks.store import private_folder
 
 TEMPORARY: Final = "temporary"
@@ -25,9 +26,19 @@ def clear(workspace: Path) -> None:
     """
     shutil.rmtree(workspace / TEMPORARY, ignore_errors=True)
     private_folder(workspace / TEMPORARY)
+    for table in workspace.glob("desks/*/*"):
+        unmake(table / "releases")
     for room in _ROOMS:
         for place in workspace.glob(f"{room}/.*"):
             if place.is_dir() and not place.is_symlink():
                 shutil.rmtree(place)
             else:
                 place.unlink(missing_ok=True)
+
+
+def clear_table(table: Path) -> None:
+    """What a job left half-done that was killed; nothing of the server's own."""
+    unmake(table / "releases")
+    for place in table.glob(".*"):
+        if place.is_dir():
+            shutil.rmtree(place)

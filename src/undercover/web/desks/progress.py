@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from undercover.web.desks.making import mark
 from undercover.web.desks.project import Project
 
 STEPS: Final = ("data", "columns", "protect", "run", "result")
@@ -30,4 +31,4 @@ def following(project: Project) -> str:
 def releases(project: Project) -> list[int]:
     """The numbers of the releases made, the newest first."""
     places = (project.folder / "releases").iterdir()
-    return sorted((int(place.name) for place in places if place.name.isdecimal()), reverse=True)
+    return sorted(int(place.name) for place in places if place.name.isdecimal() and not mark(place).exists())[::-1]

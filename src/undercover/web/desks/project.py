@@ -14,12 +14,12 @@ The spec is what a spec file says, as a mapping; hierarchies are named by files 
 
 from __future__ import annotations
 
-import threading
+import fcntl
+import os
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
-from weakref import WeakValueDictionary
 
 from undercover.errors import UndercoverError
 from undercover.io.source import ReadOptions
@@ -29,17 +29,6 @@ from undercover.web.desks.store import private_folder, read_json, write_json
 
 class Changed(UndercoverError):  # noqa: N818
     """Somebody changed the table meanwhile, in another tab."""
-
-
-class _Lock:
-    """A lock that somebody may hold weakly."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-
-
-_LOCKS: WeakValueDictionary[Path, _Lock] = WeakValueDictionary()
-_GUARD = threading.Lock()
 
 
 class Project:
@@ -81,7 +70,10 @@ class Project:
 
     @property
     def source(self) -> dict[str, Any]:
-        """Where the data is: ``kind`` (upload, folder, database, example) and ``path`` or ``url`` or ``name``."""
+        """Where the data is: ``kind`` (upload, folder, database, example), ``path`` and ``sheet``, ``url``, ``name``.
+
+        Whatever a database answered is kept as a file, so that nothing changes between two steps.
+        """
         return dict(self.facts["source"])
 
     @property
@@ -103,23 +95,19 @@ class Project:
     def profile(self) -> dict[str, Any] | None:
         """What the profile found; ``None`` until it is done."""
         place = self.folder / "profile" / "profile.json"
-        return read_json(place) if place.is_file() else None
+        try:
+            return _read_profile(place, place.stat().st_mtime_ns)
+        except FileNotFoundError:
+            return None
 
     @property
     def whence(self) -> str:
-        """What :func:`undercover.io.source.read` takes; a built-in example is a file, too."""
-        source = self.source
-        if source["kind"] == "database":
-            return str(source["url"])
-        return str(self.folder / "data" / source["path"] if source["kind"] != "folder" else source["path"])
+        """What :func:`undercover.io.source.read` takes: a file, also of a database and a built-in example."""
+        return whence(self.folder, self.source)
 
     def options(self) -> ReadOptions:
         """How the data is read, also where nothing else is decided."""
-        data = self.spec.get("data", {})
-        said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
-        kinds = {name: settings.get("kind") for name, settings in self.spec.get("columns", {}).items()}
-        text = tuple(name for name, kind in kinds.items() if kind in ("categorical", "ordinal"))
-        return ReadOptions(**said, nulls=tuple(data.get("nulls", ())), text=text)
+        return read_options(self.spec)
 
     def loaded(self) -> Spec:
         """The spec, checked; what is wrong with it is raised together."""
@@ -144,13 +132,35 @@ class Project:
         return Project(self.folder)
 
 
+def whence(folder: Path, source: Mapping[str, Any]) -> str:
+    """The path of a source; it lies in the folder of its table unless it is a file in an allowed folder."""
+    path = str(folder / "data" / source["path"] if source["kind"] != "folder" else source["path"])
+    return f"{path}#{source['sheet']}" if source.get("sheet") else path
+
+
+def read_options(spec: Mapping[str, Any]) -> ReadOptions:
+    """How a spec says that the data is read."""
+    data = spec.get("data", {})
+    said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
+    kinds = {name: settings.get("kind") for name, settings in spec.get("columns", {}).items()}
+    text = tuple(name for name, kind in kinds.items() if kind in ("categorical", "ordinal"))
+    return ReadOptions(**said, nulls=tuple(data.get("nulls", ())), text=text)
+
+
+@lru_cache(maxsize=64)
+def _read_profile(place: Path, written: int) -> dict[str, Any]:
+    """A profile as it was written at that moment; whoever asks changes nothing in it."""
+    return read_json(place)
+
+
 class _locked:  # noqa: N801
+    """Nobody else writes meanwhile: no thread of the server, and no job."""
+
     def __init__(self, folder: Path) -> None:
-        with _GUARD:
-            self._held = _LOCKS.setdefault(folder, _Lock())
+        self._handle = os.open(folder, os.O_RDONLY)
 
     def __enter__(self) -> None:
-        self._held.lock.acquire()
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
 
     def __exit__(self, *error: Any) -> None:
-        self._held.lock.release()
+        os.close(self._handle)

@@ -13,8 +13,13 @@ from undercover.io.plain import plain
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a mapping; whoever reads meanwhile sees the old one."""
+    write_text(path, json.dumps(plain(content), ensure_ascii=False, allow_nan=False))
+
+
+def write_text(path: Path, text: str) -> None:
+    """The same of a text."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    beside.write_text(json.dumps(plain(content), ensure_ascii=False, allow_nan=False), encoding="utf-8")
+    beside.write_text(text, encoding="utf-8")
     beside.replace(path)
 
 

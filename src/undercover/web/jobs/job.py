@@ -1,7 +1,9 @@
 """A job: what was asked, how far it is, and what came of it, as files in its folder.
 
 ``request.json`` is written once by the server, ``moment.json`` by the worker as it goes, and ``job.json`` (state and
-times) by whoever changes the state. ``result.json`` is there where it is done, ``error.json`` where it failed.
+times) by whoever changes the state. ``result.json`` is there where it is done, ``error.json`` where it failed, and
+beside it ``trace.txt`` where that is a bug: it may hold values of the table and is shown to nobody. A folder appears
+whole: it is made under a hidden name.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from undercover.web.desks.store import read_json, write_json
+from undercover.web.desks.store import private_folder, read_json, write_json
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -29,10 +31,10 @@ class Job:
     started: float | None = None
     ended: float | None = None
     restarts: int = 0
-    moment: Mapping[str, Any] | None = None  # stage, part, share, seconds, left: of undercover.waiting.Moment
-    error: Mapping[str, Any] | None = None  # message, kind: unreachable, refused, memory, bug
+    moment: Mapping[str, Any] | None = None  # stage, part, share, seconds, left (a waiting.Moment) and past stages
+    error: Mapping[str, Any] | None = None  # message, kind (unreachable, refused, memory, ended, again, bug), step
     result: Mapping[str, Any] | None = None
-    before: int = 0  # jobs that wait before this one
+    before: int = 0  # jobs that are run before this one, where it waits
 
     @property
     def over(self) -> bool:
@@ -42,6 +44,20 @@ class Job:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return asdict(self)
+
+
+def new_job(folder: Path, kind: str, request: Mapping[str, Any], created: float) -> None:
+    """The folder of a job that waits."""
+    begun = private_folder(folder.with_name(f".{folder.name}"))
+    write_json(begun / "request.json", request)
+    write_json(begun / "job.json", {"kind": kind, "state": "waiting", "created": created})
+    begun.rename(folder)
+
+
+def job_folders(table: Path) -> list[Path]:
+    """The jobs of a table's folder, the newest first."""
+    found = (place for place in (table / "jobs").iterdir() if not place.name.startswith("."))
+    return sorted(found, key=lambda place: place.name, reverse=True)
 
 
 def read_job(folder: Path, before: int = 0) -> Job:

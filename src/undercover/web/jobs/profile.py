@@ -1,11 +1,13 @@
 """The profile of a table: it is read, inspected and previewed, and the codes of its columns are kept.
 
-The folder ``profile`` has ``profile.json`` (the inspection, a preview, how the file was read) and a file of codes for
-every column, as narrow as can be, which the server maps and never loads.
+The folder ``profile`` has ``profile.json`` (the inspection, how the file was read, a picture of every column), pages of
+the first rows, and a file of codes for every column, as narrow as can be, which the server maps and never loads. A new
+way to read a file is kept in the spec only if it works, with the decisions that still fit.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,56 +16,143 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from undercover.arrays import narrowest
 from undercover.errors import DataError
-from undercover.io.source import read
+from undercover.io.source import Input, read
 from undercover.memory import Store, memory_of
-from undercover.studies.inspect.columns import code
-from undercover.studies.inspect.inspection import inspect
+from undercover.model.table import write_values
+from undercover.studies.inspect.columns import Values
+from undercover.studies.inspect.inspection import inspect_values, values_of
 from undercover.waiting import Progress
-from undercover.web.desks.project import Project
+from undercover.web.desks.decisions import fitted
+from undercover.web.desks.project import Project, read_options, whence
+from undercover.web.desks.sources import HOW
 from undercover.web.desks.store import private_folder, write_json
+from undercover.web.jobs.column_pictures import picture
+from undercover.web.jobs.gathering import gathered
 
-PREVIEW: Final = 50  # rows
+PAGE: Final = 50  # rows of the preview that are shown together
+PAGES: Final = 20
 MOST_VALUES: Final = 2000  # of a column, whose values are kept for hierarchies edited by hand
+_LONGEST_CELL: Final = 200
 
 
 def profile(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    """Profile a table, and suggest a spec to start from."""
-    given = read(project.whence, options=project.options(), store=Store(memory_of(None)), progress=progress)
-    most = int(request["most_rows"])
-    if given.data.num_rows > most:
-        raise DataError(f"The table has {given.data.num_rows:,} rows; this server takes at most {most:,}.")
-    found = inspect(given.data, progress=progress)
-    place = private_folder(project.folder / ".profile")
-    columns = {}
-    for number, name in enumerate(given.data.column_names):
-        values = code(given.data.column(name))
-        codes = values.coded.codes.astype(narrowest(values.coded.size))
-        np.save(place / f"{number}.npy", codes)
-        columns[name] = {"codes": f"{number}.npy", "size": values.coded.size, **_values(values.values, values.counts)}
-    shown = given.data.slice(0, PREVIEW)
+    """Profile a table, in the way it is said to be read or in another one that the request tries."""
+    source = gathered(project, request, progress)
+    spec = _tried(project.spec, request)
+    given = _read(project, source, spec, int(request["most_rows"]), progress)
+    names = given.data.column_names
+    values = values_of(given.data, progress)
+    found = inspect_values(values, given.data.num_rows, tell=progress)
+    progress("writing", 0.0)
+    place = project.folder / ".profile"
+    shutil.rmtree(place, ignore_errors=True)
+    private_folder(place)
+    pages = _write_rows(given.data, private_folder(place / "rows"))
+    dropped = fitted(spec, names)[1]
     facts = {
         "read_as": given.source.get("read_as"),
+        "read": _how(given, source),
         "inspection": found.to_dict(),
-        "preview": {
-            "columns": shown.column_names,
-            "rows": [["" if cell is None else str(cell) for cell in row.values()] for row in shown.to_pylist()],
-        },
-        "values": columns,
+        "risks": found.risks().to_dict(),
+        "pages": pages,
+        "pictures": {column.name: picture(column, values[column.name]) for column in found.columns},
+        "values": {name: _write_codes(place, number, values[name]) for number, name in enumerate(names)},
+        "dropped": dropped,
     }
     write_json(place / "profile.json", facts)
-    target = project.folder / "profile"
-    shutil.rmtree(target, ignore_errors=True)
-    place.rename(target)
-    return {"rows": found.rows, "columns": len(found.columns)}
+    _put(place, project.folder / "profile")
+    _decide(project.folder, request, source, names)
+    return {"rows": found.rows, "columns": len(found.columns), "dropped": dropped}
 
 
-def _values(values: pa.Array, counts: Any) -> dict[str, Any]:
-    """The values of a column and how often each occurs, where these are not too many."""
-    if len(values) > MOST_VALUES:
-        return {}
-    return {"values": [str(value) for value in values.to_pylist()], "counts": [int(count) for count in counts]}
+def _tried(spec: dict[str, Any], request: Mapping[str, Any]) -> dict[str, Any]:
+    """The spec with the way to read the data that a request tries."""
+    if "how" not in request:
+        return spec
+    kept = {key: value for key, value in spec.get("data", {}).items() if key not in HOW}
+    return {**spec, "data": {**kept, **request["how"]}}
+
+
+def _decide(folder: Path, request: Mapping[str, Any], source: Mapping[str, Any], names: list[str]) -> None:
+    """Write down how the data is read, with the decisions that still fit: those that are made by now."""
+    now = Project(folder)
+    spec, dropped = fitted(_tried(now.spec, request), names)
+    choices = {**now.choices, "columns_decided": False} if dropped else now.choices
+    now.change(spec=spec, source=source, choices=choices, revision=now.revision)
+
+
+def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], most: int, progress: Progress) -> Input:
+    """Read the file; what is wrong with it is told by the name that people know."""
+    progress("reading", 0.0)
+    place = whence(project.folder, source)
+    try:
+        given = read(place, options=read_options(spec), store=Store(memory_of(None)), progress=progress)
+    except DataError as error:
+        path = place.removesuffix(f"#{source.get('sheet')}")
+        raise DataError([problem.replace(path, project.name) for problem in error.problems]) from None
+    if given.data.num_rows > most:
+        raise DataError(
+            f"The table has {given.data.num_rows:,} rows; this server takes at most {most:,}. Send fewer, or start it "
+            "with more: `undercover serve --most-rows`."
+        )
+    return given
+
+
+def _how(given: Input, source: Mapping[str, Any]) -> dict[str, Any]:
+    """How the file was read: what was found and what was said."""
+    sheets = list(source.get("sheets", ()))
+    found: dict[str, Any] = {"sheets": sheets, "sheet": source.get("sheet") or next(iter(sheets), None)}
+    if given.decisions is not None:
+        decided = given.decisions
+        found |= {"separator": decided.separator, "decimal": decided.decimal, "encoding": decided.encoding}
+    return found
+
+
+def _write_rows(data: pa.Table, folder: Path) -> int:
+    """The first rows, page by page."""
+    shown = data.slice(0, PAGE * PAGES)
+    cells = [[_text(cell) for cell in column.to_pylist()] for column in shown.columns]
+    rows = [list(row) for row in zip(*cells, strict=True)]
+    pages = math.ceil(len(rows) / PAGE)
+    for page in range(pages):
+        write_json(folder / f"{page}.json", {"rows": rows[page * PAGE : (page + 1) * PAGE]})
+    return pages
+
+
+def _text(cell: Any) -> str | None:
+    """A cell as people read it; nothing where it is missing."""
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e16 else str(cell)
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
+def _write_codes(place: Path, number: int, column: Values) -> dict[str, Any]:
+    """The codes of a column as a file; its values and how often each occurs, where these are not too many."""
+    np.save(place / f"{number}.npy", column.coded.codes)
+    facts = {
+        "codes": f"{number}.npy",
+        "size": column.coded.size,
+        "missing": len(column.values) if column.missing else None,
+    }
+    if len(column.values) > MOST_VALUES:
+        return facts
+    infinite = pa.types.is_floating(column.values.type) and not np.isfinite(column.values.to_numpy()).all()
+    texts = [str(value) for value in column.values.to_pylist()] if infinite else write_values(column.values)
+    return {**facts, "values": texts, "counts": [int(count) for count in column.counts]}
+
+
+def _put(made: Path, target: Path) -> None:
+    """Put a folder in the place of another one."""
+    before = target.with_name(f".{target.name}-before")
+    shutil.rmtree(before, ignore_errors=True)
+    if target.exists():
+        target.rename(before)
+    made.rename(target)
+    shutil.rmtree(before, ignore_errors=True)
 
 
 def suggested(project: Project) -> dict[str, Any]:

@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from undercover.guarantees.requirements import guarantees_from_entries
+from undercover.io.release.tables import file_notes
 from undercover.io.source import read
-from undercover.io.spec.load import resolve
+from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.memory import Store, memory_of
-from undercover.parameters import make
+from undercover.model.formats import check_size
+from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import publish as publish_run
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.waiting import Progress
+from undercover.web.desks.making import whole
+from undercover.web.desks.plan import files_of, method_of
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
+from undercover.web.jobs.showing import show
 
 
 def publish(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    """Make a release of a table by its spec, judged, attacked, measured and written."""
-    spec = project.loaded()
+    """Make a release of a table by the spec it had when this was asked for: judged, attacked, measured and written."""
+    asked, choices = request.get("spec", project.spec), request.get("choices", project.choices)
+    spec, files = spec_from_mapping(asked, folder=project.folder), files_of(choices)
     progress("reading", 0.0)
-    given = read(project.whence, options=spec.options, store=Store(memory_of(None)), progress=progress)
+    store = Store(memory_of(spec.memory))
+    given = replace(read(project.whence, options=spec.options, store=store, progress=progress), once=True)
     schema = resolve(spec, given.data)
-    method = make("methods", str(spec.method_name), spec.method_parameters)
+    check_size(given.data.num_rows, len(schema.published), files)
+    method = method_of(asked, project.folder)
     columns = {name: schema.column(name) for name in schema.sensitive}
     run = publish_run(
         given,
@@ -32,11 +41,18 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         method,
         require=guarantees_from_entries(spec.requirements, columns),
         options=spec.options,
+        ledger=spec.ledger,
         policy=spec.policy,
+        memory=spec.memory,
         progress=progress,
     )
-    facts = summarize(run, progress=progress)
     number = max(releases(project), default=0) + 1
     out = project.folder / "releases" / str(number)
-    save(run, out, summary=facts, format=project.choices.get("format", "csv"), progress=progress)
-    return {"release": number, "verdict": run.verdict.title}
+    with whole(out):
+        run = judged_beside(run, out, progress)
+        facts = summarize(run, progress=progress)
+        kept: dict[str, Any] = {"format": str(files), "rows_per_file": choices.get("rows_per_file")}
+        save(run, out, summary=facts, progress=progress, **kept)
+        show(project, number, run, facts, progress)
+    warnings = [*run.warnings, *file_notes(run.release, files)]
+    return {"release": number, "verdict": run.verdict.title, "warnings": warnings}

@@ -1,139 +1,265 @@
-"""The queue: jobs of all desks in the order in which they came, so many at a time, each in a process of its own."""
+"""The queue: jobs of all desks in turn, so many at a time and one of a table, each in a process of its own."""
 
 from __future__ import annotations
 
-import contextlib
+import logging
+import os
 import secrets
-import subprocess
-import sys
+import shutil
 import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from undercover.errors import UndercoverError
+from undercover.web.desks.clearing import clear_table
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Project
-from undercover.web.desks.store import private_folder, write_json
-from undercover.web.jobs.job import Job, read_job, set_state
+from undercover.web.desks.store import read_json, write_json
+from undercover.web.jobs.job import Job, job_folders, new_job, read_job, set_state
+from undercover.web.jobs.process import GRACE, Worker, Workers
+from undercover.web.jobs.sole import Sole
 
-_GRACE: Final = 5.0  # seconds a job has to clear away what is half-written
+MOST_WAITING: Final = 20
+"""Jobs of one desk that may wait at the same time."""
+
+_MOST_KEPT: Final = 20  # jobs of a kind that are over, of one table
+_MOST_BEGUN: Final = 3  # times a job is begun that the server did not survive
+
+_ENDED = "The process that did this was ended from outside. Often there was not enough memory: close other programs."
+_AGAIN = (
+    "The server went away three times while this was running, so it is not begun once more. If the machine ran out of "
+    "memory, publish fewer columns or rows, or take a machine with more."
+)
+_log = logging.getLogger(__name__)
+
+
+class Full(UndercoverError):  # noqa: N818
+    """Too many jobs of one desk wait."""
 
 
 class Queue:
-    """Runs jobs; what was waiting or running when the server went away is begun again."""
+    """Runs jobs; what was waiting or running when the server went away is begun again.
 
-    def __init__(self, workspace: Path, workers: int = 1) -> None:
-        self._workspace, self._workers = workspace, workers
+    Parameters
+    ----------
+    workspace
+        The folder of all desks; one server at a time works on it.
+    workers
+        Jobs that run at the same time.
+    kinds
+        Where the mapping of what jobs there are is found.
+    """
+
+    def __init__(self, workspace: Path, workers: int = 1, *, kinds: str = "undercover.web.jobs.kinds:KINDS") -> None:
+        self._workspace, self._slots = workspace, workers
+        self._sole, self._workers = Sole(workspace), Workers(kinds, workspace)
         self._changed = threading.Condition()
         self._waiting: list[Path] = []
-        self._running: dict[Path, subprocess.Popen[bytes]] = {}
+        self._running: dict[Path, Worker | None] = {}
         self._cancelled: set[Path] = set()
+        self._served: dict[str, float] = {}  # when a job of a desk was begun last
         self._stopped = False
         self._threads: list[threading.Thread] = []
+        self.warm = False  # whether a spare process is kept, so that a job begins at once
+        self.leaving = False  # whether the server is about to stop: nobody should wait for news
+
+    def hold(self) -> None:
+        """Make sure that no other server works on this folder."""
+        self._sole.hold()
+        self._workers.held = self._sole.number
 
     def start(self) -> None:
         """Begin, with what was left."""
-        left = [place.parent for place in self._workspace.glob("desks/*/*/jobs/*/job.json")]
-        jobs = sorted((read_job(place) for place in left), key=lambda job: job.created)
-        places = {place.name: place for place in left}
-        for job in jobs:
-            if not job.over:
-                again = job.restarts + (job.state == "running")
-                set_state(places[job.id], "waiting", started=None, restarts=again)
-                self._waiting.append(places[job.id])
-        for _ in range(self._workers):
+        self.hold()
+        self._stopped = self.leaving = False
+        folders = [folder for jobs in self._workspace.glob("desks/*/*/jobs") for folder in job_folders(jobs.parent)]
+        for folder in sorted(folders, key=lambda place: place.name):
+            self._left(folder)
+        for _ in range(self._slots):
             thread = threading.Thread(target=self._work, daemon=True, name="jobs")
             thread.start()
             self._threads.append(thread)
+        if self.warm:
+            self._workers.warm()
 
     def stop(self) -> None:
         """End all workers; what they did not finish waits for the next start."""
         with self._changed:
-            self._stopped = True
-            for process in self._running.values():
-                process.kill()
+            self._stopped = self.leaving = True
+            running = [worker for worker in self._running.values() if worker is not None]
             self._changed.notify_all()
-        for thread in self._threads:
+        ending = [threading.Thread(target=worker.end) for worker in running]
+        for thread in ending:
+            thread.start()
+        for thread in [*ending, *self._threads]:
             thread.join()
+        self._threads.clear()
+        self._waiting.clear()
+        self._workers.stop()
+        self._sole.release()
 
     def add(self, project: Project, kind: str, request: Mapping[str, Any]) -> Job:
-        """Put a job at the end."""
+        """Put a job at the end of those of its desk."""
         now = time.time()
-        folder = private_folder(project.folder / "jobs" / f"{int(now * 1000):013d}-{secrets.token_hex(3)}")
-        write_json(folder / "request.json", request)
-        write_json(folder / "job.json", {"kind": kind, "state": "waiting", "created": now})
+        folder = project.folder / "jobs" / f"{int(now * 1000):013d}-{secrets.token_hex(3)}"
         with self._changed:
+            if sum(_desk(other) == _desk(folder) for other in self._waiting) >= MOST_WAITING:
+                raise Full(f"{MOST_WAITING} jobs of yours are waiting. Wait for some to be done, or cancel them.")
+            self._prune(project, kind)
+            new_job(folder, kind, request, now)
             self._waiting.append(folder)
             self._changed.notify_all()
         return self.job(project, folder.name)
 
     def job(self, project: Project, key: str) -> Job:
         """A job as it is at this moment."""
-        folder = project.folder / "jobs" / key
-        if "/" in key or "\\" in key or not (folder / "job.json").is_file():
-            raise Missing("There is no such job here. It may have been removed.")
-        with self._changed:
-            before = self._waiting.index(folder) + len(self._running) if folder in self._waiting else 0
-        return read_job(folder, before)
+        folder = self._folder(project, key)
+        return read_job(folder, self._before(folder))
 
     def jobs(self, project: Project, kind: str | None = None) -> list[Job]:
         """All jobs of a table, the newest first."""
-        keys = sorted((place.parent.name for place in (project.folder / "jobs").glob("*/job.json")), reverse=True)
-        return [job for job in (self.job(project, key) for key in keys) if kind in (None, job.kind)]
+        with self._changed:
+            found = [read_job(folder, self._before(folder)) for folder in job_folders(project.folder)]
+        return [job for job in found if kind in (None, job.kind)]
+
+    def stamp(self, project: Project, key: str) -> tuple[int, ...]:
+        """What is another one as soon as there is news of a job."""
+        folder = self._folder(project, key)
+        files = (folder / name for name in ("job.json", "moment.json"))
+        return (self._before(folder), *(file.stat().st_mtime_ns if file.is_file() else 0 for file in files))
 
     def cancel(self, project: Project, key: str) -> Job:
         """End a job; what is over stays as it is."""
-        folder = project.folder / "jobs" / self.job(project, key).id
+        folder = self._folder(project, key)
         with self._changed:
             if folder in self._waiting:
                 self._waiting.remove(folder)
                 set_state(folder, "cancelled", ended=time.time())
-            process = self._running.get(folder)
-            if process is not None:
+            elif folder in self._running:
                 self._cancelled.add(folder)
-                process.terminate()
-        if process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE)
-            process.kill()
+                self._changed.wait_for(lambda: self._running.get(folder, ...) is not None)
+            worker = self._running.get(folder)
+        if worker is not None:
+            worker.end()
             with self._changed:
-                self._changed.wait_for(lambda: folder not in self._running, _GRACE)
+                self._changed.wait_for(lambda: folder not in self._running, GRACE)
         return self.job(project, key)
 
+    def _folder(self, project: Project, key: str) -> Path:
+        folder = project.folder / "jobs" / key
+        if "/" in key or key.startswith(".") or not (folder / "job.json").is_file():
+            raise Missing("There is no such job here. It may have been removed.")
+        return folder
+
+    def _left(self, folder: Path) -> None:
+        """A job as the last server left it."""
+        try:
+            job = read_job(folder)
+        except (OSError, ValueError):  # the machine went down while it was written
+            shutil.rmtree(folder)
+            return
+        if job.over:
+            return
+        again = job.restarts + (job.state == "running")
+        if job.state == "running" and job.result is not None:
+            set_state(folder, "done", ended=time.time())
+        elif again >= _MOST_BEGUN:
+            write_json(folder / "error.json", {"message": _AGAIN, "kind": "again"})
+            set_state(folder, "failed", ended=time.time(), restarts=again)
+        else:
+            set_state(folder, "waiting", started=None, restarts=again)
+            self._waiting.append(folder)
+
+    def _prune(self, project: Project, kind: str) -> None:
+        """Forget old jobs; what they made stays."""
+        over = [job for job in self.jobs(project, kind) if job.over]
+        for job in over[_MOST_KEPT - 1 :]:
+            shutil.rmtree(project.folder / "jobs" / job.id)
+
+    def _in_turn(self) -> list[Path]:
+        """What waits, in the order in which it is begun: as few of a desk as possible before those of another one."""
+        count: dict[str, int] = {}
+        for folder in self._running:
+            count[_desk(folder)] = count.get(_desk(folder), 0) + 1
+        keyed = []
+        for folder in self._waiting:
+            desk = _desk(folder)
+            keyed.append((count.get(desk, 0), self._served.get(desk, 0.0), folder.name, folder))
+            count[desk] = count.get(desk, 0) + 1
+        return [key[-1] for key in sorted(keyed)]
+
+    def _before(self, folder: Path) -> int:
+        with self._changed:
+            return self._in_turn().index(folder) + len(self._running) if folder in self._waiting else 0
+
+    def _next(self) -> Path | None:
+        busy = {_table(folder) for folder in self._running}
+        return next((folder for folder in self._in_turn() if _table(folder) not in busy), None)
+
     def _work(self) -> None:
+        """One job after the other, until the queue is stopped."""
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._stopped)
-                if self._stopped:
+                self._changed.wait_for(lambda: self._stopped or self._next() is not None)
+                folder = self._next()
+                if self._stopped or folder is None:
                     return
-                folder = self._waiting.pop(0)
-                set_state(folder, "running", started=time.time())
-                process = _begun(folder)
-                self._running[folder] = process
-            with process:  # closes its stdin, too
-                process.wait()
-            with self._changed:
-                del self._running[folder]
-                if not self._stopped:
-                    self._end(folder, process.returncode)
-                self._changed.notify_all()
+                self._waiting.remove(folder)
+                self._running[folder] = None
+                self._served[_desk(folder)] = time.time()
+            try:
+                self._run(folder)
+            except OSError:  # such as a full disk: the next job may be luckier
+                _log.exception("A job could not be begun or ended.")
+            finally:
+                with self._changed:
+                    del self._running[folder]
+                    self._cancelled.discard(folder)
+                    self._changed.notify_all()
 
-    def _end(self, folder: Path, code: int) -> None:
+    def _run(self, folder: Path) -> None:
+        (folder / "moment.json").unlink(missing_ok=True)
+        set_state(folder, "running", started=time.time())
+        worker = self._workers.begin(folder)
+        with self._changed:
+            self._running[folder] = worker
+            self._changed.notify_all()
+            late = self._stopped or folder in self._cancelled
+        if late:
+            worker.end()
+        code = worker.process.wait()
+        self._ended(folder, code, worker.close())
+
+    def _ended(self, folder: Path, code: int, said: bytes) -> None:
         """Write down what came of a job."""
-        if folder in self._cancelled:
-            self._cancelled.discard(folder)
-            set_state(folder, "cancelled", ended=time.time())
-        elif code == 0:
+        if code == 0 and (folder / "result.json").is_file():
             set_state(folder, "done", ended=time.time())
+            return
+        clear_table(_table(folder))
+        if folder in self._cancelled:
+            set_state(folder, "cancelled", ended=time.time())
+        elif self._stopped and not (folder / "error.json").is_file():
+            set_state(folder, "waiting", started=None)
         else:
-            if not (folder / "error.json").is_file():
-                message = "The process that did this was ended from outside; often there was not enough memory."
-                write_json(folder / "error.json", {"message": message, "kind": "memory"})
-            set_state(folder, "failed", ended=time.time())
+            self._failed(folder, said)
+
+    def _failed(self, folder: Path, said: bytes) -> None:
+        place = folder / "error.json"
+        error = read_json(place) if place.is_file() else {"message": _ENDED, "kind": "ended"}
+        if error["kind"] in ("bug", "ended") and said:
+            trace = folder / "trace.txt"
+            with open(os.open(trace, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(said)
+            error["trace"] = str(trace.relative_to(self._workspace))
+        write_json(place, error)
+        set_state(folder, "failed", ended=time.time())
 
 
-def _begun(folder: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "undercover.web.jobs.worker", str(folder)]
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet)
+def _table(folder: Path) -> Path:
+    return folder.parent.parent
+
+
+def _desk(folder: Path) -> str:
+    return _table(folder).parent.name

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PAGES = ("home", "enter", "data", "columns", "protect", "run", "result", "ask")
+_PAGES = ("home", "enter", "data", "columns", "protect", "run", "downloads", "deciding", "result", "ask")
 
 
 def routers() -> list[APIRouter]:

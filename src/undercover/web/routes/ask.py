@@ -1,21 +1,21 @@
-"""Ask a release, the recipient's side: open a public folder, verify it, read its datasheet, ask how many and how much."""
+"""Ask a release, the recipient's side: open a public folder, verify it, read its datasheet, ask it."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends
+from starlette.background import BackgroundTask
 from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from undercover.errors import DataError, ParameterError
-from undercover.io.release.contents import PUBLIC
 from undercover.model.queries import Between, NoneOf, OneOf, Predicate
 from undercover.web.access.asking import Asking, Form, Of, Who, field
-from undercover.web.desks import opened as shelf
-from undercover.web.desks.opened import Opened
-from undercover.web.desks.progress import releases
-from undercover.web.desks.questions import ask
+from undercover.web.asked import opened as shelf
+from undercover.web.asked.opened import Opened
+from undercover.web.asked.questions import ask, ready
+from undercover.web.desks.desk import Missing
 from undercover.web.jobs.queue import Queue
 from undercover.web.looks import is_part, page
 
@@ -38,13 +38,11 @@ Release = Annotated[Opened, Depends(opened_of)]
 @router.get("/ask")
 def show(asked: Who) -> HTMLResponse:
     """What was opened, and how to open another."""
-    own = [
-        (project, [number for number in releases(project) if (project.folder / "releases" / str(number) / PUBLIC).is_dir()])
-        for project in asked.desk.projects()
-    ]
-    places = shelf.public_folders(asked.service.settings.folders)
-    values = {"opened": shelf.opened_of(asked.desk), "own": [one for one in own if one[1]], "places": places}
-    return page(asked, "ask.html.j2", **values)
+    own = [(project, shelf.published(project)) for project in asked.desk.projects()]
+    places = shelf.public_folders(asked.service.settings)
+    return page(
+        asked, "ask.html.j2", opened=shelf.opened_of(asked.desk), own=[one for one in own if one[1]], places=places
+    )
 
 
 @router.post("/ask")
@@ -57,12 +55,8 @@ def upload(asked: Who, form: Form) -> Response:
 
 @router.post("/ask/folder")
 def from_folder(asked: Who, form: Form) -> Response:
-    """Open a public folder of a folder that may be opened, by its place in the list."""
-    places = {str(place): place for place in shelf.public_folders(asked.service.settings.folders)}
-    chosen = field(form, "place")
-    if chosen not in places:
-        raise DataError("Choose a release of the list first.")
-    return _begun(asked, shelf.open_folder(asked.desk, places[chosen], asked.service.settings.folders), form)
+    """Open a public folder of a folder that may be opened."""
+    return _begun(asked, shelf.open_folder(asked.desk, asked.service.settings, field(form, "place")), form)
 
 
 @router.post("/ask/from/{key}/{number}")
@@ -82,7 +76,7 @@ def datasheet(one: Release) -> Response:
     """The datasheet, made here from the release; what was received as one is never shown."""
     place = one.folder / "datasheet.html"
     if not place.is_file():
-        raise shelf.Missing("There is no datasheet of this release.")
+        raise Missing("There is no datasheet of this release.")
     return HTMLResponse(place.read_text("utf-8"), headers={"content-security-policy": SHEET})
 
 
@@ -158,6 +152,8 @@ def _shown(asked: Asking, one: Opened, template: str = "ask_release.html.j2") ->
     answer = page(asked, template, one=one, found=one.found, job=job, waiting=waiting, questions=one.questions)
     if is_part(asked.request) and not waiting and template == "ask_release.html.j2":
         answer.headers["hx-refresh"] = "true"
+    elif not waiting:
+        answer.background = BackgroundTask(ready, one)
     return answer
 
 

@@ -13,8 +13,8 @@ from undercover.pages.datasheet import datasheet_summary, promised
 from undercover.pages.render import datasheet_html
 from undercover.verbs.verify import verify as verify_folder
 from undercover.waiting import Progress
-from undercover.web.desks.answering import Answering, cells
-from undercover.web.desks.opened import Opened
+from undercover.web.asked.answering import Answering, cells
+from undercover.web.asked.opened import Opened
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
 

@@ -1,19 +1,24 @@
-"""A question to a release that was opened, answered, pictured and remembered."""
+"""A question to a release that was opened, answered, pictured and remembered.
+
+Whoever answers is imported with the first question: the server's first page does not wait for it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from undercover.errors import DataError, ParameterError
+from undercover.errors import DataError, InputError, ParameterError
 from undercover.model.queries import Predicate
-from undercover.web.desks.answering import answering, check_size, python, said_of
-from undercover.web.desks.opened import Opened
+from undercover.web.asked.opened import Opened
 
 
 def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict[str, Any]:
     """How many rows satisfy conditions or, with a column, its sum over them; remembered with the release."""
+    from undercover.web.asked.answering import answering, check_size, python, said_of
+
     found = one.found
     if found is None or "columns" not in found:
         raise DataError("This release is not verified yet, or cannot be read. It can be asked when it was verified.")
@@ -35,6 +40,15 @@ def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict
     }
     one.remember(question)
     return question
+
+
+def ready(one: Opened) -> None:
+    """Read a release that will be asked, so that the first question is answered at once."""
+    from undercover.web.asked.answering import MOST_CELLS, answering
+
+    if one.found is not None and 0 < one.found.get("cells", 0) <= MOST_CELLS:
+        with suppress(InputError):  # which whoever asks is told
+            answering(one.public).count({})
 
 
 def picture(estimate: float, lower: float | None, upper: float | None) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Releases that somebody received and opened: the files of a public folder, what a worker found in them, what was asked.
+"""Releases that somebody received and opened: a public folder, what a worker found in it, and what was asked.
 
 The folder of one, beside the tables of a desk and never among them::
 
@@ -31,6 +31,7 @@ from undercover.web.desks.desk import Desk, Missing
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder, read_json, write_json
+from undercover.web.settings import Settings
 
 FILE: Final = "opened.json"
 MOST_QUESTIONS: Final = 30
@@ -119,34 +120,39 @@ def open_files(desk: Desk, files: list[tuple[str, IO[bytes]]], most_bytes: int) 
         return made
 
 
+def published(project: Project) -> list[int]:
+    """The releases of a table whose public part recipients may have, the newest first."""
+    return [number for number in releases(project) if (project.folder / "releases" / str(number) / PUBLIC).is_dir()]
+
+
 def open_release(desk: Desk, project: Project, number: int) -> Opened:
     """The public part of a release made at this desk, as its recipients get it."""
     place = project.folder / "releases" / str(number)
     if number not in releases(project):
         raise Missing("There is no such release of this table.")
-    if not (place / PUBLIC).is_dir():
+    if number not in published(project):
         raise DataError(f"Release {number} is {WITHHELD}: recipients do not get it. Accept it first, with a reason.")
     return _copied(desk, place / PUBLIC, f"{project.name}, {number}", "release")
 
 
-def open_folder(desk: Desk, place: Path, folders: tuple[Path, ...]) -> Opened:
-    """A public folder in one of the folders that may be opened."""
-    if place not in public_folders(folders):
-        raise Missing("There is no such release in the folders that may be opened.")
-    return _copied(desk, place, place.parent.name if place.name == PUBLIC else place.name, "folder")
+def open_folder(desk: Desk, settings: Settings, name: str) -> Opened:
+    """A public folder in one of the folders that may be opened, by the name it is listed under."""
+    place = public_folders(settings).get(name)
+    if place is None:
+        raise Missing("There is no such release in the folders that this server may open.")
+    return _copied(desk, place, name, "folder")
 
 
-def public_folders(folders: tuple[Path, ...]) -> list[Path]:
-    """Public folders of releases in the folders that may be opened, at most three levels down."""
-    found: list[Path] = []
-    for folder in folders:
+def public_folders(settings: Settings) -> dict[str, Path]:
+    """Public folders of releases in the folders that may be opened, at most two levels down, by name."""
+    found: dict[str, Path] = {}
+    for folder in (place.resolve() for place in settings.folders):
         for depth in ("", "*/", "*/*/"):
             for manifest in sorted(folder.glob(f"{depth}{MANIFEST}")):
                 place = manifest.resolve().parent
-                if place.is_relative_to(folder.resolve()) and place.name != WITHHELD and place not in found:
-                    found.append(place)
-                    if len(found) == MOST_LISTED:
-                        return found
+                outside = not place.is_relative_to(folder) or place.is_relative_to(settings.workspace.resolve())
+                if not outside and place.name != WITHHELD and len(found) < MOST_LISTED:
+                    found[str(place.relative_to(folder.parent))] = place
     return found
 
 

@@ -1,0 +1,1 @@
+"""A release that somebody received: opened, verified, asked."""

@@ -1,0 +1,41 @@
+"""A small picture of every column: how numbers and dates are spread, and which categories are frequent.
+
+As little is shown as by ``inspect``: nothing of a suspected identifier, and of categories only those that are named
+there.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from undercover.model.encoding.domain import as_numbers
+from undercover.model.kinds.dates import as_dates
+from undercover.model.kinds.settle import find
+from undercover.studies.inspect.columns import ColumnReport, Values
+
+BARS: Final = 24
+
+
+def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
+    """Bars from 0 to 1: of ``spread`` from the smallest value to the largest one; of ``top`` with a label each."""
+    top = column.summary.get("top")
+    if top:
+        rows = int(values.counts.sum())
+        return {"top": [{"label": one["value"], "share": one["count"] / rows, "count": one["count"]} for one in top]}
+    numbers = _numbers(values.values) if {"min", "max"} <= set(column.summary) else None
+    if numbers is None or len(numbers) < 2:
+        return {}
+    finite = np.isfinite(numbers)
+    heights, _ = np.histogram(numbers[finite], BARS, weights=values.counts[finite])
+    return {"spread": [round(float(one), 4) for one in heights / heights.max()], **column.summary}
+
+
+def _numbers(values: pa.Array) -> Any:
+    if pa.types.is_string(values.type):
+        form = find(values).format
+        values = as_dates(values, form) if form else values
+    known = pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_temporal(values.type)
+    return as_numbers(values) if known else None
