@@ -1,7 +1,7 @@
-"""``make bench-web``: the web application as somebody meets it: its first page, its answers, a large file, many at once.
+"""``make bench-web``: the web application as somebody meets it: first page, answers, a large file, many at once.
 
-Every part starts a server of its own as ``undercover serve`` does and asks it over HTTP. Options: ``--only`` (beginnings
-of parts, by commas: first, interaction, large, sessions), ``--rows``, ``--large-rows``, ``--sessions``.
+Every part starts a server of its own as ``undercover serve`` does and asks it over HTTP. Options: ``--only``
+(beginnings of parts, by commas: first, interaction, large, sessions), ``--rows``, ``--large-rows``, ``--sessions``.
 """
 
 from __future__ import annotations
@@ -61,9 +61,8 @@ def interaction(book: Book, rows: int) -> None:
         pyarrow.csv.write_csv(uc.datasets.census(rows, seed=1), file)
         with Caller(server.addresses[0]) as caller:
             key = caller.upload(file)
-            names = [
-                column["name"] for column in caller.asked("GET", f"/api/tables/{key}/profile")["inspection"]["columns"]
-            ]
+            columns = caller.asked("GET", f"/api/tables/{key}/profile")["inspection"]["columns"]
+            names = [column["name"] for column in columns]
             caller.decide(key, fitted(names))
             number = caller.publish(key)
             caller.freed(key, number)

@@ -24,9 +24,7 @@ class Caller:
     def __enter__(self) -> Caller:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.http.close()
 
     def asked(self, method: str, path: str, **said: Any) -> Any:
