@@ -7,8 +7,20 @@ from importlib import import_module
 from fastapi import APIRouter
 
 _PAGES = (
-    *("home", "enter", "data", "columns", "hierarchies", "protect", "run", "downloads", "deciding", "result"),
-    *("ask", "interface"),
+    "home",
+    "enter",
+    "data",
+    "columns",
+    "hierarchies",
+    "protect",
+    "recommend",
+    "method",
+    "run",
+    "downloads",
+    "deciding",
+    "result",
+    "ask",
+    "interface",
 )
 
 
