@@ -13,6 +13,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from undercover.wording import asked_by
+
 # Bars and drawings carry style attributes, which can neither run nor fetch anything; nothing else is inline.
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; img-src 'self' data:; "
@@ -93,7 +95,8 @@ class Guarded:
             status, why = refused
             await PlainTextResponse(why, status)(scope, receive, answered)
             return
-        await self._app(scope, _counted(receive, most), answered)
+        with asked_by("page"):
+            await self._app(scope, _counted(receive, most), answered)
 
     def _allowed(self, scope: Scope) -> int:
         """How many bytes somebody may send."""

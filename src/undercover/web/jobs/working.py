@@ -26,6 +26,7 @@ from undercover.waiting import Moment, Watch
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import read_json, write_json
 from undercover.web.jobs.kinds import Later, Work
+from undercover.wording import asked_by
 
 _BETWEEN = 0.2  # seconds between two moments that are written down
 _TICK = 1.0  # seconds after which the clock is looked at, whatever is told
@@ -57,7 +58,8 @@ def do(folder: Path, kinds: str) -> None:
     threading.Thread(target=_look, args=(watch, written), daemon=True).start()
     try:
         work = find(kinds)[read_json(folder / "job.json")["kind"]]
-        result = work(Project(folder.parent.parent), read_json(folder / "request.json"), watch)
+        with asked_by("page"):
+            result = work(Project(folder.parent.parent), read_json(folder / "request.json"), watch)
         write_json(folder / "result.json", result)
     except Exception as error:
         said = told(error)
