@@ -248,5 +248,8 @@ def test_what_does_not_fit_is_refused_before_any_work(
 
 def test_files_that_a_method_names_are_those_of_the_table(tmp_path: Path) -> None:
     others = {"method": {"name": "noncentralized", "l": 2, "others": ["others/clinic"]}}
+    with pytest.raises(DataError, match="not here"):
+        method_of(others, tmp_path)
+    (tmp_path / "others" / "clinic").mkdir(parents=True)
     method: Any = method_of(others, tmp_path)
     assert method.others == (str(tmp_path / "others" / "clinic"),)
