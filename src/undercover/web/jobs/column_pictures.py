@@ -20,7 +20,7 @@ BARS: Final = 24
 
 
 def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
-    """Bars from 0 to 1: of ``spread`` from the smallest value to the largest one; of ``top`` with a label each."""
+    """``spread``, bars from 0 to 1 from the smallest value to the largest one, also as a ``path``; or ``top`` values."""
     top = column.summary.get("top")
     if top:
         rows = int(values.counts.sum())
@@ -30,7 +30,17 @@ def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
         return {}
     finite = np.isfinite(numbers)
     heights, _ = np.histogram(numbers[finite], BARS, weights=values.counts[finite])
-    return {"spread": [round(float(one), 4) for one in heights / heights.max()], **column.summary}
+    spread = [round(float(one), 4) for one in heights / heights.max()]
+    return {"spread": spread, "path": _path(spread), **column.summary}
+
+
+def _path(heights: Any) -> str:
+    """Bars of these heights as one path of 96 by 24.
+
+    >>> _path([1, 0.5])
+    'M0 24v-24h3.4v24zM4 24v-12h3.4v12z'
+    """
+    return "".join(f"M{4 * place} 24v-{24 * one:.3g}h3.4v{24 * one:.3g}z" for place, one in enumerate(heights))
 
 
 def _numbers(values: pa.Array) -> Any:
