@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -190,6 +191,15 @@ def test_a_profile_has_codes_values_pictures_and_rows(desk, settings):
     assert (found["read"]["separator"], found["pages"]) == (",", 1)
 
 
+@pytest.mark.parametrize("cells", ["1e308 -1e308", "inf 1 2", "inf -inf", "5 5", "nan nan 1"])
+def test_odd_numbers_have_a_profile(desk, settings, cells):
+    numbers = [float(cell) for cell in cells.split()]
+    target = io.BytesIO()
+    parquet.write_table(pa.table({"income": numbers}), target)
+    project = profiled(sent(desk, settings, "people.parquet", target.getvalue()))
+    assert named(project) == ["income"]
+
+
 def test_files_are_read_anew_and_decisions_that_fit_are_kept(desk, settings):
     project = profiled(sent(desk, settings, "people.csv", b"a;b\n15;?\n25;x\n"))
     project.change(spec={"roles": {"sensitive": ["b"], "quasi_identifiers": ["a"]}, "data": {"missing": "category"}})
@@ -255,6 +265,7 @@ def test_files_of_allowed_folders_stay_where_they_are(desk, settings):
     (settings.folders[0] / "sub" / "people.csv").write_bytes(CSV)
     (settings.folders[0] / "notes.md").write_text("no table")
     (settings.folders[0] / ".hidden.csv").write_bytes(CSV)
+    Path(os.fsdecode(os.fsencode(settings.folders[0]) + b"/\xff.csv")).write_bytes(CSV)  # a name that is no text
     assert [entry.path for entry in listed_in(settings, "")] == ["shared"]
     assert [entry.path for entry in listed_in(settings, "shared")] == ["shared/sub"]
     assert [entry.path for entry in listed_in(settings, "shared/sub")] == ["shared/sub/people.csv"]
@@ -414,6 +425,17 @@ def test_reading_differently_needs_the_last_revision(client, desk, settings):
     marked = client.post(f"/tables/{project.id}/data/missing", data={"revision": now, "marker": "?"})
     assert marked.status_code == 200
     assert client.post(f"/tables/{project.id}/data/file", files={"file": ("b.csv", CSV)}).status_code == 400
+
+
+def test_programs_say_how_a_table_is_read(client, desk):
+    client.post("/new", files={"file": ("people.csv", CSV)})
+    project = desk.projects()[0]
+    answer = client.post(f"/api/tables/{project.id}/read", json={"separator": ";", "nulls": ["?"]})
+    assert (answer.status_code, answer.json()["kind"], answer.json()["state"]) == (201, "profile", "waiting")
+    assert "request" not in answer.json()
+    old = client.post(f"/api/tables/{project.id}/read", json={"revision": 99})
+    assert old.status_code == 409
+    assert client.post(f"/api/tables/{project.id}/read", json={"separators": ";"}).status_code == 422
 
 
 def test_a_file_that_is_too_large_is_refused(settings, tmp_path):

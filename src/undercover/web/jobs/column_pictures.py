@@ -26,9 +26,9 @@ def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
         rows = int(values.counts.sum())
         return {"top": [{"label": one["value"], "share": one["count"] / rows, "count": one["count"]} for one in top]}
     numbers = _numbers(values.values) if {"min", "max"} <= set(column.summary) else None
-    if numbers is None or len(numbers) < 2:
+    finite = np.isfinite(numbers) if numbers is not None else np.zeros(0, bool)
+    if finite.sum() < 2 or np.ptp(numbers[finite] / BARS) >= np.finfo(np.float64).max / BARS:
         return {}
-    finite = np.isfinite(numbers)
     heights, _ = np.histogram(numbers[finite], BARS, weights=values.counts[finite])
     spread = [round(float(one), 4) for one in heights / heights.max()]
     return {"spread": spread, "path": _path(spread), **column.summary}
