@@ -20,13 +20,15 @@ BARS: Final = 24
 
 
 def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
-    """``spread``, bars from 0 to 1 from the smallest value to the largest one, also as a ``path``; or ``top`` values."""
+    """``spread``, bars from the smallest value to the largest one, also as a ``path``; or ``top`` values."""
     top = column.summary.get("top")
     if top:
         rows = int(values.counts.sum())
         return {"top": [{"label": one["value"], "share": one["count"] / rows, "count": one["count"]} for one in top]}
-    numbers = _numbers(values.values) if {"min", "max"} <= set(column.summary) else None
-    finite = np.isfinite(numbers) if numbers is not None else np.zeros(0, bool)
+    if "min" not in column.summary:
+        return {}
+    numbers = _numbers(values.values)
+    finite = np.isfinite(numbers)
     if finite.sum() < 2 or np.ptp(numbers[finite] / BARS) >= np.finfo(np.float64).max / BARS:
         return {}
     heights, _ = np.histogram(numbers[finite], BARS, weights=values.counts[finite])
@@ -48,4 +50,4 @@ def _numbers(values: pa.Array) -> Any:
         form = find(values).format
         values = as_dates(values, form) if form else values
     known = pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_temporal(values.type)
-    return as_numbers(values) if known else None
+    return as_numbers(values) if known else np.full(len(values), np.nan)
