@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError
+from undercover.io.files import PARQUET
+from undercover.io.parquet import parquet_rows
 from undercover.io.source import Input, read
 from undercover.memory import Store, memory_of
 from undercover.model.table import write_values
@@ -92,16 +94,22 @@ def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], 
     progress("reading", 0.0)
     place = whence(project.folder, source)
     try:
+        if place.lower().endswith(PARQUET):  # a few bytes may say a billion rows
+            _check_rows(parquet_rows(Path(place)), most)
         given = read(place, options=read_options(spec), store=Store(memory_of(None)), progress=progress)
     except DataError as error:
         path = place.removesuffix(f"#{source.get('sheet')}")
         raise DataError([problem.replace(path, project.name) for problem in error.problems]) from None
-    if given.data.num_rows > most:
-        raise DataError(
-            f"The table has {given.data.num_rows:,} rows; this server takes at most {most:,}. Send fewer, or start it "
-            "with more: `undercover serve --most-rows`."
-        )
+    _check_rows(given.data.num_rows, most)
     return given
+
+
+def _check_rows(rows: int, most: int) -> None:
+    if rows > most:
+        raise DataError(
+            f"The table has {rows:,} rows; this server takes at most {most:,}. Send fewer, or start it with more: "
+            "`undercover serve --most-rows`."
+        )
 
 
 def _how(given: Input, source: Mapping[str, Any]) -> dict[str, Any]:
