@@ -171,6 +171,7 @@ def test_what_went_wrong_is_told_without_a_value_of_the_table(tmp_path: Path, be
     assert told == {
         "message": "l=10 cannot be reached: the largest feasible l is 3.",
         "kind": "unreachable",
+        "problems": ["l=10 cannot be reached: the largest feasible l is 3."],
         "step": "protect",
     }
 

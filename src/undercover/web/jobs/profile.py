@@ -80,7 +80,8 @@ def _decide(folder: Path, request: Mapping[str, Any], source: Mapping[str, Any],
     now = Project(folder)
     spec, dropped = fitted(_tried(now.spec, request), names)
     choices = {**now.choices, "columns_decided": False} if dropped else now.choices
-    now.change(spec=spec, source=source, choices=choices, revision=now.revision)
+    if (spec, source, choices) != (now.spec, now.source, now.choices):
+        now.change(spec=spec, source=source, choices=choices, revision=now.revision)
 
 
 def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], most: int, progress: Progress) -> Input:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import secrets
 import shutil
 import threading
@@ -24,6 +25,7 @@ from undercover.web.jobs.sole import Sole
 MOST_WAITING: Final = 20
 """Jobs of one desk that may wait at the same time."""
 
+_KEY: Final = re.compile(r"\d{13,15}-[0-9a-f]{6}")  # of a job
 _MOST_KEPT: Final = 20  # jobs of a kind that are over, of one table
 _MOST_BEGUN: Final = 3  # times a job is begun that the server did not survive
 
@@ -37,6 +39,9 @@ _log = logging.getLogger(__name__)
 
 class Full(UndercoverError):  # noqa: N818
     """Too many jobs of one desk wait."""
+
+
+_KEY = re.compile(r"\d{13}-[0-9a-f]{6}")
 
 
 class Queue:
@@ -149,7 +154,7 @@ class Queue:
 
     def _folder(self, project: Project, key: str) -> Path:
         folder = project.folder / "jobs" / key
-        if "/" in key or key.startswith(".") or not (folder / "job.json").is_file():
+        if not _KEY.fullmatch(key) or not (folder / "job.json").is_file():
             raise Missing("There is no such job here. It may have been removed.")
         return folder
 
