@@ -33,9 +33,9 @@ from undercover.web.desks.columns.editing import (
     with_roles,
 )
 from undercover.web.desks.columns.profiled import Profiled
-from undercover.web.desks.policies import percent
 from undercover.web.desks.project import Project
 from undercover.web.looks import page
+from undercover.web.protecting.policies import percent
 
 router = APIRouter()
 _BARS: Final = 5
@@ -64,8 +64,9 @@ def figures(project: Of, asked: Who, form: Form) -> HTMLResponse:
     """What the choice on the page does to people; nothing is written."""
     table = Profiled(project)
     spec, _ = filled(begun(project.spec, table.inspection), table.names, texts_in(form))
+    shown = _figures(table, spec, asked.texts.language)
     unsaved = spec != begun(project.spec, table.inspection)
-    return page(asked, "columns_figures.html.j2", part=True, unsaved=unsaved, **_figures(table, spec, asked.texts.language))
+    return page(asked, "columns_figures.html.j2", part=True, unsaved=unsaved, **shown)
 
 
 @router.post("/tables/{key}/columns")
