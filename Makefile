@@ -10,7 +10,7 @@ WANTED := --editable ".[all]" --editable packages/example_plugin --group dev
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers notebooks clean
+.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench      print speed and memory as ratios, write bench.json"
 	@echo "make bench-large  the whole command on 1, 10 and 100 million rows; write build/large/large.json"
 	@echo "make bench-peers  other packages on the same tables, installed into .peers; write peers.json"
+	@echo "make bench-web  the web application: first page, answers, a large file, 50 at once; write build/web.json"
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
 
@@ -101,6 +102,9 @@ bench-large: $(READY)
 # Needs a network: each package gets an environment of its own. Half an hour; every run has a limit.
 bench-peers: $(READY)
 	$(BIN)/python -m benchmarks.peers.run
+
+bench-web: $(READY)
+	$(BIN)/python -m benchmarks.web
 
 notebooks: $(READY)
 	$(BIN)/python examples/notebooks/execute.py

@@ -6,9 +6,11 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from made_pages import Pages
 from playwright.sync_api import Browser, sync_playwright
+from running import Running, running
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
@@ -46,3 +48,24 @@ def screenshots(pytestconfig: pytest.Config) -> Path:
     place = pytestconfig.rootpath / "build" / "screenshots"
     place.mkdir(parents=True, exist_ok=True)
     return place
+
+
+DESKS = ("own", "second", "third")
+
+
+@pytest.fixture(scope="package")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """The web application in a process of its own."""
+    desks = [word for desk in DESKS for word in ("--desk", desk)]
+    with running(tmp_path_factory.mktemp("web"), *desks, "--workers", "2", desks=len(DESKS)) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def sessions(server: Running) -> dict[str, dict[str, str]]:
+    """Whoever sits at each desk: the cookies of his session."""
+    found = {}
+    for desk, line in zip(DESKS, server.addresses, strict=True):
+        answer = httpx.get(line.removeprefix(f"{desk}: "))
+        found[desk] = dict(answer.cookies)
+    return found

@@ -26,7 +26,9 @@ def test_languages_say_the_same(language: str) -> None:
     ours, theirs = catalogue("en"), catalogue(language)
     assert sorted(set(ours) ^ set(theirs)) == []
     assert [key for key in ours if placeholders(ours[key]) != placeholders(theirs[key])] == []
-    same = [key for key, text in ours.items() if text == theirs[key] and len(text.split()) > 3]
+    same = [
+        key for key, text in ours.items() if text == theirs[key] and len(re.findall(r"(?<!\{)\b[a-z]{2,}", text)) > 2
+    ]
     assert same == [], "not translated"
 
 
@@ -100,8 +102,10 @@ def test_planted_texts_are_seen() -> None:
 JINJA = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.S)
 TAG = re.compile(r"<!--.*?-->|<!?/?[a-zA-Z](?:\"[^\"]*\"|'[^']*'|[^>\"'])*>", re.S)
 SHOWN = re.compile(r"""\s(?:aria-label|title|placeholder|alt|data-confirm|data-label|label)=(?:"([^"]*)"|'([^']*)')""")
-OURS = {"undercover"}
+OURS = {"undercover", "UTC", "Python", "TOML"}
 """Names, which are the same in every language."""
+NAMED = re.compile(r"\S+://\S*|\b\w+\.(?:json|csv|toml|zip|py)\b")
+"""So are addresses and files."""
 
 
 def worded(template: str) -> list[str]:
@@ -109,8 +113,10 @@ def worded(template: str) -> list[str]:
     bare = JINJA.sub("\0", template)
     shown = [first or second for tag in TAG.findall(bare) for first, second in SHOWN.findall(tag)]
     english = re.sub(r"<(\w+)[^>]*\blang=\"en\"[^>]*>.*?</\1>", "", bare, flags=re.S)  # sentences of the library
+    english = re.sub(r"<(code|pre)\b[^>]*>.*?</\1>", "", english, flags=re.S)
     texts = TAG.sub("\0", english).split("\0")
-    return [word for text in [*texts, *shown] for word in re.findall(r"[^\W\d_]{2,}", text) if word not in OURS]
+    said = [NAMED.sub("", text) for text in [*texts, *shown]]
+    return [word for text in said for word in re.findall(r"[^\W\d_]{2,}", text) if word not in OURS]
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)

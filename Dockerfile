@@ -1,0 +1,24 @@
+# The web application, served by somebody without rights. How to run it: docs/guide/container.md.
+ARG PYTHON=3.12
+
+FROM python:${PYTHON}-slim AS build
+WORKDIR /build
+COPY pyproject.toml README.md LICENSE ./
+COPY src ./src
+RUN python -m venv /opt/undercover \
+    && /opt/undercover/bin/pip wheel --no-cache-dir --no-deps --wheel-dir dist . \
+    && /opt/undercover/bin/pip install --no-cache-dir "$(echo dist/*.whl)[web,sql,office,analysis,sign]" \
+    && /opt/undercover/bin/pip uninstall --yes pip
+
+FROM python:${PYTHON}-slim
+COPY --from=build /opt/undercover /opt/undercover
+# Tables, releases and compiled loops are kept in /data; nothing else is ever written, so the root may be read-only.
+RUN install -d -o 10001 -g 10001 -m 0700 /data
+ENV HOME=/data NUMBA_CACHE_DIR=/data/compiled PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+USER 10001:10001
+WORKDIR /data
+VOLUME /data
+EXPOSE 8765
+HEALTHCHECK --interval=30s --timeout=5s --start-period=20s CMD ["/opt/undercover/bin/python", "-m", "undercover.web.health"]
+STOPSIGNAL SIGINT
+ENTRYPOINT ["/opt/undercover/bin/undercover", "serve", "--no-browser", "--workspace", "/data/web"]
