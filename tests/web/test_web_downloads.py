@@ -128,6 +128,17 @@ def test_names_of_files_are_quoted(made: Released) -> None:
         made.project.change(name="people.csv")
 
 
+def test_a_password_is_not_written_into_a_script(made: Released) -> None:
+    url = "postgres://ann:secret@host/name?table=t"
+    found = outcome(made.project.change(source={"kind": "database", "url": url}), READY)
+    try:
+        for text in (packed.command(found), packed.python(found)):
+            assert "secret" not in text
+            assert "ann:***@host" in text
+    finally:
+        made.project.change(source={"kind": "upload", "path": "table.csv"})
+
+
 def test_a_spec_with_hierarchies_comes_as_a_zip(holder: TestClient, made: Released) -> None:
     place = made.project.folder / "releases" / str(READY) / "private" / "hierarchy-1-age.csv"
     place.write_text("level0,level1\n1,*\n")

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from undercover.errors import DataError
+from undercover.io.database import without_password
 from undercover.io.release.contents import (
     MANIFEST,
     OTHER_FILES,
@@ -96,10 +97,13 @@ def file_name(found: Outcome, end: str) -> str:
 
 
 def source_name(found: Outcome) -> str:
-    """The table as its holder calls it: the file that was uploaded by its name, another by where it is."""
+    """The table as its holder calls it: the file that was uploaded by its name, another by where it is.
+
+    The password of a database is left out, for scripts are passed on.
+    """
     source, whence = found.project.source, found.project.whence
     if source["kind"] in ("folder", "database"):
-        return whence
+        return without_password(whence) if source["kind"] == "database" else whence
     name, suffix = PurePath(found.project.name).name, PurePath(whence).suffix
     return name if name.lower().endswith(suffix) else f"{name}{suffix}"
 
