@@ -101,11 +101,14 @@ def source_name(found: Outcome) -> str:
 
     The password of a database is left out, for scripts are passed on.
     """
-    source, whence = found.project.source, found.project.whence
-    if source["kind"] in ("folder", "database"):
-        return without_password(whence) if source["kind"] == "database" else whence
-    name, suffix = PurePath(found.project.name).name, PurePath(whence).suffix
-    return name if name.lower().endswith(suffix) else f"{name}{suffix}"
+    source = found.project.source
+    if source["kind"] == "database":
+        return without_password(source["url"])
+    sheet = f"#{source['sheet']}" if source.get("sheet") else ""
+    if source["kind"] == "folder":
+        return f"{source['path']}{sheet}"
+    name, suffix = PurePath(found.project.name).name, PurePath(source["path"]).suffix
+    return f"{name if name.lower().endswith(suffix) else name + suffix}{sheet}"
 
 
 def command(found: Outcome) -> str:
