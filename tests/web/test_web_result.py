@@ -216,6 +216,7 @@ def test_accepting_needs_a_name_a_reason_and_a_tick(holder: TestClient, copied: 
     where = copied.at(WITHHELD, "accept")
     for fields in ({}, {"by": "the board"}, {"by": "the board", "because": "x"}, {"sure": "yes", "because": "x"}):
         assert post(holder, where, **fields).status_code == 400
+    assert post(holder, where, by="b" * 201, because="x", sure="yes").status_code == 400
     assert holder.post(where, data={"by": "b", "because": "x", "sure": "yes"}).status_code == 403
     assert post(holder, copied.at(READY, "accept"), by="b", because="x", sure="yes").status_code == 400
     queue = service_of(holder).queue
