@@ -2,7 +2,8 @@
 
 What is wrong is found deep inside, where nobody knows who asked. So a message names the setting and its value, which
 are spelled for its reader: ``several_rows=True`` in Python, ``--set several_rows=true`` on the command line, and as a
-key where a spec says it. The command line says once that it is asking (:func:`asked_by`); otherwise it is Python.
+key where a spec says it; on a page of the web application by name and value alone. The command line and the web
+application say once that they are asking (:func:`asked_by`); otherwise it is Python.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ _IN_SPEC = {
 _FLAGS = {"quasi_identifiers": "--qi", "same": "--shared"}
 
 
+Asking = Literal["python", "command line", "page"]
+
+
 @dataclass(frozen=True)
 class Reader:
     """Who reads what is said, and what of it a spec says."""
 
-    asking: Literal["python", "command line"] = "python"
+    asking: Asking = "python"
     spec: bool = False  # whether roles and data are those of a spec
     method: bool = False  # whether the method is
 
@@ -37,7 +41,7 @@ _READER: ContextVar[Reader] = ContextVar("reader", default=_PYTHON)
 
 
 @contextmanager
-def asked_by(asking: Literal["python", "command line"]) -> Iterator[None]:
+def asked_by(asking: Asking) -> Iterator[None]:
     """Spell settings for this reader inside."""
     before = _READER.set(Reader(asking))
     try:
@@ -59,9 +63,14 @@ def option(**one: Any) -> str:
     >>> with asked_by("command line"):
     ...     option(missing="drop"), option(original=...), option(despite_earlier=True)
     ('--missing drop', '--original …', '--despite-earlier')
+    >>> with asked_by("page"):
+    ...     option(missing="drop"), in_data(nulls=["?", "-"]), in_column("pay", kind="categorical")
+    ('`missing: drop`', '`nulls: ? -`', '`kind: categorical` for `pay`')
     """
     ((name, value),) = one.items()
     reader = _READER.get()
+    if reader.asking == "page":
+        return _on_page(name, value)
     if reader.asking == "python":
         return f"{name}={_python(value)}"
     if reader.spec and name in _IN_SPEC:
@@ -81,6 +90,8 @@ def parameter(**one: Any) -> str:
     """
     ((name, value),) = one.items()
     reader = _READER.get()
+    if reader.asking == "page":
+        return _on_page(name, value)
     if reader.asking == "python":
         return f"{name}={_python(value)}"
     if reader.method:
@@ -98,6 +109,8 @@ def in_column(column: str, **one: Any) -> str:
     'kind = "categorical" under [columns.pay] of a spec (--spec)'
     """
     ((name, value),) = one.items()
+    if _READER.get().asking == "page":
+        return f"{_on_page(name, value)} for `{column}`"
     if _READER.get().asking == "python":
         return f"Column({name}={_python(value)}) for `{column}`"
     return f"{name} = {_toml(value)} under [columns.{column}] {_spec()}"
@@ -110,6 +123,8 @@ def in_data(**one: Any) -> str:
     'ReadOptions(nulls=["-"])'
     """
     ((name, value),) = one.items()
+    if _READER.get().asking == "page":
+        return _on_page(name, value)
     if _READER.get().asking == "python":
         return f"ReadOptions({name}={_python(value)})"
     return f"{name} = {_toml(value)} under [data] {_spec()}"
@@ -122,6 +137,11 @@ def either(*, python: str, command: str) -> str:
 
 def _spec() -> str:
     return "of the spec" if _READER.get().spec else "of a spec (--spec)"
+
+
+def _on_page(name: str, value: Any) -> str:
+    several = " ".join(map(str, value)) if isinstance(value, list | tuple) else _typed(value).strip("'")
+    return f"`{name.replace('_', ' ')}: {several}`"
 
 
 def _python(value: Any) -> str:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow.csv
 import pytest
 from fastapi import FastAPI
-from serving import at, serving
+from releasing import Released, released
+from serving import at, desk_of, serving
 from starlette.testclient import TestClient
 
 import undercover as uc
@@ -39,3 +40,17 @@ def census_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("census") / "census.csv"
     pyarrow.csv.write_csv(uc.datasets.census(300, seed=5), place)
     return place
+
+
+@pytest.fixture(scope="session")
+def holder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    """Somebody at the desk "own" who has releases already; no job is ever run here."""
+    with serving(tmp_path_factory.mktemp("holder") / "workspace", workers=0) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def made(holder: TestClient) -> Iterator[Released]:
+    """The releases of ``holder``; who changes one works on a copy of its table."""
+    with pytest.MonkeyPatch.context() as patched:
+        yield released(desk_of(holder), patched)

@@ -22,7 +22,7 @@ from pathlib import Path
 from undercover.web.serve import create_app
 from undercover.web.settings import Settings
 import undercover.cli.serve, undercover.cli.main
-app = create_app(Settings(workspace=Path({folder!r}), port=1))
+app = create_app(Settings(workspace=Path({folder!r}), port=1), later=True)
 """
 OTHERS = "from undercover.web.app import _load; _load(app)"
 TOLD = "import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
@@ -41,7 +41,7 @@ def test_what_a_server_loads(tmp_path: Path) -> None:
 
 
 def test_other_pages_are_waited_for(tmp_path: Path) -> None:
-    app = create_app(Settings(workspace=tmp_path, port=1))
+    app = create_app(Settings(workspace=tmp_path, port=1), later=True)
     client = TestClient(app, base_url=ADDRESS)
     assert client.get("/enter").status_code == 401
     assert client.get("/api/tables").status_code == 401

@@ -19,8 +19,10 @@ OPEN = {
     ("GET", "/"),  # shows tables only to whoever is signed in; with a token, it is the way in
     ("GET", "/enter"),
     ("POST", "/enter"),
+    ("POST", "/api/session"),
     ("GET", "/looks/report.css"),
     ("GET", "/looks/report.js"),
+    ("POST", "/api/session"),  # changes a token into a key
 }
 """For whoever is not signed in."""
 SECRET = re.compile(r"\{(\w+)(?::\w+)?\}")

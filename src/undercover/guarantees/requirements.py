@@ -43,6 +43,24 @@ def guarantees_from_requirements(
     Each is ``key=number``, several joined by commas if you like; numbers may be written as fractions. ``columns`` is
     what is known of the sensitive columns, where a tree or an order is to be taken from.
     """
+    entries, problems = _entries(requirements)
+    return _built(entries, columns or {}, problems)
+
+
+def entries_from_requirements(requirements: Iterable[str]) -> list[dict[str, Any]]:
+    """The same as entries of a spec, which takes trees and orders from its columns.
+
+    >>> entries_from_requirements(["distinct-l=3"])
+    [{'name': 'l-diversity', 'l': 3, 'form': 'distinct'}]
+    """
+    entries, problems = _entries(requirements)
+    if problems:
+        raise ParameterError(problems)
+    return entries
+
+
+def _entries(requirements: Iterable[str]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Entries, and what is wrong with what was said."""
     known = _short_forms()
     beside = _beside(known)
     problems: list[str] = []
@@ -71,7 +89,7 @@ def guarantees_from_requirements(
         problems += [f"{key} needs one {name}: {needed[name].example}." for name in lacking if name not in given]
         if not lacking:
             complete.append(entry)
-    return _built(complete, columns or {}, problems)
+    return complete, problems
 
 
 def guarantees_from_entries(

@@ -13,6 +13,7 @@ The leaves of a hierarchy that is built from a column: its distinct values, spel
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from decimal import Decimal
@@ -60,6 +61,60 @@ def from_intervals(values: Any, widths: Sequence[float] = (5, 10, 20), *, origin
     whole = all(number.denominator == 1 for number in [*exact, *steps, start])
     levels = [[_interval(number, step, start, whole) for number in exact] for step in steps]
     return Hierarchy(zip(labels, *levels, [ROOT] * len(labels), strict=True), observed=True)
+
+
+def from_cuts(values: Any, cuts: Sequence[Sequence[float]]) -> Hierarchy:
+    """A hierarchy of intervals of any width: every level is cut where it is said.
+
+    Parameters
+    ----------
+    values
+        The numbers to cover.
+    cuts
+        For each level, from fine to coarse, the numbers at which an interval begins; a coarser level is cut only where
+        the finer one is. The lowest interval begins at the smallest value, the highest ends at the largest.
+
+    Examples
+    --------
+    >>> from_cuts([17, 23, 28, 70], [[18, 25, 65], [18]]).rows[1:3]
+    (('23', '[18, 24]', '[18, 70]', '*'), ('28', '[25, 64]', '[18, 70]', '*'))
+    >>> from_cuts([0.5, 2.25], [[1]]).rows
+    (('0.5', '[0.5, 1)', '*'), ('2.25', '[1, 2.25]', '*'))
+    """
+    numbers = distinct(values)
+    if not (pa.types.is_integer(numbers.type) or pa.types.is_floating(numbers.type)):
+        raise HierarchyError(f"Intervals need numbers. Got values of type {numbers.type} instead.")
+    given = [cut for level in cuts for cut in level]
+    problems = [f"A cut must be a finite number. Got {cut!r} instead." for cut in given if not _is_number(cut)]
+    if not cuts or not all(len(level) for level in cuts):
+        problems.append("Each level of intervals needs at least one cut.")
+    if problems:
+        raise HierarchyError(problems)
+    exact = [Fraction(label) for label in write_values(numbers)]
+    levels = [sorted({Fraction(str(cut)) for cut in level}) for level in cuts]
+    problems = [
+        f"Level {number} is cut at {_text(cut)}, and the finer level {number - 1} is not: intervals must be nested."
+        for number, (finer, coarser) in enumerate(pairwise(levels), 2)
+        for cut in coarser
+        if cut not in finer
+    ]
+    if problems:
+        raise HierarchyError(problems)
+    whole = all(number.denominator == 1 for number in [*exact, *(cut for level in levels for cut in level)])
+    rows = [[_between(number, level, exact[0], exact[-1], whole) for number in exact] for level in levels]
+    return Hierarchy(zip(write_values(numbers), *rows, [ROOT] * len(exact), strict=True), observed=True)
+
+
+def _between(number: Fraction, cuts: Sequence[Fraction], first: Fraction, last: Fraction, whole: bool) -> str:
+    """The interval between two cuts that holds a number."""
+    place = bisect_right(cuts, number)
+    low = cuts[place - 1] if place else first
+    if place == len(cuts):
+        return _text(low) if low == last else f"[{_text(low)}, {_text(last)}]"
+    if not whole:
+        return f"[{_text(low)}, {_text(cuts[place])})"
+    high = cuts[place] - 1
+    return _text(low) if low == high else f"[{_text(low)}, {_text(high)}]"
 
 
 def _checked(widths: Sequence[float], origin: float) -> tuple[list[Fraction], Fraction]:

@@ -1,7 +1,7 @@
 """How far k, l and t can go on a table, before anything is made of it: what methods say who group rows by them.
 
-The figures are those of the errors that publishing raises (:func:`~undercover.steps.cutting.checks.require_rows`,
-:func:`~undercover.steps.cutting.checks.require_whole_table`, :func:`~undercover.steps.dealing.groups.require_eligible`).
+The figures are those of the errors that publishing raises: :func:`~undercover.steps.cutting.checks.require_rows`,
+:func:`~undercover.steps.cutting.checks.require_whole_table`, :func:`~undercover.steps.dealing.groups.require_eligible`.
 """
 
 from __future__ import annotations

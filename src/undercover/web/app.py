@@ -33,8 +33,11 @@ API: Final = "/api"
 _CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, Hasty: 429, Full: 429}
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The whole application; ``app.state.service`` has what it consists of."""
+def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
+    """The whole application; ``app.state.service`` has what it consists of.
+
+    With ``later``, all routes but those of the first page are loaded when it has begun.
+    """
     private_folder(settings.workspace)
     queue = Queue(settings.workspace, settings.workers)
     loading = Loading(lambda: _load(app))
@@ -44,7 +47,8 @@ def create_app(settings: Settings) -> FastAPI:
         queue.hold()
         clear(settings.workspace)
         queue.start()
-        loading.begin()
+        if later:
+            loading.begin()
         yield
         queue.stop()
         clear(settings.workspace)
@@ -61,11 +65,14 @@ def create_app(settings: Settings) -> FastAPI:
     service = Service(settings, Sessions(settings.workspace), queue)
     app.state.service = service
     known = lambda connection: service.session(connection) is not None  # noqa: E731
-    app.add_middleware(Later, loading=loading)
+    if later:
+        app.add_middleware(Later, loading=loading)
     app.add_middleware(Guarded, hosts=settings.hosts, most_bytes=settings.most_bytes, known=known)
     app.mount("/static", StaticFiles(directory=str(files("undercover.web").joinpath("static"))), name="static")
     for router in page_routers(first=True):
         app.include_router(router, include_in_schema=False)
+    if not later:
+        _load(app)
     for kind in (UndercoverError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _explained)
     return app

@@ -18,7 +18,6 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.steps.reach import groups_of, one_sensitive
-from undercover.wording import in_column
 
 DONE = (
     "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
@@ -60,13 +59,13 @@ def candidates(wanted: Wanted) -> list[dict[str, Any]]:
 
 
 def fits(schema: Schema) -> list[str]:
-    """One sensitive column with a domain that everybody may know, and nothing beside it that tells whose row was drawn."""
+    """One sensitive column with a domain that everybody may know, and nothing that tells whose row was drawn."""
     problems = one_sensitive(schema)
     if not problems and declared_domain(schema.column(schema.sensitive[0])) is None:
         (name,) = schema.sensitive
         problems.append(
-            f"It draws values from a declared public domain. Say which values `{name}` can have: "
-            f"{in_column(name, domain=...)}; or give it a hierarchy of a file, whose leaves they are."
+            f"It draws values from a declared public domain. Say which values `{name}` can have (its domain), or give "
+            "it a hierarchy of a file, whose leaves they are."
         )
     if schema.insensitive:
         problems.append(f"It cannot publish {listed(schema.insensitive)} unchanged: whoever knows them finds the row.")
@@ -98,10 +97,14 @@ def outlook(method: Any, holding: Holding) -> list[str | Grid]:
         p = method.p
         if p is None:
             p = largest_p(k=k, rho=method.rho, growth=method.growth, **asked_of)
-            told.append(f"In cells of {k} a value may be kept with probability {shown(p, 'at least')}; larger cells allow more.")
+            told.append(
+                f"In cells of {k} a value may be kept with probability {shown(p, 'at least')}; larger cells allow more."
+            )
         before = None if method.rho is None else method.rho[0]
         growth = shown(growth_bound(p=p, k=k, **asked_of), "at most")
-        told.append(f"Nobody becomes surer of anything about anybody by more than {growth}, whatever he knows of others.")
+        told.append(
+            f"Nobody becomes surer of anything about anybody by more than {growth}, whatever he knows of others."
+        )
         if before is not None:
             after = shown(rho2_bound(rho1=before, p=p, k=k, **asked_of), "at most")
             told.append(f"Who was at most {float(exact(before)):g} sure before is at most {after} sure afterwards.")

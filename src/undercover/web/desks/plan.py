@@ -17,6 +17,7 @@ from undercover.model.protocols import Method
 from undercover.parameters import make
 from undercover.web.desks.progress import done
 from undercover.web.desks.project import Project
+from undercover.web.protecting.others import located
 
 ROLES = ("quasi_identifiers", "sensitive", "insensitive", "identifiers", "drop")
 
@@ -79,15 +80,12 @@ def plan_of(project: Project) -> Plan:
 
 
 def method_of(spec: Mapping[str, Any], folder: Path) -> Method:
-    """The method of a spec; files that its parameters name are relative to the folder of the table."""
+    """The method of a spec; tables of others that it names are those kept in the folder of the table."""
     said = dict(spec.get("method", {}))
     if "name" not in said:
         raise ParameterError(f"Choose a method first. There are: {listed(plugins.names('methods'))}.")
     name = str(said.pop("name"))
-    for parameter in getattr(plugins.load("methods", name), "paths", ()):
-        given = said.get(parameter, [])
-        said[parameter] = [str(folder / path) for path in ([given] if isinstance(given, str) else given)]
-    return cast(Method, make("methods", name, said))
+    return cast(Method, make("methods", name, located(folder, name, said)))
 
 
 def files_of(choices: Mapping[str, Any]) -> Files:

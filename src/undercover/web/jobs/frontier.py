@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,9 +13,9 @@ from undercover.pages.jinja import drawn
 from undercover.pages.words import release_title
 from undercover.studies.compare.compare import frontiers
 from undercover.waiting import Progress
-from undercover.web.desks.compared import FRONTIER, points, tries
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_text
+from undercover.web.released.compared import FRONTIER, points, tries
 
 
 def point(release: Release, headline: Any, cost: float | None, verdict: str) -> dict[str, Any]:
@@ -42,19 +41,17 @@ def _mean_and_worst(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def redraw(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    """Draw the frontier of a table as it is now; one job at a time."""
-    place = tries(project)
-    with (place / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        found = points(project)
-        write_text(place / FRONTIER, drawings(found))
+    """Draw the frontier of a table as it is now, with the ``release`` that is being made where there is one."""
+    progress("drawing the frontier", 0.0)
+    found = points(project, request.get("release"))
+    write_text(tries(project) / FRONTIER, drawings(found))
     return {"points": len(found)}
 
 
 def drawings(found: list[dict[str, Any]]) -> str:
     """The frontiers of points as markup; empty where nothing is to be compared."""
     named = [{**one, "title": f"{one['series']}, {one['label']}", "value": one["label"]} for one in found]
-    guessing = next((one["guessing"] for one in named if one["guessing"]["identity"]), {})
+    guessing: dict[str, Any] = next((one["guessing"] for one in named if one["guessing"]["identity"]), {})
     pictures = frontiers(named, guessing)
     for picture in pictures:
         for one in picture["points"]:

@@ -36,6 +36,7 @@ KINDS: Mapping[str, Work] = {
     "profile": _later("undercover.web.jobs.profile:profile"),
     "recommend": _later("undercover.web.jobs.recommending:recommend"),
     "publish": _later("undercover.web.jobs.publishing:publish"),
+    "join": _later("undercover.web.jobs.joining:join"),
     "accept": _later("undercover.web.jobs.accepting:accept"),
     "whatif": _later("undercover.web.jobs.whatif:whatif"),
     "frontier": _later("undercover.web.jobs.frontier:redraw"),

@@ -23,6 +23,7 @@ from undercover.model.table import write_values
 from undercover.studies.inspect.columns import Values
 from undercover.studies.inspect.inspection import inspect_values, values_of
 from undercover.waiting import Progress
+from undercover.web.desks.columns.levels import keep_values
 from undercover.web.desks.decisions import fitted
 from undercover.web.desks.project import Project, read_options, whence
 from undercover.web.desks.sources import HOW
@@ -79,7 +80,8 @@ def _decide(folder: Path, request: Mapping[str, Any], source: Mapping[str, Any],
     now = Project(folder)
     spec, dropped = fitted(_tried(now.spec, request), names)
     choices = {**now.choices, "columns_decided": False} if dropped else now.choices
-    now.change(spec=spec, source=source, choices=choices, revision=now.revision)
+    if (spec, source, choices) != (now.spec, now.source, now.choices):
+        now.change(spec=spec, source=source, choices=choices, revision=now.revision)
 
 
 def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], most: int, progress: Progress) -> Input:
@@ -133,6 +135,7 @@ def _text(cell: Any) -> str | None:
 def _write_codes(place: Path, number: int, column: Values) -> dict[str, Any]:
     """The codes of a column as a file; its values and how often each occurs, where these are not too many."""
     np.save(place / f"{number}.npy", column.coded.codes)
+    keep_values(place / f"{number}.arrow", column.values)
     facts = {
         "codes": f"{number}.npy",
         "size": column.coded.size,
@@ -153,17 +156,6 @@ def _put(made: Path, target: Path) -> None:
         target.rename(before)
     made.rename(target)
     shutil.rmtree(before, ignore_errors=True)
-
-
-def suggested(project: Project) -> dict[str, Any]:
-    """The roles that the profile suggests, as a spec says them."""
-    assert project.profile is not None
-    roles: dict[str, list[str]] = {}
-    for column in project.profile["inspection"]["columns"]:
-        roles.setdefault(column["role"], []).append(column["name"])
-    named = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
-    found = {role: roles[called] for called, role in named.items() if called in roles}
-    return {"roles": found}
 
 
 def codes_of(project: Project, name: str) -> Any:

@@ -24,9 +24,9 @@ from undercover.studies.recommend.recommend import FRESH, Unsatisfied, entry_of
 from undercover.studies.recommend.recommend import recommend as recommended
 from undercover.studies.recommend.search import Trial
 from undercover.waiting import Progress
-from undercover.web.desks.feasible import holding_of, policy_asked
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder
+from undercover.web.protecting.feasible import holding_of, policy_asked
 
 _COST = {"looking": ("pairwise", "mean"), "queries": ("count", "mean"), "learning": ("classification", "error")}
 """By the kind of a purpose: which measure of a comparison its loss is."""
@@ -46,7 +46,7 @@ def recommend(project: Project, request: Mapping[str, Any], progress: Progress) 
         content = {"unreachable": str(error).splitlines(), "recommend": None, "purpose": {"name": purpose}}
     else:
         tried = _latest(found.tried)
-        content = {**found.to_dict(), "fresh": FRESH, "seconds": found.seconds}
+        content = {name: said for name, said in found.to_dict().items() if name != "releases"} | {"fresh": FRESH}
     progress("drawing", 0.0)
     entries = [{**entry_of(trial), "over": trial.over, "satisfies": trial.satisfies} for trial in tried]
     pictures = _drawn(project, tried, policy, purpose, content["recommend"])
@@ -54,7 +54,7 @@ def recommend(project: Project, request: Mapping[str, Any], progress: Progress) 
 
 
 def _latest(trials: Sequence[Trial]) -> list[Trial]:
-    """Every candidate once, of the whole table where it was tried on that: the best first, those that cannot run last."""
+    """Every candidate once, of the whole table where it was tried on that: the best first, what cannot run last."""
     whole = {id(trial.candidate) for trial in trials if trial.whole}
     kept = [trial for trial in trials if trial.whole or id(trial.candidate) not in whole]
     return sorted(kept, key=lambda trial: (trial.run is None, not trial.satisfies, not trial.whole, trial.rank))
@@ -72,6 +72,8 @@ def _drawn(
         "attribute": {"mean": max(float((share**2).sum()) for share in shares)} if shares else None,
     }
     found = frontiers(releases, guessing)
+    if measure[0] == "classification":
+        found = [{**picture, "measured": "rows told wrongly beyond a tree trained on the table"} for picture in found]
     results = {"releases": releases, "frontiers": found, "recommended": best and {"title": best}}
     folder = private_folder(project.folder / "pictures")
     made = []
@@ -90,7 +92,8 @@ def _write(place: Path, text: str) -> None:
 
 def _point(trial: Trial, policy: Policy, measure: tuple[str, str]) -> dict[str, Any]:
     """A release as an entry of a comparison: what the strongest attacker reaches, and what it costs."""
-    assert trial.run is not None and trial.verdict is not None
+    assert trial.run is not None
+    assert trial.verdict is not None
     found: list[Any] = []
     believed: list[Any] = []
     for exposure in (each for attack in trial.run.attacks for each in attack.exposures()):

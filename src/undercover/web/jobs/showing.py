@@ -49,8 +49,7 @@ def show(project: Project, number: int, run: Run, summary: Mapping[str, Any], pr
     release = project.folder / "releases" / str(number)
     kept = read_json(release / PRIVATE / "run.json")
     facts = facts_of(plain(summary), kept.get("judged"), run.made)
-    written = {name: project.choices[name] for name in ("format", "rows_per_file") if name in project.choices}
-    write_json(place / "facts.json", {**facts, "parameters": asked_of(run), "recipe": run.recipe, "files": written})
+    write_json(place / "facts.json", {**facts, "parameters": asked_of(run), "recipe": recipe_of(run)})
     write_json(place / "rows.json", {**people_before_and_after(run), "distributions": distributions(summary)})
     write_json(place / "people.json", {"people": exposed_most(run), "everybody": len(run.rows)})
     report = (release / PRIVATE / "report.html").read_text(encoding="utf-8")
@@ -59,7 +58,7 @@ def show(project: Project, number: int, run: Run, summary: Mapping[str, Any], pr
     write_json(place / "point.json", point(run.release, summary["headline"], lost(summary), facts["verdict"]))
     shutil.rmtree(target, ignore_errors=True)
     place.rename(target)
-    redraw(project, {}, progress)
+    redraw(project, {"release": number}, progress)
 
 
 def lost(summary: Mapping[str, Any]) -> float | None:
@@ -82,6 +81,12 @@ def sections_of(report: str, *names: str) -> str:
         wide = f'<div class="wide" tabindex="0" role="group" aria-label="{label}">'
         found.append(begins + inside.replace('<div class="wide">', wide) + ends)
     return "\n".join(found)
+
+
+def recipe_of(run: Run) -> dict[str, Any]:
+    """The parameters of the method that are not as they are by default."""
+    usual = {one.name: one.default for one in describe(plugins.load("methods", run.release.method))}
+    return {name: value for name, value in run.recipe.items() if name not in usual or value != usual[name]}
 
 
 def asked_of(run: Run) -> list[dict[str, Any]]:
@@ -124,8 +129,11 @@ def people_before_and_after(run: Run) -> dict[str, Any]:
         cells = [_cell(reading, name, before, one["after"]) for name, before in one["before"].items()]
         for name, value in _values(original, one["row"], original.schema.sensitive).items():
             became = secret if published else "left out"
-            cells.append({"column": name, "before": value, "after": value if became == "same" else None, "became": became})
-        rows.append({"row": one["row"], "published": published, "others": max(one["alike"] - 1, 0), "cells": cells})
+            cells.append(
+                {"column": name, "before": value, "after": value if became == "same" else None, "became": became}
+            )
+        alike = _people_alike(reading, one["after"]) if published and reading.people is not None else one["alike"]
+        rows.append({"row": one["row"], "published": published, "others": max(alike - 1, 0), "cells": cells})
     return {"rows": rows, "among": reading.among}
 
 
@@ -136,6 +144,16 @@ def _of_sensitive(reading: Reading) -> str:
     if reading.channel is not None:
         return "noisy"
     return "same" if reading.true_values else "dealt"
+
+
+def _people_alike(reading: Reading, cells: Mapping[str, str]) -> int:
+    """For how many people the rows with these cells stand, where a row is not one person."""
+    assert reading.people is not None
+    fits = np.ones(len(reading.people), dtype=bool)
+    for name, label in cells.items():
+        column = reading.column(name)
+        fits &= column.codes == column.labels.index(label)
+    return int(reading.people[fits].sum())
 
 
 def _cell(reading: Reading, name: str, before: str, after: Mapping[str, str] | None) -> dict[str, Any]:

@@ -20,10 +20,10 @@ from undercover.pages.summary import headline
 from undercover.studies.recommend.purpose import purpose_of
 from undercover.studies.recommend.search import Candidate, Search
 from undercover.waiting import Progress
-from undercover.web.desks.compared import MOST_TRIED, tries
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
 from undercover.web.jobs.frontier import point, redraw
+from undercover.web.released.compared import MOST_TRIED, tries
 
 WHOLE: Final = 30_000  # rows
 
@@ -58,6 +58,5 @@ def whatif(project: Project, request: Mapping[str, Any], progress: Progress) -> 
     write_json(place / f"{time.time_ns():020d}.json", found)
     for old in sorted(place.glob("*.json"), reverse=True)[MOST_TRIED:]:
         old.unlink(missing_ok=True)
-    progress("drawing the frontier", 0.0)
     redraw(project, {}, progress)
     return found

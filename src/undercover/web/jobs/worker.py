@@ -35,6 +35,7 @@ from undercover.waiting import Moment, Watch
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import read_json, write_json
 from undercover.web.jobs.kinds import Later, Work
+from undercover.wording import asked_by
 
 _BETWEEN = 0.2  # seconds between two moments that are written down
 _TICK = 1.0  # seconds after which the clock is looked at, whatever is told
@@ -57,12 +58,19 @@ def main() -> None:
     if "ahead" in sys.argv[2:]:
         for kind in kinds.values():
             if isinstance(kind, Later):
-                kind.work  # noqa: B018
+                _prepare(kind)
     told_of = sys.stdin.buffer.readline()
     if not told_of:
         return
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     do(Path(json.loads(told_of)), kinds)
+
+
+def _prepare(kind: Later) -> None:
+    try:
+        kind.work  # noqa: B018
+    except ImportError:  # whoever asks for it is told; others are not held up
+        traceback.print_exc()
 
 
 def do(folder: Path, kinds: Mapping[str, Work]) -> None:
@@ -72,7 +80,8 @@ def do(folder: Path, kinds: Mapping[str, Work]) -> None:
     threading.Thread(target=_look, args=(watch, written), daemon=True).start()
     try:
         work = kinds[read_json(folder / "job.json")["kind"]]
-        result = work(Project(folder.parent.parent), read_json(folder / "request.json"), watch)
+        with asked_by("page"):
+            result = work(Project(folder.parent.parent), read_json(folder / "request.json"), watch)
         write_json(folder / "result.json", result)
     except Exception as error:
         said = told(error)

@@ -6,7 +6,22 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PAGES = ("home", "enter", "data", "columns", "protect", "run", "downloads", "deciding", "result", "ask")
+_PAGES = (
+    "home",
+    "enter",
+    "data",
+    "columns",
+    "hierarchies",
+    "protect",
+    "recommend",
+    "method",
+    "run",
+    "downloads",
+    "deciding",
+    "result",
+    "ask",
+    "interface",
+)
 _FIRST = ("home", "enter")
 
 

@@ -113,15 +113,6 @@ def show(project: Of, asked: Who, page: str = "1") -> HTMLResponse:
     return _show(project, asked, "data_rows.html.j2" if is_part(asked.request) else "data.html.j2", page)
 
 
-@router.get("/tables/{key}/data/state")
-def state(project: Of, asked: Who) -> Response:
-    """How far it is, again and again; when it is over, the page is loaded anew."""
-    job = next(iter(asked.queue.jobs(project, "profile")), None)
-    if job is None or job.over:
-        return Response(headers={"HX-Refresh": "true"})
-    return page(asked, "data_state.html.j2", project=project, step="data", job=job)
-
-
 def _show(project: Project, asked: Asking, template: str, wanted: str) -> HTMLResponse:
     job = next(iter(asked.queue.jobs(project, "profile")), None)
     profile = project.profile
@@ -136,6 +127,7 @@ def _show(project: Project, asked: Asking, template: str, wanted: str) -> HTMLRe
             "page": number,
             "first": (number - 1) * 50,
             "rows": read_json(project.folder / "profile" / "rows" / f"{number - 1}.json")["rows"],
+            "marks": {mark: name for name, mark in SEPARATORS.items()},
             "markers": _markers(found),
             "alone": found["class_sizes"][0]["rows"] if found["class_sizes"] else None,
             "missing": sum(column["missing"] for column in found["columns"]),

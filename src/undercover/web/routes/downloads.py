@@ -12,7 +12,7 @@ from undercover.pages.jinja import environment
 from undercover.web.access.asking import Of, Who
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.outcomes import outcome
-from undercover.web.desks.packed import command, file_name, public_files, python, spec_files, zipped
+from undercover.web.released.packed import command, file_name, public_files, python, spec_files, zipped
 
 router = APIRouter()
 AT: Final = "/tables/{key}/releases/{number}"

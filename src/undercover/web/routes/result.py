@@ -8,11 +8,11 @@ from fastapi import APIRouter
 from starlette.responses import HTMLResponse
 
 from undercover.web.access.asking import Asking, Of, Who
-from undercover.web.desks.compared import frontier_of, points
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.outcomes import PARTS, Outcome, outcome, outcomes
-from undercover.web.desks.packed import command, python, spec_files
 from undercover.web.looks import page
+from undercover.web.released.compared import frontier_of, points
+from undercover.web.released.packed import command, python, spec_files
 
 router = APIRouter()
 
@@ -43,9 +43,9 @@ def part(project: Of, number: int, part: str, asked: Who) -> HTMLResponse:
 
 def _first(asked: Asking, found: Outcome) -> HTMLResponse:
     project = found.project
-    accepting = next((job for job in asked.queue.jobs(project, "accept") if job.request["release"] == found.number), None)
+    mine = (job for job in asked.queue.jobs(project, "accept") if job.request["release"] == found.number)
     recipe = {"command": command(found), "python": python(found), "files": [one.name for one in spec_files(found)]}
-    return _page(asked, found, "", accepting=accepting, recipe=recipe, all=outcomes(project))
+    return _page(asked, found, "", job=next(mine, None), recipe=recipe, all=outcomes(project))
 
 
 def _page(asked: Asking, found: Outcome, part: str, **more: Any) -> HTMLResponse:

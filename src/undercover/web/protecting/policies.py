@@ -16,7 +16,7 @@ from undercover.model.about import Holding
 from undercover.model.figures import baseline, risk
 from undercover.model.policy import POLICIES, Policy, policy_of
 from undercover.parameters import Parameter, describe
-from undercover.web.desks.fields import Field, filled, number_of
+from undercover.web.protecting.fields import Field, filled, number_of
 
 OWN = "own"
 Meaning = tuple[str, dict[str, Any]]

@@ -15,7 +15,7 @@ from undercover.model.about import About, Grid, Holding, about_of
 from undercover.model.policy import Policy
 from undercover.model.protocols import corruption_robust
 from undercover.parameters import Parameter, describe, make
-from undercover.web.desks.fields import UNSAFE, Field, filled, placed
+from undercover.web.protecting.fields import UNSAFE, Field, filled, placed, written
 
 Files = Mapping[str, Sequence[Mapping[str, Any]]]
 
@@ -30,6 +30,11 @@ class Card:
     rows_only: bool  # it protects rows, and people have several
     first: Mapping[str, Any] | None  # parameters by which it may satisfy the policy; none where it proposes none
     origin: str = plugins.HOME
+
+    @property
+    def said(self) -> str:
+        """The parameters it proposes."""
+        return ", ".join(f"{name}={written(value)}" for name, value in (self.first or {}).items())
 
     @property
     def fits(self) -> bool:
@@ -102,7 +107,7 @@ def expected(name: str, values: Mapping[str, Any], holding: Holding) -> Expected
 
 @dataclass(frozen=True)
 class MethodForm:
-    """The fields of a method: those to begin with, groups of which exactly one is given, all others, and what is unsafe."""
+    """The fields of a method: those to begin with, groups of which exactly one is given, others, and what is unsafe."""
 
     first: tuple[Field, ...]
     groups: tuple[tuple[Field, ...], ...]

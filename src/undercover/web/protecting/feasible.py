@@ -58,8 +58,13 @@ def _counted(folder: Path, revision: int, made: int) -> Holding:
         most_of_one=1 if units is None else int(np.bincount(units).max(initial=0)),
         alike=int(alike[2].min(initial=len(rows))),
         alone=int((together == 1).sum()),
-        counts={name: found for name in schema.sensitive if (found := columns.counts(name, schema, rows))},
+        counts={name: found for name in _countable(schema) if (found := columns.counts(name, schema, rows))},
     )
+
+
+def _countable(schema: Schema) -> tuple[str, ...]:
+    """The sensitive columns; none where the run will draw which rows are kept."""
+    return () if schema.unit is not None and schema.one_row_per == "random" else schema.sensitive
 
 
 class _Columns:
@@ -96,7 +101,7 @@ class _Columns:
 
 
 def _kept(schema: Schema, columns: _Columns) -> NDArray[np.int64]:
-    """The rows that are published: none that misses a value where these are left out, one of each person if so asked."""
+    """The rows that are published: none that misses a value where these are left out, one of each if so asked."""
     named = [*schema.quasi_identifiers, *schema.sensitive]
     kept = np.ones(len(columns.codes(named[0])), dtype=bool)
     for name in named if schema.missing == "drop" else ():

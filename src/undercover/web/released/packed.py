@@ -11,7 +11,16 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from undercover.errors import DataError
-from undercover.io.release.contents import MANIFEST, OTHER_FILES, PRIVATE, PUBLIC, SIGNATURE, pieces_of, read_json
+from undercover.io.release.contents import (
+    MANIFEST,
+    OTHER_FILES,
+    PRIVATE,
+    PUBLIC,
+    SIGNATURE,
+    pieces_of,
+    public_part,
+    read_json,
+)
 from undercover.io.spec.write import SPEC
 from undercover.model.formats import ROWS_PER_FILE
 from undercover.web.desks.outcomes import Outcome
@@ -130,6 +139,7 @@ uc.save(run, "release"{more})
 
 
 def _written_as(found: Outcome) -> tuple[str, int | None]:
-    """The format of the tables and the rows of a file, as the release has them."""
-    written = found.facts.get("files", {})
-    return str(written.get("format", "csv")), written.get("rows_per_file")
+    """The format of the tables, and the rows of a file where a table lies in several, as the release has them."""
+    table = read_json(public_part(found.folder) / MANIFEST)["tables"][0]
+    first = pieces_of(table)[0]
+    return PurePath(first["file"]).suffix[1:], first["rows"] if table.get("parts") else None

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from undercover.pages.looks import SIGNS
-from undercover.web.desks.outcomes import outcomes
+from undercover.web.desks.outcomes import Outcome, outcomes
+from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import private_folder, read_json
 
@@ -19,11 +20,15 @@ FRONTIER: Final = "frontier.html"
 MOST_TRIED: Final = 12  # points of what was tried, the newest
 
 
-def points(project: Project) -> list[dict[str, Any]]:
-    """The points of all releases, the newest first, then of what was tried; each says what it is called."""
+def points(project: Project, newest: int | None = None) -> list[dict[str, Any]]:
+    """The points of all releases, the newest first, then of what was tried; each says what it is called.
+
+    ``newest`` is one that is being made and does not count among the others yet.
+    """
+    being_made = [Outcome(project, newest)] if newest is not None and newest not in releases(project) else []
     made = [
         {**found, "number": one.number, "label": _signed(found, str(one.number))}
-        for one in outcomes(project)
+        for one in [*being_made, *outcomes(project)]
         if (found := one.part("point")) is not None
     ]
     tried = [read_json(place) for place in sorted(tries(project).glob("*.json"), reverse=True)[:MOST_TRIED]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,22 @@ class Field:
         if declared.kind == "bool":
             return "select" if declared.optional else "check"
         return {"choice": "select", "int": "whole"}.get(declared.kind, "text")
+
+    @property
+    def range(self) -> tuple[str, dict[str, str]]:
+        """What numbers are allowed: a text of the catalogue and its values.
+
+        >>> from undercover.parameters import AtLeast, Within
+        >>> Field(Parameter(within=AtLeast(2)), "").range, Field(Parameter(within=Within(0, 1, "(]")), "").range
+        (('method.from', {'low': '2'}), ('method.above_to', {'low': '0', 'high': '1'}))
+        """
+        within = self.parameter.within
+        assert within is not None
+        low = "from" if within.ends[0] == "[" else "above"
+        if within.high == math.inf:
+            return f"method.{low}", {"low": f"{within.low:g}"}
+        high = "to" if within.ends[1] == "]" else "below"
+        return f"method.{low}_{high}", {"low": f"{within.low:g}", "high": f"{within.high:g}"}
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -1,0 +1,1 @@
+"""What step 3 knows: what a table has room for, policies in its words, forms of methods, tables of others."""
