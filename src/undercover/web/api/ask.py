@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import IO, Annotated, Any, Literal
 
 from fastapi import Depends, File, UploadFile
 from pydantic import BaseModel, Field, model_validator
@@ -122,7 +122,7 @@ def upload(
     key: Annotated[UploadFile | None, File(description="The public key it must be signed by.")] = None,
 ) -> OpenedFacts:
     """Open a public folder that was received; it is verified at once, in a process of its own."""
-    given = [(str(file.filename), file.file) for file in files]
+    given: list[tuple[str, IO[bytes]]] = [(str(file.filename), file.file) for file in files]
     one = shelf.open_files(asked.desk, given, asked.service.settings.most_bytes)
     begin(asked.queue, one, None if key is None else key.file)
     return told(one, asked)

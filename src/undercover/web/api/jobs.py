@@ -17,10 +17,10 @@ from undercover.web.access.asking import Of, Who
 from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.methods import cards
 from undercover.web.desks.plan import files_of, plan_of, publish_request
 from undercover.web.jobs.job import Job, State
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.methods import cards
 
 router = part("jobs")
 _BETWEEN = 0.3  # seconds between two looks

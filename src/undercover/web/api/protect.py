@@ -15,9 +15,9 @@ from undercover.web.access.asking import Of, Who
 from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
-from undercover.web.desks.feasible import holding_of, policy_asked
-from undercover.web.desks.methods import cards, expected
-from undercover.web.desks.policies import limits, meaning
+from undercover.web.protecting.feasible import holding_of, policy_asked
+from undercover.web.protecting.methods import cards, expected
+from undercover.web.protecting.policies import limits, meaning
 
 router = part("protect")
 

@@ -40,9 +40,6 @@ class Full(UndercoverError):  # noqa: N818
     """Too many jobs of one desk wait."""
 
 
-_KEY = re.compile(r"\d{13}-[0-9a-f]{6}")
-
-
 class Queue:
     """Runs jobs; what was waiting or running when the server went away is begun again.
 

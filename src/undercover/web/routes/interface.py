@@ -23,7 +23,7 @@ def show(asked: Who) -> HTMLResponse:
         for method, one in operations.items():
             parts.setdefault(one["tags"][0], []).append(_operation(path, method, one))
     address = f"{asked.service.settings.address}/api"
-    said = {
+    said: dict[str, Any] = {
         "enter": f"""curl {address}/session -H 'Content-Type: application/json' -d '{{"token": "TOKEN"}}'""",
         "send": f"curl {address}/tables -H 'Authorization: Bearer KEY'",
     }
