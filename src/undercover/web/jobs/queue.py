@@ -25,6 +25,7 @@ from undercover.web.jobs.sole import Sole
 MOST_WAITING: Final = 20
 """Jobs of one desk that may wait at the same time."""
 
+_KEY: Final = re.compile(r"\d{13,15}-[0-9a-f]{6}")  # of a job
 _MOST_KEPT: Final = 20  # jobs of a kind that are over, of one table
 _MOST_BEGUN: Final = 3  # times a job is begun that the server did not survive
 
