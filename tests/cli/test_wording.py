@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,33 +46,27 @@ PYTHON_ONLY = {
 }
 
 
-def texts(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def texts(path: Path) -> list[tuple[int, str]]:
     """Texts that somebody may be shown; what is filled into them is left out."""
-    tree = ast.parse(path.read_text())
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    reprs = {
-        id(node)
-        for function in ast.walk(tree)
-        if isinstance(function, ast.FunctionDef) and function.name in ("__repr__", "view")
-        for node in ast.walk(function)
-    }
-    told = {
-        id(node)
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "either"
-        for node in ast.walk(call)
-    }
-    for node in ast.walk(tree):
-        if id(node) in inner | said | reprs | told:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    unsaid = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    unsaid |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        shown = isinstance(node, ast.FunctionDef) and node.name in ("__repr__", "view")
+        told = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "either"
+        if shown or told:
+            unsaid |= {id(part) for part in ast.walk(node)}
+    found = []
+    for node in nodes:
+        if id(node) in unsaid:
             continue
         if isinstance(node, ast.JoinedStr):
-            yield (
-                node.lineno,
-                "".join(str(part.value) if isinstance(part, ast.Constant) else "§" for part in node.values),
-            )
+            parts = (str(part.value) if isinstance(part, ast.Constant) else "§" for part in node.values)
+            found.append((node.lineno, "".join(parts)))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+            found.append((node.lineno, node.value))
+    return found
 
 
 def python_in(path: Path) -> list[str]:

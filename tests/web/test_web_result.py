@@ -79,7 +79,10 @@ def test_a_cell_says_what_became_of_it(holder: TestClient, made: Released) -> No
         assert row["others"] == alike[tuple(own.values())] - 1
     first = next(cell for cell in shown["rows"][0]["cells"] if cell["became"] == "covered")
     others = shown["rows"][0]["others"]
-    assert f"<code>{first['column']}</code> {first['before']} is published as {first['after']}. With {others} others" in page
+    assert (
+        f"<code>{first['column']}</code> {first['before']} is published as {first['after']}. With {others} others"
+        in page
+    )
 
 
 def test_distributions_are_plain_counts(holder: TestClient, made: Released) -> None:

@@ -19,6 +19,7 @@ OPEN = {
     ("GET", "/"),  # shows tables only to whoever is signed in; with a token, it is the way in
     ("GET", "/enter"),
     ("POST", "/enter"),
+    ("POST", "/api/session"),
     ("GET", "/looks/report.css"),
     ("GET", "/looks/report.js"),
 }

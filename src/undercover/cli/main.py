@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -135,6 +135,12 @@ def _options(
         raise typer.Exit
 
 
+@cache
+def _program() -> Any:
+    """All commands; whoever runs several in one process has them made once."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
     started = began()
@@ -144,7 +150,7 @@ def main() -> None:
     sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
     try:
         with asked_by("command line"):
-            code = app(standalone_mode=False)
+            code = _program()(standalone_mode=False)
         sys.stdout.flush()
         if TOLD.waited:
             print(f"took {duration_of(time.perf_counter() - started)}", file=sys.stderr)

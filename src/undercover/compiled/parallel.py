@@ -39,6 +39,8 @@ def stretches(count: int, threads: int) -> list[tuple[int, int]]:
     ([(0, 10)], [(0, 0)])
     """
     wanted = min(_EACH * threads, max(1, count // _LEAST)) if threads > 1 else 1
+    if wanted == 1:
+        return [(0, count)]
     return list(pairwise(np.linspace(0, count, wanted + 1).astype(np.int64).tolist()))
 
 
@@ -49,5 +51,7 @@ def segments(offsets: NDArray[np.int64], threads: int) -> list[tuple[int, int]]:
     ([(0, 2)], [(0, 0)])
     """
     places = [start for start, _ in stretches(int(offsets[-1] - offsets[0]), threads)]
+    if len(places) == 1:
+        return [(0, len(offsets) - 1)]
     edges = np.unique([*np.searchsorted(offsets[:-1], np.array(places) + offsets[0]), len(offsets) - 1])
     return list(pairwise([0, *edges[edges > 0].tolist()])) or [(0, 0)]

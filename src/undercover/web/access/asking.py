@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 from starlette.requests import HTTPConnection
 
 from undercover.errors import UndercoverError
+from undercover.web.access.headers import SAFE
 from undercover.web.access.sessions import Session, Sessions
 from undercover.web.desks.desk import Desk
 from undercover.web.desks.project import Project
@@ -109,6 +110,14 @@ async def posted(request: Request, asked: Who) -> AsyncIterator[FormData]:
         if said is None and not _same(form.get("csrf"), asked.session.csrf):
             raise Forged(_FORGED)
         yield form
+
+
+def unforged(request: Request, asked: Who) -> None:
+    """A program says who it is in a header, which no other site can set; a cookie alone changes nothing."""
+    by_header = request.headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
+    if request.method in SAFE or by_header or _same(request.headers.get("x-csrf"), asked.session.csrf):
+        return
+    raise Forged("Send the header X-CSRF with a cookie, or a bearer key instead of the cookie.")
 
 
 def _same(given: Any, wanted: str) -> bool:

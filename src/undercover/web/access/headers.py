@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from undercover.wording import asked_by
@@ -93,7 +93,10 @@ class Guarded:
         refused = self._refused(scope, most)
         if refused is not None:
             status, why = refused
-            await PlainTextResponse(why, status)(scope, receive, answered)
+            told: Response = PlainTextResponse(why, status)
+            if scope["path"].startswith("/api/"):
+                told = JSONResponse({"problems": [why]}, status)
+            await told(scope, receive, answered)
             return
         with asked_by("page"):
             await self._app(scope, _counted(receive, most), answered)

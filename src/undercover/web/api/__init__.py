@@ -6,9 +6,10 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PARTS = ("tables",)
+_PARTS = ("session", "tables", "columns", "protect", "jobs", "releases", "ask")
 
 
 def routers() -> list[APIRouter]:
     """The routes of every part."""
-    return [import_module(f"{__name__}.{name}").router for name in _PARTS]
+    parts = [import_module(f"{__name__}.{name}") for name in _PARTS]
+    return [one for part in parts for one in vars(part).values() if isinstance(one, APIRouter)]

@@ -1,38 +1,119 @@
-"""Tables: list them, and look at one."""
+"""Tables: begin one from a file, list them, look at one, remove it."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-from pydantic import BaseModel
+from typing import Annotated, Any
 
-from undercover.web.access.asking import Of, Who
-from undercover.web.desks.progress import done
+from fastapi import File, UploadFile
+from pydantic import BaseModel, Field, model_validator
+
+from undercover.web.access.asking import Asking, Of, Who
+from undercover.web.api.said import Strict
+from undercover.web.api.said import router as part
+from undercover.web.desks.desk import Missing
+from undercover.web.desks.progress import done, following, releases
 from undercover.web.desks.project import Project
+from undercover.web.desks.sources import examples, from_database, from_example, from_folder, from_upload, start_profile
 
-router = APIRouter(tags=["tables"])
+router = part("tables")
 
 
 class TableFacts(BaseModel):
     """A table somebody works on."""
 
-    id: str
-    name: str
+    id: str = Field(examples=["0123456789ab"])
+    name: str = Field(examples=["survey.csv"])
     created: str
-    done: dict[str, bool]
+    source: str = Field(description="Where it came from: upload, folder, database or example.")
+    revision: int = Field(description="Counts changes; send it with a change to be told of somebody else's.")
+    done: dict[str, bool] = Field(description="Which steps are done.")
+    next: str | None = Field(description="The step that comes next.")
+    releases: list[int] = Field(description="Numbers of the releases made, the newest first.")
 
 
 def facts(project: Project) -> TableFacts:
     """What is told of a table."""
-    return TableFacts(id=project.id, name=project.name, created=project.created, done=done(project))
+    over = done(project)
+    return TableFacts(
+        id=project.id,
+        name=project.name,
+        created=project.created,
+        source=str(project.source["kind"]),
+        revision=project.revision,
+        done=over,
+        next=None if all(over.values()) else following(project),
+        releases=releases(project),
+    )
 
 
 @router.get("/tables")
-def tables(asked: Who) -> list[TableFacts]:
-    """All tables of whoever asks, the newest first."""
+def list_all(asked: Who) -> list[TableFacts]:
+    """All tables of this desk, the newest first."""
     return [facts(project) for project in asked.desk.projects()]
 
 
+class Source(Strict):
+    """Where a table comes from: one of an example, a file in an allowed folder, or a database."""
+
+    example: str | None = Field(None, examples=["census-1000"])
+    folder: str | None = Field(None, description="The allowed folder's name and the path below it.")
+    database: str | None = Field(None, description="A URL that begins with duckdb://, sqlite:// or postgres://.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Source:
+        if sum(one is not None for one in (self.example, self.folder, self.database)) != 1:
+            raise ValueError("say one of `example`, `folder` and `database`")
+        return self
+
+
+@router.post("/tables", status_code=201)
+def upload(
+    asked: Who, file: Annotated[UploadFile, File(description="CSV, Parquet, Excel, SPSS or Stata.")]
+) -> TableFacts:
+    """Begin a table from a file; a job reads and profiles it."""
+    return _begun(asked, from_upload(asked.desk, asked.service.settings, file.filename or "table", file.file))
+
+
+@router.post("/tables/from", status_code=201)
+def begin(asked: Who, source: Source) -> TableFacts:
+    """Begin a table from an example, a file in an allowed folder, or a database; a job reads and profiles it."""
+    settings = asked.service.settings
+    if source.example is not None:
+        return _begun(asked, from_example(asked.desk, settings, source.example))
+    if source.folder is not None:
+        return _begun(asked, from_folder(asked.desk, settings, source.folder))
+    return _begun(asked, from_database(asked.desk, settings, str(source.database)))
+
+
+def _begun(asked: Asking, project: Project) -> TableFacts:
+    start_profile(asked.queue, project, asked.service.settings)
+    return facts(project)
+
+
+@router.get("/examples")
+def built_in() -> dict[str, str]:
+    """The built-in tables by name, and where each is printed; of the invented census nothing."""
+    return examples()
+
+
 @router.get("/tables/{key}")
-def table(project: Of) -> TableFacts:
+def show(project: Of) -> TableFacts:
     """One table."""
     return facts(project)
+
+
+@router.delete("/tables/{key}", status_code=204)
+def remove(project: Of, asked: Who) -> None:
+    """Remove a table and everything made of it."""
+    for job in asked.queue.jobs(project):
+        asked.queue.cancel(project, job.id)
+    asked.desk.remove(project)
+
+
+@router.get("/tables/{key}/profile")
+def profile(project: Of) -> dict[str, Any]:
+    """What was found in it: how it was read, a preview, suggested roles with reasons, values. 404 until it is read."""
+    found = project.profile
+    if found is None:
+        raise Missing("The table has not been read yet. Look at its jobs.")
+    return found

@@ -20,6 +20,7 @@ _PAGES = (
     "deciding",
     "result",
     "ask",
+    "interface",
 )
 
 

@@ -15,16 +15,11 @@ from undercover.web.access.asking import Asking, Form, Of, Who, field
 from undercover.web.asked import opened as shelf
 from undercover.web.asked.opened import Opened
 from undercover.web.asked.questions import ask, ready
+from undercover.web.asked.starting import begin
 from undercover.web.desks.desk import Missing
-from undercover.web.jobs.queue import Queue
-from undercover.web.looks import is_part, page
+from undercover.web.looks import environment, is_part, page
 
 router = APIRouter()
-# The datasheet is a page of its own, which brings its style and the one script that its own policy names.
-SHEET = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'none'; sandbox allow-scripts"
-)
 
 
 def opened_of(key: str, asked: Who) -> Opened:
@@ -77,7 +72,12 @@ def datasheet(one: Release) -> Response:
     place = one.folder / "datasheet.html"
     if not place.is_file():
         raise Missing("There is no datasheet of this release.")
-    return HTMLResponse(place.read_text("utf-8"), headers={"content-security-policy": SHEET})
+    # A page of its own, which brings its style and the one script that it may run.
+    policy = (
+        f"default-src 'none'; style-src 'unsafe-inline'; script-src '{environment().globals['script_digest']}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox allow-scripts"
+    )
+    return HTMLResponse(place.read_text("utf-8"), headers={"content-security-policy": policy})
 
 
 @router.post("/ask/{key}/key")
@@ -131,16 +131,9 @@ def conditions(one: Opened, form: FormData) -> dict[str, Predicate]:
     return found
 
 
-def begin(queue: Queue, one: Opened, key: UploadFile | None = None) -> None:
-    """Verify a release that was opened, in a process of its own."""
-    if key is not None:
-        (one.folder / "key.pub").write_bytes(key.file.read(1 << 16))
-    (one.folder / "found.json").unlink(missing_ok=True)
-    queue.add(one.work, "verify", {})
-
-
 def _begun(asked: Asking, one: Opened, form: FormData) -> Response:
-    begin(asked.queue, one, next(iter(_files(form, "key")), None))
+    key = next((file.file for file in _files(form, "key")), None)
+    begin(asked.queue, one, key)
     return RedirectResponse(f"/ask/{one.id}", 303)
 
 
