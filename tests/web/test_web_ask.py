@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from received import ORIGINAL, packed, public_files
 from serving import at, csrf_of, desk_of, over, post, service_of, serving
 from starlette.testclient import TestClient
+from web_received import ORIGINAL, packed, public_files
 
 import undercover as uc
 from undercover.hierarchies.file import hierarchy_text
@@ -201,6 +201,11 @@ DAMAGED = {
     "no JSON": {**public_files(), "release.json": b"<html>"},
     "a number of many digits": {**public_files(), "release.json": b'{"suppressed_rows": ' + b"9" * 6000 + b"}"},
     "infinity": manifest(guarantees=[{"name": "k-anonymity", "k": float("inf"), "columns": ["age"]}]),
+    "too large for a number": {
+        **public_files(),
+        "release.json": public_files()["release.json"].replace(b"2", b"1e999"),
+    },
+    "not a number": manifest(guarantees=[{"name": "k-anonymity", "k": 2, "actual": float("nan"), "columns": ["age"]}]),
     "no number": manifest(guarantees=[{"name": "k-anonymity", "k": "many", "columns": ["age"]}]),
     "huge rows": manifest(tables=[{**TABLE, "rows": 10**30}]),
     "rows below zero": manifest(tables=[{**TABLE, "rows": -5}], suppressed_rows=-(10**25)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from undercover.errors import InputError, UndercoverError, UnknownFormError
 from undercover.io.release.contents import PACKAGE, read_json
@@ -21,6 +21,8 @@ from undercover.web.asked.opened import Opened
 from undercover.web.asked.telling import domains_of
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
+
+MISFIT: Final = "Files and words of this release do not fit together, so what it says of itself is not repeated here."
 
 
 def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
@@ -44,7 +46,7 @@ def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> 
         "trusted": one.key is not None,
     }
     progress("datasheet", 0.5)
-    outcome |= _datasheet(one, release)
+    outcome |= {"datasheet": None, "datasheet_why": MISFIT} if found.problems else _datasheet(one, release)
     progress("columns", 0.8)
     outcome |= _questions(release, domains_of(one.folder))
     write_json(one.folder / "found.json", outcome)
