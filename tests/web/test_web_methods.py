@@ -198,8 +198,8 @@ def test_what_k_and_p_promise_is_what_the_release_promises(client: TestClient, p
     parameters = {"k": 6, "p": "3/10"}
     told = expected(name, parameters, holding_of(project)).told
     (grid,) = (part for part in told if not isinstance(part, str))
-    assert grid.chosen == ("6", "0.3")
-    (figure,) = (figures[grid.columns.index("0.3")] for row, figures in grid.rows if row == "6")
+    assert grid.chosen == ("0.3", "6")
+    (figure,) = (figures[grid.columns.index("6")] for row, figures in grid.rows if row == "0.3")
     run = published(project, name, {**parameters, "recoding": "incognito"})
     (claim,) = (entry for entry in run.release.guarantees if entry["name"] == "delta-growth")
     assert figure[0] >= float(claim["actual"]) > 0

@@ -77,7 +77,7 @@ def _by_share(holding: Holding, parameter: str) -> list[Reach]:
 def _by_check(given: Mapping[str, Any], holding: Holding, diversity: Diversity) -> list[Reach]:
     try:
         c = float(exact(given.get("c") or 0))
-    except (UndercoverError, ValueError, TypeError):
+    except (UndercoverError, ValueError, TypeError, ArithmeticError):
         return []  # what is wrong with c is said beside it
     found = {
         name: largest_feasible(np.array(counts), Check(column=name, kind=diversity, limit=1, c=c))

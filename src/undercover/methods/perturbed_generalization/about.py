@@ -17,7 +17,7 @@ from undercover.model.finding import shown
 from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
-from undercover.steps.reach import groups_of, one_sensitive
+from undercover.steps.reach import one_sensitive
 
 DONE = (
     "The quasi-identifiers were generalised into cells that do not overlap. Of every cell one row was drawn at random "
@@ -89,7 +89,9 @@ def outlook(method: Any, holding: Holding) -> list[str | Grid]:
     """How many rows are published, what p is used and promises in cells of k people, and the same over k and p."""
     size = _domain(holding.schema)
     k = method.least if method.labels == "free" else 1
-    told: list[str | Grid] = [*groups_of(method.least, holding)]
+    told: list[str | Grid] = [
+        f"One row of every cell is published: at most {number(holding.rows // method.least)} rows."
+    ]
     if not size or method.earlier is not None:
         return told
     asked_of: dict[str, Any] = {"domain": size, "skew": method.skew, "bound": method.bound}
@@ -115,14 +117,12 @@ def outlook(method: Any, holding: Holding) -> list[str | Grid]:
 
 def _map(k: int, p: float, before: Any, asked_of: Mapping[str, Any]) -> Grid:
     measure = "growth" if before is None else "rho2"
-    ks, ps = sorted({*KS, k}), sorted({*map(float, map(exact, PS)), p})
+    ks, ps = sorted({*KS, k}), sorted({*(float(exact(value)) for value in PS), p})
     fields = guarantee_grid(ks=ks, ps=ps, rho1=before or 0, **asked_of)
-    figures = {one: tuple(entry[measure] for entry in fields if entry["k"] == one) for one in ks}
-    lines = tuple((str(one), tuple((value, shown(value, "at most")) for value in figures[one])) for one in ks)
-    return Grid(
-        TITLES[measure], "k: people in a cell", "p: probability of keeping a value", lines,
-        tuple(f"{value:.3g}" for value in ps), (str(k), f"{p:.3g}"),
-    )  # fmt: skip
+    figures = {one: [entry[measure] for entry in fields if entry["p"] == one] for one in ps}
+    lines = tuple((f"{one:.3g}", tuple((value, shown(value, "at most")) for value in figures[one])) for one in ps)
+    down, across = "p: probability of keeping a value", "k: people in a cell"
+    return Grid(TITLES[measure], down, across, lines, tuple(map(str, ks)), (f"{p:.3g}", str(k)))
 
 
 def _domain(schema: Schema) -> int:

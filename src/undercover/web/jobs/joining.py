@@ -26,4 +26,6 @@ def join(project: Project, request: Mapping[str, Any], progress: Progress) -> Ma
     progress("joining", 0.0)
     found = joint_risk([*places, *([] if own is None else [own])], sensitive=schema.sensitive[0])
     shown: Any = environment().get_template("view.html.j2").module
-    return {"html": str(shown.section(found.view(), 4, "joint")), "l": found.l, "own": own is not None}
+    reached = '<div class="wide" tabindex="0" role="group" aria-label="Tables together">'  # by keyboard, too
+    html = str(shown.section(found.view(), 4, "joint")).replace('<div class="wide">', reached)
+    return {"html": html, "l": found.l, "own": own is not None}

@@ -43,11 +43,7 @@ def recommend(project: Project, request: Mapping[str, Any], progress: Progress) 
         found = recommended(given, schema, policy=policy, options=spec.options, progress=progress, **asked)
     except Unsatisfied as error:
         tried = _latest(error.tried)
-        content: dict[str, Any] = {
-            "unreachable": str(error).splitlines(),
-            "recommend": None,
-            "purpose": {"name": purpose},
-        }
+        content: dict[str, Any] = {"unreachable": str(error).splitlines(), "recommend": None}
     else:
         tried = _latest(found.tried)
         content = {name: said for name, said in found.to_dict().items() if name != "releases"} | {"fresh": FRESH}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -34,30 +35,31 @@ def holding_of(project: Project) -> Holding:
     if not project.spec.get("roles", {}).get("quasi_identifiers"):
         raise SchemaError("Nobody has said yet which columns somebody may know. Decide on the columns first.")
     place = project.folder / "profile" / "profile.json"
-    return _counted(project.folder, project.revision, place.stat().st_mtime_ns)
+    decided = json.dumps({part: project.spec.get(part) for part in ("roles", "columns", "data")}, sort_keys=True)
+    return _counted(project.folder, decided, place.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=64)
-def _counted(folder: Path, revision: int, made: int) -> Holding:
-    """The same, once for every revision of a table and every profile of it."""
+def _counted(folder: Path, decided: str, made: int) -> Holding:
+    """The same, once for all that is decided of the columns and every profile of them."""
     project = Project(folder)
     schema, profile = project.loaded().schema, project.profile
     assert profile is not None
     columns = _Columns(folder / "profile", profile)
     rows = _kept(schema, columns)
     units = None if schema.unit is None or schema.one_row_per is not None else columns.codes(schema.unit)[rows]
-    combined = _together([(columns.codes(name)[rows], columns.size(name)) for name in schema.quasi_identifiers])
-    alike = np.unique(combined, return_inverse=True, return_counts=True)
-    whose = np.arange(len(rows)) if units is None else units
-    pairs = np.unique(np.stack([alike[1].reshape(-1), whose]), axis=1) if units is not None else None
-    together = alike[2] if pairs is None else np.bincount(pairs[0])
+    known = [(columns.codes(name)[rows], columns.size(name)) for name in schema.quasi_identifiers]
+    sizes = people = np.unique(_together(known), return_counts=True)[1]
+    if units is not None:
+        many = columns.size(str(schema.unit))
+        people = np.unique(np.unique(_together([*known, (units, many)])) // many, return_counts=True)[1]
     return Holding(
         schema=schema,
         rows=len(rows),
         people=len(rows) if units is None else len(np.unique(units)),
         most_of_one=1 if units is None else int(np.bincount(units).max(initial=0)),
-        alike=int(alike[2].min(initial=len(rows))),
-        alone=int((together == 1).sum()),
+        alike=int(sizes.min(initial=len(rows))),
+        alone=int((people == 1).sum()),
         counts={name: found for name in _countable(schema) if (found := columns.counts(name, schema, rows))},
     )
 

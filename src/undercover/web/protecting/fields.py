@@ -35,6 +35,15 @@ class Field:
         return self.parameter.name
 
     @property
+    def doc(self) -> str:
+        """What is said of the parameter, names of code as names.
+
+        >>> Field(Parameter(doc="``a`` or :class:`~undercover.Table` tables."), "").doc
+        '`a` or `Table` tables.'
+        """
+        return re.sub(r":\w+:`~?(?:\w+\.)*(\w+)`", r"`\1`", self.parameter.doc.replace("``", "`"))
+
+    @property
     def chosen(self) -> list[str]:
         """Of several values, each."""
         return [part.strip() for part in self.value.split(",") if part.strip()]
