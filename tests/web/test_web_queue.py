@@ -162,6 +162,25 @@ def test_a_table_that_was_removed_has_no_jobs(tmp_path: Path, monkeypatch: pytes
     assert begun == ["last"]
 
 
+def test_a_job_that_cannot_be_begun_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, project = Queue(tmp_path, 1, kinds=KINDS), table(tmp_path)
+    logged: list[str] = []
+
+    def begin(self: Workers, folder: Path) -> Pretended:
+        if not logged:
+            raise OSError(28, "No space left on device")
+        return Pretended(folder, [])
+
+    monkeypatch.setattr(Workers, "begin", begin)
+    monkeypatch.setattr(queue_module._log, "exception", logged.append)
+    queue.start()
+    queue.add(project, "nap", {"name": ""})
+    last = queue.add(project, "nap", {"name": ""})
+    assert until(queue, project, last).state == "done"
+    queue.stop()
+    assert len(logged) == 1
+
+
 def test_stages_that_come_back_are_told_once(tmp_path: Path) -> None:
     written = Written(tmp_path / "moment.json")
     for stage in ("reading", "attacking", "measuring", "attacking", "measuring"):

@@ -217,7 +217,7 @@ class Queue:
                 self._served[_desk(folder)] = time.time()
             try:
                 self._run(folder)
-            except OSError:  # such as a full disk: the next job may be luckier
+            except (OSError, ValueError):  # such as a full disk, or a file that it cut off: the next job may be luckier
                 _log.exception("A job could not be begun or ended.")
             finally:
                 with self._changed:
