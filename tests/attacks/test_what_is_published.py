@@ -7,6 +7,7 @@ fault; the honest one is not.
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,21 @@ class Pairs(uc.Mondrian):
 
 def pairs(change: Change) -> Pairs:
     return type("Changed", (Pairs,), {"change": staticmethod(change)})(k=2)
+
+
+def faultless(draft: Draft, table: Table, randomness: Randomness) -> Draft:
+    return draft
+
+
+@cache
+def of_pairs(change: Change) -> AlgorithmAwareResult:
+    """What is found of pairs with this change; several tests look at the same."""
+    return attacked(pairs(change))
+
+
+@cache
+def of_wrap() -> AlgorithmAwareResult:
+    return attacked(uc.Streamliner(l=2))
 
 
 def value_of(table: Table, row: int = 0) -> str:
@@ -151,16 +167,15 @@ PLANTED: list[tuple[str, Change, str]] = [
 
 
 def test_without_a_fault_nothing_is_found() -> None:
-    found = attacked(pairs(lambda draft, table, randomness: draft))
+    found = of_pairs(faultless)
     assert (found.safe, found.exact, found.refusal) == (True, False, None)
     assert found.draws == TRIALS
 
 
 @pytest.mark.parametrize(("change", "channel"), [planted[1:] for planted in PLANTED], ids=[p[0] for p in PLANTED])
 def test_a_planted_leak_is_caught_in_its_channel(change: Change, channel: str) -> None:
-    method = pairs(change)
-    assert method.algorithm_safe
-    found = attacked(method)
+    assert pairs(change).algorithm_safe
+    found = of_pairs(change)
     assert not found.safe
     assert channel in found.leaks
     assert found.leaks[channel].gain > 0.2
@@ -173,7 +188,7 @@ def test_what_a_refusal_says_is_counted_though_releases_say_nothing() -> None:
     assert found.refusal_tells
     assert found.refusal is not None
     assert (found.refusal.channel, found.refusal.posterior) == ("message of a refusal", 1)
-    quiet = attacked(pairs(refused_by_value))
+    quiet = of_pairs(refused_by_value)
     assert quiet.refusal is not None
     assert (quiet.refusal.row, quiet.refusal.value) in {(0, "s1"), (0, "s2")}
 
@@ -250,7 +265,7 @@ class ListsOften(uc.Streamliner):
 
 @pytest.mark.parametrize("method", [ListsAnother(l=2), ListsOften(l=2)], ids=lambda one: type(one).__name__)
 def test_outcomes_that_are_not_what_is_drawn_are_caught(method: Any) -> None:
-    assert attacked(uc.Streamliner(l=2)).differs is None
+    assert of_wrap().differs is None
     found = attacked(method)
     assert found.differs is not None
     assert not found.safe
@@ -274,7 +289,7 @@ def test_a_method_that_draws_again_until_it_likes_the_result_is_caught() -> None
     """
     table = people((0, 1, 10, 11), (2, 1, 1))
     assert attacked(uc.Streamliner(l=2), table, known=1).safe
-    leak = attacked(Retries(l=2), table, trials=900, known=1).leaks["groups"]
+    leak = attacked(Retries(l=2), table, trials=600, known=1).leaks["groups"]
     assert leak.posterior in (0, 1)
     assert leak.alone == Fraction(1, 2)
 
@@ -313,7 +328,7 @@ def test_groups_that_are_reported_as_single_people_are_told() -> None:
     assert not found.safe
     assert found.differs == "the run reports groups of 1, and k-anonymity promises k = 2 of each"
     assert "does not do what it says" in repr(found)
-    assert attacked(pairs(lambda draft, table, randomness: draft)).differs is None
+    assert of_pairs(faultless).differs is None
 
 
 def declared(name: str) -> list[Any]:
@@ -372,8 +387,8 @@ def test_the_order_of_rows_tells_nothing_even_where_knowing_the_method_does(meth
 
 def test_power_is_what_it_says() -> None:
     """A leak of the stated size, in as many releases as stated, is found; with the honest method nothing is."""
-    trials = 1_600
-    honest = attacked(pairs(lambda draft, table, randomness: draft), trials=trials)
+    trials = 1_200
+    honest = attacked(pairs(faultless), trials=trials)
     assert honest.safe
     assert 0.2 < honest.power < 0.5
 

@@ -76,6 +76,19 @@ def test_bytes_that_windows_does_not_know_are_latin(tmp_path: Path) -> None:
     assert read_csv(put(tmp_path, b"a\nx\x81\n"))[1].encoding == "latin-1"
 
 
+@pytest.mark.parametrize("encoding", ["rot13", "hex", "\0", "undefined", "idna", "punycode", "x" * 300])
+def test_what_is_no_encoding_of_files_is_not_known(tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(DataError, match="is not known"):
+        read_csv(put(tmp_path, "a,b\n1,Köln\n".encode()), encoding=encoding)
+
+
+def test_utf_16_without_its_mark_is_said(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="not in the encoding utf-16"):
+        read_csv(put(tmp_path, "a,b\n1,Köln\n".encode()), encoding="utf-16")
+    with pytest.raises(DataError, match="single character"):
+        read_csv(put(tmp_path, b"a,b\n"), separator="\0")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_wrong_declared_encoding_is_named_with_the_line(tmp_path: Path, encoding: str) -> None:
     path = put(tmp_path, "ort\nBonn\nKöln\n".encode("latin-1"))

@@ -55,7 +55,7 @@ def test_knowing_the_algorithm_gains_nothing(name: str, more: dict[str, Any]) ->
     method = safe(k, l, **more)
     few = len(x) <= 5
     known = 1 if few and method.corruption_robust else 0
-    attack = AlgorithmAware(trials=400 if few else 40, known=known)
+    attack = AlgorithmAware(trials=300 if few else 40, known=known)
     found = attack.on(people(x, counts), method, randomness=Randomness(5))
     assert found.exact
     assert found.safe
@@ -127,7 +127,7 @@ def test_the_attacker_catches_boxes_that_saw_values(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("undercover.methods.cross_bucket.method.boxes_of", by_value)
     table = people((0, 1, 2, 3, 4), (2, 1, 1, 1))
-    found = AlgorithmAware(trials=400).on(table, safe(2, 2, robust=True), randomness=Randomness(5))
+    found = AlgorithmAware(trials=300).on(table, safe(2, 2, robust=True), randomness=Randomness(5))
     assert not found.safe
     assert "groups" not in found.leaks  # who is in which bucket tells nothing; the boxes do
     assert found.worst.posterior == 1

@@ -155,7 +155,7 @@ def tiny(columns: dict[str, list[Any]], values: str) -> Table:
 def test_the_published_table_tells_no_more_than_the_law(parameters: dict[str, Any]) -> None:
     """Where the paper's variant lets somebody who knows the method be certain (x = 0..3, aabc, delta = 1/2, l = 2)."""
     method = uc.MutualCover(**parameters)
-    found = uc.AlgorithmAware(trials=600).on(tiny({"x": [0, 1, 2, 3]}, "aabc"), method, randomness=Randomness(3))
+    found = uc.AlgorithmAware(trials=300).on(tiny({"x": [0, 1, 2, 3]}, "aabc"), method, randomness=Randomness(3))
     assert found.exact
     assert found.differs is None
     assert not found.leaks

@@ -10,7 +10,8 @@ import pytest
 from undercover.datasets import census, hospital
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.model.schema import Column, Schema
-from undercover.studies.inspect.inspection import inspect
+from undercover.studies.inspect.inspection import inspect, values_of
+from undercover.studies.inspect.uniqueness import class_sizes
 
 
 def people() -> pa.Table:
@@ -179,6 +180,24 @@ def test_chunks_and_dictionaries_do_not_change_the_answer():
     assert inspect(table).to_dict()["class_sizes"] == inspect(chunked).to_dict()["class_sizes"]
     shuffled = plain.take(pa.array(np.random.default_rng(0).permutation(500)))
     assert inspect(shuffled).to_dict()["risk"] == inspect(plain).to_dict()["risk"]
+
+
+def test_codes_are_narrow_and_classes_of_them_do_not_overflow():
+    rows = 40_000
+    table = pa.table({name: pa.array(np.arange(rows) // step % 100) for name, step in (("a", 1), ("b", 100), ("c", 7))})
+    values = values_of(table)
+    assert {one.coded.codes.dtype for one in values.values()} == {np.dtype(np.int8)}
+    whole = np.stack([np.asarray(column) for column in table.columns], axis=1)
+    expected = np.unique(whole, axis=0, return_counts=True)[1]
+    assert sorted(class_sizes([one.coded for one in values.values()])) == sorted(expected)
+
+
+def test_what_is_held_as_codes_is_not_decoded():
+    held = pa.DictionaryArray.from_arrays(pa.array([2, None, 2, 0, 3], pa.int16()), pa.array(["x", "spare", "y", "x"]))
+    (values,) = values_of(pa.table({"held": held})).values()
+    assert values.values.to_pylist() == ["x", "y"]  # one listed twice, one that nobody has
+    assert values.coded.codes.tolist() == [1, 2, 1, 0, 0]
+    assert (values.counts.tolist(), values.missing, values.coded.size) == ([2, 2], 1, 3)
 
 
 def test_bad_input():

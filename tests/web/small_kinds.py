@@ -10,7 +10,7 @@ from typing import Any
 
 from undercover.errors import UnreachableError
 from undercover.waiting import Progress
-from undercover.web.desks.making import whole
+from undercover.web.desks.clearing import whole
 from undercover.web.desks.project import Project
 from undercover.web.jobs.kinds import Work
 
@@ -19,16 +19,14 @@ SECRET = "Ann has the flu"
 
 
 def nap(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
-    """Sleep, and note when in a file beside all tables."""
-    seconds = float(request.get("seconds", 0.0))
-    with open(project.folder.parents[2] / "naps", "a", encoding="utf-8") as file:
-        file.write(f"{request.get('name', '')} ")
+    """Sleep."""
+    seconds = float(request["seconds"])
     progress("napping", 0.0)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         time.sleep(0.01)
         progress("napping: softly", 1 - (until - time.monotonic()) / seconds)
-    return {"slept": seconds}
+    return {"slept": seconds, "process": os.getpid()}
 
 
 def hang(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:

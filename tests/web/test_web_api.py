@@ -97,6 +97,22 @@ def test_what_a_table_has_room_for_is_told(program: TestClient, table: str) -> N
     assert program.post(f"{at}/methods/nobodys", json={}).status_code == 404
 
 
+def test_columns_are_suggested_counted_and_given_levels(program: TestClient, table: str) -> None:
+    at = f"/api/tables/{table}"
+    found = program.get(f"{at}/suggested").json()
+    assert "age" in found["columns"]
+    counted = program.post(f"{at}/singled-out", json={"known": ["age", "sex"]}).json()
+    assert counted["together"]["people"] == 300
+    assert counted["without"]["age"]["alone"] <= counted["together"]["alone"]
+    assert program.post(f"{at}/singled-out", json={"known": ["nobody"]}).status_code == 400
+    rows = [["Female", "anybody"], ["Male", "anybody"]]
+    changed = program.put(f"{at}/hierarchies/sex", json={"rows": rows})
+    assert changed.status_code == 200, changed.text
+    assert changed.json()["spec"]["columns"]["sex"]["hierarchy"].startswith("hierarchies/column-")
+    assert program.put(f"{at}/hierarchies/sex", json={"rows": [["a", "b"], ["a", "c"]]}).status_code == 400
+    assert program.put(f"{at}/spec", json={"spec": SPEC}).status_code == 200
+
+
 def test_a_job_is_watched_until_it_is_over(program: TestClient, table: str) -> None:
     jobs = program.get(f"/api/tables/{table}/jobs").json()
     assert {job["kind"] for job in jobs} >= {"profile", "publish"}

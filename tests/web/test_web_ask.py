@@ -14,6 +14,7 @@ from serving import at, csrf_of, desk_of, over, post, service_of, serving
 from starlette.testclient import TestClient
 
 import undercover as uc
+from undercover.hierarchies.file import hierarchy_text
 from undercover.web.asked.opened import Opened, open_files, opened, opened_of
 from undercover.web.asked.questions import ask
 from undercover.web.asked.verifying import verify
@@ -249,6 +250,28 @@ def test_a_worker_that_dies_is_told(recipient: TestClient) -> None:
     page = recipient.get(f"/ask/{dying.id}")
     assert (page.status_code, "could not be verified" in page.text) == (200, True)
     assert post(recipient, f"/ask/{dying.id}/question", what="count").status_code == 400
+
+
+def test_a_column_of_nodes_is_asked_when_its_hierarchy_is_told(recipient: TestClient, tmp_path: Path) -> None:
+    towns = uc.Hierarchy([("Bonn", "DE"), ("Köln", "DE"), ("Lyon", "FR"), ("Rome", "IT")])
+    columns = {"town": uc.Column(hierarchy=towns)}
+    schema = uc.Schema(quasi_identifiers=["town"], sensitive="pay", columns=columns)
+    release = uc.publish(ORIGINAL.select(["town", "pay"]), schema, uc.Mondrian(k=2), seed=1, policy="none")
+    out = uc.save(release, tmp_path / "out")
+    one = received(desk_of(recipient), {file.name: file.read_bytes() for file in (out / "public").iterdir()})
+    assert "1 column that cannot be asked about yet" in recipient.get(f"/ask/{one.id}").text
+    assert post(recipient, f"/ask/{one.id}/question", what="count", **{"text-0": "Bonn"}).status_code == 400
+    wrong = post(recipient, f"/ask/{one.id}/values", column="town", files={"hierarchy": ("towns.csv", b"a,b\n1,2\n")})
+    assert (wrong.status_code, "towns.csv" in wrong.text, one.folder.name in wrong.text) == (400, True, False)
+    content = hierarchy_text(towns)
+    told = post(recipient, f"/ask/{one.id}/values", column="town", files={"hierarchy": ("t.csv", content.encode())})
+    assert told.status_code == 200
+    verify(one.work, {}, lambda *said, **more: None)
+    asked = Opened(one.folder)
+    assert asked.found["columns"][0]["values"] == ["Bonn", "Köln", "Lyon", "Rome"]  # type: ignore[index]
+    answer = ask(asked, None, {"town": uc.OneOf(["Bonn", "Köln"])})
+    assert answer["lower"] <= 4 <= answer["upper"]
+    assert "read_hierarchy" in answer["python"]
 
 
 def test_two_tables_are_asked(tmp_path: Path) -> None:

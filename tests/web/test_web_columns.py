@@ -289,8 +289,11 @@ def test_the_page_asks_decides_and_goes_on(client: TestClient, project: Project)
     assert refused.status_code == 400
     assert "Answer this first." in refused.text
     assert "roles" not in Project(project.folder).spec
-    answers = {f"role-{NAMES.index(name)}": "drop" for name in asked}
-    done = post(client, path, do="right", revision=str(project.revision), follow_redirects=False, **answers)
+    drop = {f"role-{NAMES.index(name)}": "drop" for name in asked}
+    stops = post(client, path, do="right", revision=str(project.revision), missing="error", **drop)
+    assert stops.status_code == 400
+    assert "nothing could be published" in stops.text
+    done = post(client, path, do="right", revision=str(project.revision), follow_redirects=False, **drop)
     assert (done.status_code, done.headers["location"]) == (303, f"/tables/{project.id}/protect")
     now = Project(project.folder)
     assert now.choices["columns_decided"] is True
@@ -327,7 +330,7 @@ def test_figures_of_the_page_are_live_and_write_nothing(client: TestClient, proj
     alone = sum(one == 1 for one in twin(people(), KNOWN))
     assert f">{alone}<" in answer.text
     less = sum(one == 1 for one in twin(people(), [name for name in KNOWN if name != "age"]))
-    assert f"without <code>age</code> it would be {less} p" in answer.text
+    assert f"without <code>age</code> it would be {less} instead of {alone}<" in answer.text
     empty = sum(not row["town"] for row in people())
     assert f"{empty} of {ROWS} rows lack a value" in answer.text
     units = post(client, where, headers={"hx-request": "true"}, unit="person_id", **fields)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -24,8 +25,11 @@ from undercover.web.desks.desk import Desk
 from undercover.web.desks.folders import listed_in
 from undercover.web.desks.project import Project
 from undercover.web.desks.sources import examples, from_database, from_example, from_folder, from_upload, with_password
+from undercover.web.jobs import gathering
+from undercover.web.jobs import profile as profiling
 from undercover.web.jobs.profile import codes_of, profile
 from undercover.web.settings import Settings
+from undercover.wording import asked_by
 
 CSV = b"name,age,zip,disease\nAnn,31,01234,flu\nBob,44,01235,?\nCid,,01234,gout\n"
 LIMITS = {"most_rows": 1000, "most_bytes": 1 << 20}
@@ -85,7 +89,7 @@ def workbook(**sheets: list[list[object]]) -> bytes:
 
 def zipped(name: str, content: bytes) -> bytes:
     target = io.BytesIO()
-    with zipfile.ZipFile(target, "w") as packed:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr(name, content)
     return target.getvalue()
 
@@ -146,6 +150,14 @@ def test_of_what_is_no_table_nothing_is_kept(desk, settings, name):
     assert desk.projects() == []
 
 
+def test_a_wrong_encoding_is_told_with_what_to_choose(desk, settings):
+    project = sent(desk, settings, "people.csv", "name,city\nAnn,Köln\n".encode("latin-1"))
+    with asked_by("page"), pytest.raises(DataError, match="line 2: the byte 0xf6") as raised:
+        profiled(project, how={"encoding": "utf-8"})
+    assert "Try `encoding: latin-1`" in str(raised.value)
+    assert named(profiled(project)) == ["name", "city"]  # found out by itself
+
+
 BROKEN = {
     "ragged": (b"a,b\n1,2\n1,2,3\n", r"line 3: 3 fields where the header has 2"),
     "twice": (b"a,a\n1,2\n", r"more than one column is named `a`"),
@@ -175,8 +187,18 @@ def test_a_profile_has_codes_values_pictures_and_rows(desk, settings):
     assert (age["size"], age["missing"]) == (3, 2)
     assert codes_of(project, "age").tolist() == [0, 1, 2]
     assert found["pictures"]["age"]["spread"][0] == 1.0
+    assert found["pictures"]["age"]["path"].startswith("M0 24v-24h3.4")
     assert found["pictures"]["name"] == {}  # a suspected identifier
     assert (found["read"]["separator"], found["pages"]) == (",", 1)
+
+
+@pytest.mark.parametrize("cells", ["1e308 -1e308", "inf 1 2", "inf -inf", "5 5", "nan nan 1"])
+def test_odd_numbers_have_a_profile(desk, settings, cells):
+    numbers = [float(cell) for cell in cells.split()]
+    target = io.BytesIO()
+    parquet.write_table(pa.table({"income": numbers}), target)
+    project = profiled(sent(desk, settings, "people.parquet", target.getvalue()))
+    assert named(project) == ["income"]
 
 
 def test_files_are_read_anew_and_decisions_that_fit_are_kept(desk, settings):
@@ -216,18 +238,16 @@ def test_too_many_rows_and_bombs_are_refused(desk, settings):
         profiled(sent(desk, settings, "people.csv", CSV), most_rows=2)
     bomb = b"a,b\n" + b"1,2\n" * 200_000
     for name, packed in (("bomb.csv.gz", gzip.compress(bomb)), ("bomb.zip", zipped("bomb.csv", bomb))):
-        if name == "bomb.zip":
-            packed = _deflated(bomb)
         assert len(packed) < 10_000
         with pytest.raises(DataError, match="Unpacked"):
             profiled(sent(desk, settings, name, packed), most_bytes=100_000)
 
 
-def _deflated(content: bytes) -> bytes:
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
-        packed.writestr("bomb.csv", content)
-    return target.getvalue()
+def test_rows_that_a_small_file_says_are_not_read(desk, settings, monkeypatch):
+    monkeypatch.setattr(profiling, "read", lambda *_, **__: pytest.fail("was read"))
+    project = sent(desk, settings, "people.parquet", FILES["people.parquet"])
+    with pytest.raises(DataError, match="has 2 rows"):
+        profiled(project, most_rows=1)
 
 
 @pytest.mark.parametrize("name", list(examples()))
@@ -244,6 +264,7 @@ def test_files_of_allowed_folders_stay_where_they_are(desk, settings):
     (settings.folders[0] / "sub" / "people.csv").write_bytes(CSV)
     (settings.folders[0] / "notes.md").write_text("no table")
     (settings.folders[0] / ".hidden.csv").write_bytes(CSV)
+    Path(os.fsdecode(os.fsencode(settings.folders[0]) + b"/\xff.csv")).write_bytes(CSV)  # a name that is no text
     assert [entry.path for entry in listed_in(settings, "")] == ["shared"]
     assert [entry.path for entry in listed_in(settings, "shared")] == ["shared/sub"]
     assert [entry.path for entry in listed_in(settings, "shared/sub")] == ["shared/sub/people.csv"]
@@ -288,6 +309,15 @@ def test_no_path_leads_out_of_allowed_folders(desk, settings, tmp_path, path):
     assert desk.projects() == []
 
 
+def test_a_file_that_is_not_what_it_is_named_is_told_so(desk, settings):
+    (settings.folders[0] / "people.csv").write_bytes(FILES["people.xlsx"])
+    (settings.folders[0] / "notes.md").write_bytes(CSV)
+    with pytest.raises(DataError, match=r"Rename it to end in \.xlsx"):
+        from_folder(desk, settings, "shared/people.csv")
+    with pytest.raises(DataError, match=r"Rename it to end in \.csv"):
+        from_folder(desk, settings, "shared/notes.md")
+
+
 def test_a_link_within_an_allowed_folder_is_followed_and_the_workspace_is_not_opened(desk, settings):
     shared = settings.folders[0]
     (shared / "people.csv").write_bytes(CSV)
@@ -315,6 +345,17 @@ def test_a_database_is_read_once_and_kept_as_a_file(desk, settings, database):
     assert named(project) == ["age", "disease"]
     database.unlink()
     assert named(profiled(project, how={"nulls": ["flu"]})) == ["age", "disease"]
+
+
+def test_a_password_is_forgotten_when_the_table_was_read(desk, settings, monkeypatch):
+    asked = []
+    answer = pa.table({"age": [31, 44], "disease": ["flu", "gout"]})
+    monkeypatch.setattr(gathering, "read_database", lambda url, *rest, **more: (asked.append(url), answer)[1])
+    project = from_database(desk, settings, "postgres://ann:s3cret@host/name?table=people")
+    assert "s3cret" in str(project.facts)
+    project = profiled(project)
+    assert asked == ["postgres://ann:s3cret@host/name?table=people"]
+    assert not [place for place in project.folder.rglob("*") if place.is_file() and b"s3cret" in place.read_bytes()]
 
 
 @pytest.mark.parametrize(
@@ -367,7 +408,7 @@ def test_pages_show_forms_problems_and_the_profile(client, desk, settings):
     assert 'value="?"' in shown  # a mark that may mean missing
     assert client.get(f"/tables/{project.id}/data", headers={"accept-language": "de"}).text.count("Zeilen") > 1
     part = client.get(f"/tables/{project.id}/data?page=1", headers={"hx-request": "true"}).text
-    assert part.startswith('<div id="rows">')
+    assert part.lstrip().startswith('<div id="rows">')
     assert client.get(f"/tables/{project.id}/data?page=٣").status_code == 200
     assert client.post("/new", data={}).status_code == 400
     assert client.post("/new/example", data={"example": "nothing"}).status_code == 400
@@ -383,6 +424,17 @@ def test_reading_differently_needs_the_last_revision(client, desk, settings):
     marked = client.post(f"/tables/{project.id}/data/missing", data={"revision": now, "marker": "?"})
     assert marked.status_code == 200
     assert client.post(f"/tables/{project.id}/data/file", files={"file": ("b.csv", CSV)}).status_code == 400
+
+
+def test_programs_say_how_a_table_is_read(client, desk):
+    client.post("/new", files={"file": ("people.csv", CSV)})
+    project = desk.projects()[0]
+    answer = client.post(f"/api/tables/{project.id}/read", json={"separator": ";", "nulls": ["?"]})
+    assert (answer.status_code, answer.json()["kind"], answer.json()["state"]) == (201, "profile", "waiting")
+    assert "request" not in answer.json()
+    old = client.post(f"/api/tables/{project.id}/read", json={"revision": 99})
+    assert old.status_code == 409
+    assert client.post(f"/api/tables/{project.id}/read", json={"separators": ";"}).status_code == 422
 
 
 def test_a_file_that_is_too_large_is_refused(settings, tmp_path):

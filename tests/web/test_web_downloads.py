@@ -128,6 +128,27 @@ def test_names_of_files_are_quoted(made: Released) -> None:
         made.project.change(name="people.csv")
 
 
+def test_a_password_is_not_written_into_a_script(made: Released) -> None:
+    url = "postgres://ann:secret@host/name?table=t"
+    found = outcome(made.project.change(source={"kind": "database", "url": url}), READY)
+    try:
+        for text in (packed.command(found), packed.python(found)):
+            assert "secret" not in text
+            assert "ann:***@host" in text
+    finally:
+        made.project.change(source={"kind": "upload", "path": "table.csv"})
+
+
+def test_only_an_example_can_be_downloaded_itself(holder: TestClient, made: Released) -> None:
+    assert holder.get(made.at(READY, "example")).status_code == 404
+    made.project.change(source={"kind": "example", "name": "census", "path": "table.csv"})
+    try:
+        assert "example table" in holder.get(made.at(READY)).text
+        assert holder.get(made.at(READY, "example")).content == Path(made.project.whence).read_bytes()
+    finally:
+        made.project.change(source={"kind": "upload", "path": "table.csv"})
+
+
 def test_a_spec_with_hierarchies_comes_as_a_zip(holder: TestClient, made: Released) -> None:
     place = made.project.folder / "releases" / str(READY) / "private" / "hierarchy-1-age.csv"
     place.write_text("level0,level1\n1,*\n")

@@ -30,15 +30,15 @@ from undercover.web.app import create_app
 from undercover.web.asked.opened import open_files
 from undercover.web.asked.verifying import verify
 from undercover.web.desks.desk import Desk
-from undercover.web.desks.plan import publish_request
 from undercover.web.desks.sources import from_upload
+from undercover.web.jobs.plan import publish_request
 from undercover.web.jobs.profile import profile
 from undercover.web.jobs.publishing import publish
 from undercover.web.settings import Settings
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": "education", "drop": "*"}
-SOME = examples(5, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None)
+SOME = examples(4, phases=[Phase.generate], suppress_health_check=list(HealthCheck), database=None)
 
 
 def server(workspace: Path) -> FastAPI:
@@ -55,14 +55,22 @@ def fuzzed(app: FastAPI, there: Mapping[str, Any], seen: dict[str, set[int]], on
     for operation in (found.ok() for found in schema.get_all_operations()):
         if only not in operation.label:
             continue
-        removes = operation.method.upper() == "DELETE"
-        table = {name: there[name] for name in there if name == "key"}  # whose job or release is of no name
-        for known in ({}, table, there) if len(operation.path_parameters) and not removes else ({},):
+        for known in _known(operation, there):
             try:
                 _asked(app, operation, known, seen.setdefault(operation.label, set()))
             except (FailureGroup, Exception) as error:  # of the server, or what a check found
                 failures.append(f"{operation.label} {sorted(known)}: {_why(error)}")
     return failures
+
+
+def _known(operation: Any, there: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """With which ids an operation is asked: nobody's, those of what is there, and of its table alone."""
+    wanted = {parameter.name for parameter in operation.path_parameters}
+    if operation.method.upper() == "DELETE" or not wanted:
+        return [{}]
+    real = {name: there[name] for name in there if name in wanted}
+    table = {name: real[name] for name in real if name == "key"}
+    return [{}, real] if table in ({}, real) else [{}, table, real]
 
 
 def _asked(app: FastAPI, operation: Any, known: Mapping[str, Any], seen: set[int]) -> None:

@@ -17,7 +17,10 @@ from starlette.testclient import TestClient
 from undercover.errors import HierarchyError
 from undercover.hierarchies.build import from_cuts
 from undercover.hierarchies.file import read_hierarchy
+from undercover.io.source import read
+from undercover.io.spec.load import resolve
 from undercover.model.hierarchy import ROOT, Hierarchy
+from undercover.model.table import Table
 from undercover.web.desks.columns.groups import Row, add_level, dissolve, put, remove_level, rename
 from undercover.web.desks.columns.levels import MOST, keep_values, kept_values, levels_of
 from undercover.web.desks.columns.profiled import Profiled
@@ -72,6 +75,13 @@ def settings_of(project: Project, name: str) -> dict[str, Any]:
 def send(client: TestClient, project: Project, name: str, do: str, **fields: Any) -> Any:
     last = str(Project(project.folder).revision)
     return post(client, path_of(project, name), do=do, revision=last, **fields)
+
+
+def published(project: Project, name: str) -> Hierarchy | None:
+    """The hierarchy that publishing would find, read and checked against all rows."""
+    spec = Project(project.folder).loaded()
+    given = read(project.whence, options=spec.options)
+    return Table.from_arrow(given.data, resolve(spec, given.data))[name].settings.hierarchy
 
 
 def alone(labels: Mapping[str, str], name: str, rows: list[dict[str, str]]) -> int:
@@ -180,7 +190,7 @@ def test_groups_are_made_by_forms_alone(client: TestClient, project: Project) ->
     assert (project.folder / first).exists(), "a release that waits may be made of it"
     rows = {row[0]: row[1] for row in read_hierarchy(project.folder / kept).rows}
     assert rows == {"Bonn": "Rhine", "Köln": "Rhine", "Lyon": "Lyon", "Nice": "Nice"}
-    assert Project(project.folder).loaded().schema.column("town").hierarchy is not None
+    assert published(project, "town") == read_hierarchy(project.folder / kept)
     for do, fields, told in (
         ("put", {"level": "1", "node": "Bonn", "group": "*"}, "stands for everything"),
         ("put", {"level": "1", "group": "Nowhere"}, "at least one value"),
@@ -215,6 +225,7 @@ def test_rules_stand_in_the_spec(
     assert answer.status_code == 200
     assert settings_of(project, name)["hierarchy"] == rule
     assert "built by a rule" in answer.text
+    assert published(project, name) is not None
     for wrong in ({"intervals": "5, 7"}, {"intervals": "x"}) if do == "intervals" else ():
         refused = send(client, project, name, do, **wrong)
         assert refused.status_code == 400
@@ -240,6 +251,7 @@ def test_dates_in_groups_stay_dates(client: TestClient, project: Project) -> Non
     levels = Profiled(project).levels("born", settings_of(project, "born"))
     assert levels is not None
     assert levels.origin == "file"
+    assert published(project, "born") is not None
 
 
 def test_uploaded_levels_are_taken_or_explained_by_line(client: TestClient, project: Project) -> None:

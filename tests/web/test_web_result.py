@@ -15,17 +15,24 @@ from releasing import OPEN, READY, WITHHELD, Released
 from serving import at, desk_of, post, service_of
 from starlette.testclient import TestClient
 
+import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
 from undercover.forms import read
+from undercover.model.about import Wanted
+from undercover.model.policy import STANDARD
+from undercover.model.table import Table
+from undercover.studies.recommend.search import candidates_of
 from undercover.waiting import no_progress
 from undercover.web.desks.desk import Desk
 from undercover.web.desks.outcomes import PARTS, outcome, outcomes, page_folder
 from undercover.web.desks.project import Project
+from undercover.web.jobs import whatif as whatifs
 from undercover.web.jobs.accepting import accept
 from undercover.web.jobs.frontier import redraw
-from undercover.web.jobs.showing import exposed_most
+from undercover.web.jobs.showing import asked_of, exposed_most, people_before_and_after, recipe_of
 from undercover.web.jobs.whatif import whatif
 from undercover.web.released.compared import points, tries
+from undercover.web.texts import Texts
 
 
 @pytest.fixture
@@ -83,6 +90,34 @@ def test_a_cell_says_what_became_of_it(holder: TestClient, made: Released) -> No
         f"<code>{first['column']}</code> {first['before']} is published as {first['after']}. With {others} others"
         in page
     )
+
+
+def test_whatever_the_method_every_cell_has_words_for_what_became_of_it() -> None:
+    """The first candidate of every method that fits: all ways in which a value is published occur, and all are told."""
+    people = uc.datasets.census(200, seed=3)
+    domain = {"income": uc.Column(domain=[str(value) for value in range(50)])}
+    schema = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income", drop="*", columns=domain)
+    first = {one.method: one for one in reversed(candidates_of(Wanted.of(Table.from_arrow(people, schema), STANDARD)))}
+    seen = set()
+    for candidate in first.values():
+        run = uc.publish(people, schema, candidate.made(schema))
+        shown = people_before_and_after(run)
+        assert len(shown["rows"]) == 16, candidate.title
+        assert asked_of(run)
+        assert set(recipe_of(run)) >= set(candidate.parameters)
+        for row in shown["rows"]:
+            for cell in row["cells"]:
+                seen.add(cell["became"])
+                if cell["became"] == "same":
+                    assert cell["after"] == cell["before"]
+            if read(run.release).people is not None:  # a row stands for its whole group
+                grouped = int(np.flatnonzero(run.rows == row["row"])[0])
+                assert row["others"] + 1 >= run.groups.sizes[run.groups.labels[grouped]]
+    assert seen >= {"same", "covered", "moved", "bucket", "noisy", "dealt"}
+    for texts in (Texts("en"), Texts("de")):
+        for became in seen - {"same"}:
+            assert f"result.became.{became}" in texts
+            assert became == "covered" or f"result.short.{became}" in texts
 
 
 def test_distributions_are_plain_counts(holder: TestClient, made: Released) -> None:
@@ -181,6 +216,7 @@ def test_accepting_needs_a_name_a_reason_and_a_tick(holder: TestClient, copied: 
     where = copied.at(WITHHELD, "accept")
     for fields in ({}, {"by": "the board"}, {"by": "the board", "because": "x"}, {"sure": "yes", "because": "x"}):
         assert post(holder, where, **fields).status_code == 400
+    assert post(holder, where, by="b" * 201, because="x", sure="yes").status_code == 400
     assert holder.post(where, data={"by": "b", "because": "x", "sure": "yes"}).status_code == 403
     assert post(holder, copied.at(READY, "accept"), by="b", because="x", sure="yes").status_code == 400
     queue = service_of(holder).queue
@@ -260,6 +296,13 @@ def test_a_what_if_that_cannot_be_says_so(copied: Released) -> None:
     with pytest.raises(UnreachableError):
         whatif(copied.project, {**request, "parameters": {"k": 5, "l": 300}}, no_progress)
     assert not list(tries(copied.project).glob("*.json"))
+
+
+def test_of_a_large_table_a_sample_is_tried(copied: Released, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whatifs, "WHOLE", 150)
+    found = whatif(copied.project, {"method": "mondrian", "parameters": {"k": 10}, "changed": "k=10"}, no_progress)
+    assert not found["whole"]
+    assert found["rows"] == 150
 
 
 def test_what_was_tried_becomes_the_spec(holder: TestClient, copied: Released) -> None:

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-import time
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from decided import ONE, decided, patients
+from releasing import OPEN, READY, Released
 from serving import ADDRESS, at, desk_of, entered, post, service_of
 from small_kinds import SECRET
 from starlette.testclient import TestClient
 
 from undercover.errors import DataError
+from undercover.waiting import no_progress
 from undercover.web.app import create_app
-from undercover.web.desks.plan import method_of, plan_of, publish_request
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
-from undercover.web.desks.store import private_folder, read_json, write_json
+from undercover.web.desks.store import read_json, write_json
 from undercover.web.jobs import publishing
 from undercover.web.jobs.job import Job, set_state
+from undercover.web.jobs.plan import method_of, plan_of, publish_request
 from undercover.web.settings import Settings
 from undercover.web.texts import LANGUAGES, catalogue
 
-COLUMNS = ("age", "sex", "income", "hours")
-SPEC: dict[str, Any] = {
-    "roles": {"quasi_identifiers": ["age", "sex"], "sensitive": "income"},
-    "method": {"name": "mondrian", "k": 5},
-    "policy": {"name": "research"},
-}
+METHOD = {"name": "mondrian", "k": 5}
 
 
 @pytest.fixture
@@ -41,11 +39,8 @@ def idle(tmp_path: Path) -> TestClient:
 @pytest.fixture
 def project(idle: TestClient) -> Project:
     """A table of which the profile is made and everything is decided."""
-    made = desk_of(idle).add("people.csv", {"kind": "upload", "path": "table.csv"})
-    columns = [{"name": name, "role": "insensitive"} for name in COLUMNS]
-    private_folder(made.folder / "profile")
-    write_json(made.folder / "profile" / "profile.json", {"inspection": {"rows": 300, "columns": columns}})
-    return made.change(spec=SPEC, choices={"columns_decided": True})
+    workspace = service_of(idle).settings.workspace
+    return decided(workspace, patients(), ONE, method=METHOD, policy={"name": "research"})
 
 
 def added(client: TestClient, project: Project, kind: str = "publish") -> Job:
@@ -66,7 +61,7 @@ def test_what_is_not_decided_is_named_with_the_way_there(idle: TestClient, proje
 def test_what_is_wrong_is_told_before_anything_is_begun(idle: TestClient, project: Project) -> None:
     project = project.change(
         spec={
-            **SPEC,
+            **project.spec,
             "method": {"name": "mondrian", "k": 0},
             "roles": {"quasi_identifiers": ["age"], "sensitive": "age"},
         }
@@ -80,7 +75,14 @@ def test_what_is_wrong_is_told_before_anything_is_begun(idle: TestClient, projec
 
 def test_a_release_is_asked_for_once(idle: TestClient, project: Project) -> None:
     page = idle.get(f"/tables/{project.id}/run").text
-    for said in ("300 rows", "<code>k = 5</code>", "<code>hours</code>", "the policy for research", "Parquet"):
+    for said in (
+        "60 rows",
+        "<code>k = 5</code>",
+        "<code>job</code>",
+        "the policy for research",
+        "Parquet",
+        "What it means",
+    ):
         assert said in page
     where = f"/tables/{project.id}/run"
     answer = post(idle, where, format="parquet", rows_per_file="1,000", revision=project.revision)
@@ -89,7 +91,7 @@ def test_a_release_is_asked_for_once(idle: TestClient, project: Project) -> None
     again = post(idle, where, format="parquet", rows_per_file="1000", revision=project.revision + 1)
     assert str(again.url) == str(answer.url)
     (job,) = service_of(idle).queue.jobs(project)
-    assert job.request["spec"] == SPEC
+    assert job.request["spec"] == project.spec
     assert job.request["choices"] == {"format": "parquet", "rows_per_file": 1000}
     assert post(idle, where, format="csv", revision=project.revision).status_code == 409
     for wrong in (
@@ -102,41 +104,57 @@ def test_a_release_is_asked_for_once(idle: TestClient, project: Project) -> None
     assert at(idle, "other").get(str(answer.url)).status_code == 404
 
 
-def test_news_come_until_a_job_is_over(idle: TestClient, project: Project) -> None:
+def passing(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], object]) -> None:
+    """What happens between one look for news and the next."""
+    left = list(steps)
+
+    async def sleep(seconds: float) -> None:
+        assert seconds == 0.25
+        left.pop(0)()
+
+    monkeypatch.setattr("undercover.web.routes.run.sleep", sleep)
+
+
+def test_news_come_until_a_job_is_over(idle: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     job = added(idle, project)
     queue, folder = service_of(idle).queue, project.folder / "jobs" / job.id
     where = f"/tables/{project.id}/jobs/{job.id}/events"
-
-    def meanwhile() -> None:
-        time.sleep(0.4)
-        write_json(
-            folder / "moment.json",
-            {"stage": "reading", "part": "", "share": 0.5, "seconds": 3.0, "left": 3.0, "past": []},
-        )
-        set_state(folder, "running", started=1.0)
-        time.sleep(0.4)
-        queue.cancel(project, job.id)
-
-    beside = threading.Thread(target=meanwhile)
-    beside.start()
+    moment = {"stage": "reading", "part": "", "share": 0.5, "seconds": 3.0, "left": 3.0, "past": []}
+    passing(
+        monkeypatch,
+        lambda: None,
+        lambda: (write_json(folder / "moment.json", moment), set_state(folder, "running", started=1.0)),
+        lambda: write_json(folder / "moment.json", {**moment, "share": 0.75}),
+        lambda: queue.cancel(project, job.id),
+    )
     answer = idle.get(where)
-    beside.join()
     assert answer.headers["content-type"].startswith("text/event-stream")
     names = [line.removeprefix("event: ") for line in answer.text.splitlines() if line.startswith("event: ")]
-    assert names == ["stage", "moment", "stage", "moment", "over"]
+    assert names == ["stage", "moment", "stage", "moment", "moment", "over"]
     assert 'aria-valuenow="50"' in answer.text
     assert idle.get(where).text == "event: over\ndata: cancelled\n\n"
     assert at(idle, "other").get(where).status_code == 404
 
 
-def test_news_end_when_the_server_stops_or_the_table_is_gone(idle: TestClient, project: Project) -> None:
+def test_news_end_when_the_server_stops_or_the_table_is_gone(
+    idle: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     job = added(idle, project)
     queue, where = service_of(idle).queue, f"/tables/{project.id}/jobs/{job.id}/events"
-    threading.Timer(0.4, lambda: setattr(queue, "leaving", True)).start()
+    passing(monkeypatch, lambda: setattr(queue, "leaving", True))
     assert "event: over" not in idle.get(where).text
     queue.leaving = False
-    threading.Timer(0.4, lambda: desk_of(idle).remove(project)).start()
+    passing(monkeypatch, lambda: desk_of(idle).remove(project))
     assert idle.get(where).text.endswith("event: over\ndata:\n\n")
+
+
+def test_a_stream_without_news_says_that_it_is_there(
+    idle: TestClient, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = added(idle, project)
+    monkeypatch.setattr("undercover.web.routes.run._BEAT", -1.0)
+    passing(monkeypatch, lambda: None, lambda: service_of(idle).queue.cancel(project, job.id))
+    assert ": still here\n\n" in idle.get(f"/tables/{project.id}/jobs/{job.id}/events").text
 
 
 def test_a_job_is_cancelled_where_it_is_shown(idle: TestClient, project: Project) -> None:
@@ -185,65 +203,61 @@ def test_a_page_without_scripts_loads_itself_again_while_a_job_is_under_way(idle
     assert "http-equiv" not in idle.get(where).text
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, census_file: Path) -> tuple[Project, list[dict[str, Any]]]:
-    """A table with a release of it in each of two formats, made in this process, and what each job said."""
-    place = tmp_path_factory.mktemp("table")
-    project = Project.begin(place, "people.csv", {"kind": "upload", "path": "table.csv"}, "2026-01-01")
-    Path(project.whence).write_bytes(census_file.read_bytes())
-    said = []
-    for file_format in ("csv", "xlsx"):
-        project = project.change(spec=SPEC, choices={"columns_decided": True, "format": file_format})
-        request = publish_request(project)
-        project = project.change(spec={})  # whatever is changed while it waits
-        said.append(dict(publishing.publish(project, request, lambda stage, share: None)))
-    return project, said
+@pytest.fixture
+def copied(made: Released, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """The table of the releases that others look at, to make another one of that nobody looks at."""
+    monkeypatch.setattr(publishing, "show", lambda *given: None)
+    shutil.copytree(made.project.folder, tmp_path / "table")
+    return Project(tmp_path / "table")
 
 
-def test_publishing_does_what_the_command_does(made: tuple[Project, list[dict[str, Any]]]) -> None:
-    project, (first, second) = made
-    assert releases(project) == [2, 1]
-    assert (first["release"], second["release"]) == (1, 2)
-    public = project.folder / "releases" / "1" / "public"
-    assert (public / "table.csv").is_file()
-    assert any("Columns without a role" in warning for warning in first["warnings"])
-    second_place = project.folder / "releases" / "2"
-    run = read_json(second_place / "private" / "run.json")
-    assert "second release" in [reason["kind"] for reason in run["judged"]["reasons"]]
-    assert list(second_place.glob("*/table.xlsx"))
+def test_publishing_does_what_the_command_does(made: Released, copied: Project) -> None:
+    places = [copied.folder / "releases" / str(number) for number in (READY, OPEN)]
+    assert (places[0] / "public" / "table.csv").is_file()
+    kinds = [
+        [one["kind"] for one in read_json(place / "private" / "run.json")["judged"]["reasons"]] for place in places
+    ]
+    assert ["second release" in found for found in kinds] == [False, True]
+    request = publish_request(copied.change(choices={"format": "xlsx"}))
+    changed = copied.change(spec={}, choices={})  # while it waits
+    said = publishing.publish(changed, request, no_progress)
+    assert said["release"] == max(made.runs) + 1
+    assert releases(copied)[0] == said["release"]
+    assert list((copied.folder / "releases" / str(said["release"])).glob("*/table.xlsx"))
+    assert set(said) == {"release", "verdict", "warnings"}
 
 
-def test_a_release_whose_job_does_not_finish_is_not_there(
-    made: tuple[Project, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project, _ = made
+def test_a_release_whose_job_does_not_finish_is_not_there(copied: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = releases(copied)
+    place = copied.folder / "releases" / str(max(before) + 1)
 
     def ended(*given: Any) -> None:
-        assert (project.folder / "releases" / "3" / "private").is_dir()
-        assert releases(project) == [2, 1]
+        assert (place / "private").is_dir()
+        assert releases(copied) == before
+        place.with_name(f"{place.name}.page").mkdir()
         raise SystemExit(143)
 
     monkeypatch.setattr(publishing, "show", ended)
     with pytest.raises(SystemExit):
-        publishing.publish(project, {"spec": SPEC, "choices": {}}, lambda stage, share: None)
-    assert sorted(place.name for place in (project.folder / "releases").iterdir()) == ["1", "2"]
+        publishing.publish(copied, {}, no_progress)
+    assert releases(copied) == before
+    assert not [one.name for one in place.parent.iterdir() if one.name.startswith((".", place.name))]
 
 
-def test_what_does_not_fit_is_refused_before_any_work(
-    made: tuple[Project, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project, _ = made
+def test_what_does_not_fit_is_refused_before_any_work(copied: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(rows: int, columns: int, file_format: str) -> None:
+        raise DataError(f"{rows} {columns} {file_format}")
+
     monkeypatch.setattr(publishing, "publish_run", lambda *given, **more: pytest.fail("began to work"))
-    monkeypatch.setattr(
-        publishing,
-        "check_size",
-        lambda rows, columns, kind: (_ for _ in ()).throw(DataError(f"{rows} {columns} {kind}")),
-    )
-    with pytest.raises(DataError, match="300 3 dta"):
-        publishing.publish(project, {"spec": SPEC, "choices": {"format": "dta"}}, lambda stage, share: None)
+    monkeypatch.setattr(publishing, "check_size", refused)
+    with pytest.raises(DataError, match="400 4 dta"):
+        publishing.publish(copied, {"choices": {"format": "dta"}}, no_progress)
 
 
 def test_files_that_a_method_names_are_those_of_the_table(tmp_path: Path) -> None:
     others = {"method": {"name": "noncentralized", "l": 2, "others": ["others/clinic"]}}
+    with pytest.raises(DataError, match="not here"):
+        method_of(others, tmp_path)
+    (tmp_path / "others" / "clinic").mkdir(parents=True)
     method: Any = method_of(others, tmp_path)
     assert method.others == (str(tmp_path / "others" / "clinic"),)

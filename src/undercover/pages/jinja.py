@@ -14,7 +14,6 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from undercover.forms.answers.sampling import sampling_words
 from undercover.model import figures
 from undercover.model.view import Cell, Figure, Picture, Said
 from undercover.pages.svg import drawings
@@ -45,10 +44,16 @@ def environment() -> Environment:
     )
     formats = (figures.risk, figures.baseline, figures.cost, figures.number, figures.seconds, figures.memory)
     found.filters.update({written.__name__: _figure(written) for written in formats})
-    found.filters.update(sampling=sampling_words, code=with_code, parameters=figures.parameters, counted=_counted)
+    found.filters.update(sampling=_sampling, code=with_code, parameters=figures.parameters, counted=_counted)
     found.filters.update(cell=cell, bar=_bar, drawn=drawn, heading=lambda text: text[:1].upper() + text[1:])
     found.globals.update(_script())
     return found
+
+
+def _sampling(facts: Any) -> Any:
+    from undercover.forms.answers.sampling import sampling_words
+
+    return sampling_words(facts)
 
 
 def _script() -> dict[str, Markup]:

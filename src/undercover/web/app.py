@@ -19,12 +19,12 @@ from undercover.version import VERSION
 from undercover.web.access.asking import Asking, Forged, NotIn, Service, service_of, texts_of
 from undercover.web.access.headers import HEADERS, SAFE, Guarded
 from undercover.web.access.sessions import Hasty, Sessions
-from undercover.web.api import routers as api_routers
 from undercover.web.desks.clearing import clear
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Changed
 from undercover.web.desks.store import private_folder
 from undercover.web.jobs.queue import Full, Queue
+from undercover.web.later import Later, Loading
 from undercover.web.looks import is_part, page, plain_page
 from undercover.web.routes import routers as page_routers
 from undercover.web.settings import Settings
@@ -33,16 +33,22 @@ API: Final = "/api"
 _CODES: Final[dict[type[Exception], int]] = {Missing: 404, Changed: 409, NotIn: 401, Forged: 403, Hasty: 429, Full: 429}
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The whole application; ``app.state.service`` has what it consists of."""
+def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
+    """The whole application; ``app.state.service`` has what it consists of.
+
+    With ``later``, all routes but those of the first page are loaded when it has begun.
+    """
     private_folder(settings.workspace)
     queue = Queue(settings.workspace, settings.workers)
+    loading = Loading(lambda: _load(app))
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         queue.hold()
         clear(settings.workspace)
         queue.start()
+        if later:
+            loading.begin()
         yield
         queue.stop()
         clear(settings.workspace)
@@ -59,15 +65,27 @@ def create_app(settings: Settings) -> FastAPI:
     service = Service(settings, Sessions(settings.workspace), queue)
     app.state.service = service
     known = lambda connection: service.session(connection) is not None  # noqa: E731
+    if later:
+        app.add_middleware(Later, loading=loading)
     app.add_middleware(Guarded, hosts=settings.hosts, most_bytes=settings.most_bytes, known=known)
     app.mount("/static", StaticFiles(directory=str(files("undercover.web").joinpath("static"))), name="static")
-    for router in page_routers():
+    for router in page_routers(first=True):
         app.include_router(router, include_in_schema=False)
-    for router in api_routers():
-        app.include_router(router, prefix=API)
+    if not later:
+        _load(app)
     for kind in (UndercoverError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _explained)
     return app
+
+
+def _load(app: FastAPI) -> None:
+    """All routes but those of the first page."""
+    from undercover.web.api import routers as api_routers
+
+    for router in page_routers(first=False):
+        app.include_router(router, include_in_schema=False)
+    for router in api_routers():
+        app.include_router(router, prefix=API)
 
 
 async def _explained(request: Request, error: Exception) -> Response:

@@ -81,7 +81,7 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
     with bound(settings) as listening, logged(workspace, warn):
         os.environ["TMPDIR"] = tempfile.tempdir = str(workspace / TEMPORARY)
         settings = replace(settings, workspace=workspace, port=listening.getsockname()[1])
-        app = create_app(settings)
+        app = create_app(settings, later=True)
         queue: Queue = app.state.service.queue
         queue.hold()
         queue.warm = True

@@ -71,13 +71,15 @@ def read_csv(
         )
     missing = ("", *(nulls or ()))
     for candidate in (encoding,) if encoding else encodings_to_try(start):
-        head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
-        mark = separator or separator_of(head)
         try:
+            head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
+            mark = separator or separator_of(head)
             table = _read(place, head, mark, candidate, missing, dictionaries, store, tell)
         except UnicodeDecodeError as error:
             problem = _wrong_encoding(place, candidate, error)
             continue
+        except UnicodeError as error:
+            raise DataError(f"`{place}` is not in the encoding {candidate}: {error}.") from error
         break
     else:
         raise problem
@@ -152,14 +154,14 @@ def _quoted(values: Any) -> Any:
 
 def _check_options(separator: str | None, decimal: str | None, encoding: str | None) -> None:
     problems = []
-    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n'):
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
         problems.append(f"The separator must be a single character such as ',' or ';'. Got {separator!r} instead.")
     if decimal is not None and decimal not in (".", ","):
         problems.append(f"The decimal mark must be '.' or ','. Got {decimal!r} instead.")
     if encoding is not None:
         try:
-            codecs.lookup(encoding)
-        except LookupError:
+            b"a,\xc3".decode(encoding, "replace")
+        except (LookupError, ValueError):  # none, none of texts, or one that cannot read files
             problems.append(f"The encoding {encoding!r} is not known. Try 'utf-8', 'latin-1' or 'cp1252'.")
     if problems:
         raise DataError(problems)

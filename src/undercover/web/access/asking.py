@@ -115,7 +115,7 @@ async def posted(request: Request, asked: Who) -> AsyncIterator[FormData]:
 def unforged(request: Request, asked: Who) -> None:
     """A program says who it is in a header, which no other site can set; a cookie alone changes nothing."""
     by_header = request.headers.get("authorization", "").partition(" ")[0].lower() == "bearer"
-    if request.method in SAFE or by_header or _same(request.headers.get("x-csrf"), asked.session.csrf):
+    if request.scope["method"] in SAFE or by_header or _same(request.headers.get("x-csrf"), asked.session.csrf):
         return
     raise Forged("Send the header X-CSRF with a cookie, or a bearer key instead of the cookie.")
 

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from fastapi import APIRouter
 
-_PARTS = ("session", "tables", "columns", "protect", "jobs", "releases", "ask")
+_PARTS = ("session", "tables", "reading", "columns", "protect", "jobs", "releases", "ask")
 
 
 def routers() -> list[APIRouter]:

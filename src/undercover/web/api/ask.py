@@ -7,6 +7,7 @@ from typing import IO, Annotated, Any, Literal
 from fastapi import Depends, File, UploadFile
 from pydantic import BaseModel, Field, model_validator
 
+from undercover.model.hierarchy import Hierarchy
 from undercover.model.queries import Predicate
 from undercover.web.access.asking import Who
 from undercover.web.api.said import Strict
@@ -15,6 +16,7 @@ from undercover.web.asked import opened as shelf
 from undercover.web.asked.opened import Opened
 from undercover.web.asked.questions import ask
 from undercover.web.asked.starting import begin
+from undercover.web.asked.telling import tell
 
 router = part("ask")
 Value = str | int | float | bool | None
@@ -143,6 +145,22 @@ def open_given(asked: Who, given: Given) -> OpenedFacts:
 def show(one: One, asked: Who) -> OpenedFacts:
     """A release that was opened, and what verifying it found."""
     return told(one, asked)
+
+
+class Told(Strict):
+    """The hierarchy of a column: for each value its groups, from narrow to wide; or the values alone, in order."""
+
+    rows: list[Annotated[list[str], Field(min_length=1, max_length=50)]] = Field(
+        min_length=1, max_length=100_000, examples=[[["Bonn", "DE"], ["Lyon", "FR"]]]
+    )
+
+
+@router.put("/asked/{opened}/values/{column}", status_code=202)
+def values(one: One, column: str, said: Told, asked: Who) -> OpenedFacts:
+    """Say which values lie under the nodes of a column, so that it can be asked about; it is verified again."""
+    tell(one, column, Hierarchy([tuple(row) for row in said.rows]))
+    begin(asked.queue, one)
+    return told(Opened(one.folder), asked)
 
 
 @router.delete("/asked/{opened}", status_code=204)

@@ -17,8 +17,8 @@ from undercover.web.access.asking import Of, Who
 from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
-from undercover.web.desks.plan import files_of, plan_of, publish_request
 from undercover.web.jobs.job import Job, State
+from undercover.web.jobs.plan import files_of, plan_of, publish_request
 from undercover.web.protecting.feasible import holding_of, policy_asked
 from undercover.web.protecting.methods import cards
 

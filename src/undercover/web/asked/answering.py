@@ -19,8 +19,11 @@ from undercover.forms.answers.channel import Estimate, PerturbedCounts
 from undercover.forms.answers.domains import stated_domains
 from undercover.forms.answers.recipient import Answer, Recipient, SumAnswer, Sums
 from undercover.io.release.manifest import read_public
+from undercover.model.hierarchy import Hierarchy
 from undercover.model.queries import Between, CountQuery, NoneOf, OneOf, Predicate
 from undercover.model.release import PublishedTable, Release
+from undercover.web.asked.opened import Opened
+from undercover.web.asked.telling import FILE, domains_of
 
 MOST_SHOWN: Final = 60
 """Values of a column that are listed to choose from; of more the recipient writes those he means."""
@@ -45,8 +48,8 @@ class Found:
 class Answering:
     """Somebody who asks one release question after question."""
 
-    def __init__(self, release: Release) -> None:
-        self.release = release
+    def __init__(self, release: Release, domains: Mapping[str, Hierarchy] | None = None) -> None:
+        self.release, self.domains = release, domains or None
         self._sums: dict[str, Sums] = {}
 
     def count(self, where: Where) -> Found:
@@ -62,13 +65,13 @@ class Answering:
                 raise ParameterError(f"Of this release only `{self._counts.sensitive}` can be added up.")
             return _found(self._counts.sum(where))
         if column not in self._sums:
-            self._sums[column] = Sums(self.release, column)
+            self._sums[column] = Sums(self.release, column, self.domains)
         return _found(self._sums[column].answer(where))
 
     def columns(self) -> list[dict[str, Any]]:
         """Every column that can be asked about, with its values or ends, or why it cannot."""
         reading = read(self.release)
-        asking = self._counted if self._counts is not None else Asking(reading)
+        asking = self._counted if self._counts is not None else Asking(reading, self.domains)
         return [
             {
                 "name": column.name,
@@ -100,15 +103,15 @@ class Answering:
 
     @cached_property
     def _recipient(self) -> Recipient:
-        return Recipient(self.release)
+        return Recipient(self.release, self.domains)
 
     @cached_property
     def _counts(self) -> PerturbedCounts | None:
-        return PerturbedCounts(self.release) if self.drawn else None
+        return PerturbedCounts(self.release, self.domains) if self.drawn else None
 
     @cached_property
     def _counted(self) -> Asking:
-        return Asking(read(self.release), stated_domains(self.release, None))
+        return Asking(read(self.release), stated_domains(self.release, self.domains))
 
 
 def _found(answer: Answer | SumAnswer | Estimate) -> Found:
@@ -133,10 +136,16 @@ def _described(asking: Asking, table: PublishedTable, name: str) -> dict[str, An
     return facts
 
 
+def answering(one: Opened) -> Answering:
+    """Who answers for a release that was opened."""
+    told = one.folder / FILE
+    return _kept(one.folder, told.stat().st_mtime_ns if told.is_file() else 0)
+
+
 @lru_cache(KEPT)
-def answering(public: Path) -> Answering:
-    """Who answers for a public folder, which does not change once it is opened."""
-    return Answering(read_public(public).release)
+def _kept(folder: Path, told: int) -> Answering:
+    """The same, of the last few that were asked: the files of one do not change, what is told of its columns may."""
+    return Answering(read_public(Opened(folder).public).release, domains_of(folder))
 
 
 def cells(release: Release) -> int:
@@ -172,7 +181,7 @@ def said_of(condition: Predicate) -> dict[str, Any]:
     return {"one_of" if isinstance(condition, OneOf) else "none_of": list(condition.values)}
 
 
-def python(column: str | None, where: Where, *, drawn: bool) -> str:
+def python(column: str | None, where: Where, *, drawn: bool, told: Sequence[str] = ()) -> str:
     """The same question in Python.
 
     >>> print(python(None, {"age": Between(30, 40), "sex": OneOf(["F"])}, drawn=False))
@@ -183,13 +192,17 @@ def python(column: str | None, where: Where, *, drawn: bool) -> str:
     uc.answer(release, uc.CountQuery(where={'age': uc.Between(30, 40), 'sex': uc.OneOf(['F'])}))
     """
     asked = "{" + ", ".join(f"{name!r}: {_call(one)}" for name, one in where.items()) + "}"
+    known = "".join(f"{name!r}: read_hierarchy('hierarchy-{at}.csv'), " for at, name in enumerate(told, 1))
+    more = f", domains={{{known.rstrip(', ')}}}" if told else ""
     if drawn:
-        call = f"uc.PerturbedCounts(release).{'count' if column is None else 'sum'}({asked}).interval()"
+        call = f"uc.PerturbedCounts(release{more}).{'count' if column is None else 'sum'}({asked}).interval()"
     elif column is None:
-        call = f"uc.answer(release, uc.CountQuery(where={asked}))"
+        call = f"uc.answer(release, uc.CountQuery(where={asked}){more})"
     else:
-        call = f"uc.answer_sum(release, uc.SumQuery({column!r}, where={asked}))"
-    first = "import undercover as uc\nfrom undercover.io.release.manifest import load_release\n\n"
+        call = f"uc.answer_sum(release, uc.SumQuery({column!r}, where={asked}){more})"
+    first = "import undercover as uc\n"
+    first += "from undercover.hierarchies.file import read_hierarchy\n" if told else ""
+    first += "from undercover.io.release.manifest import load_release\n\n"
     return f'{first}release, problems = load_release("public")\n{call}'
 
 

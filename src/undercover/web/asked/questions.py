@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from undercover.errors import DataError, InputError, ParameterError
+from undercover.model.figures import number, outwards
 from undercover.model.queries import Predicate
 from undercover.web.asked.opened import Opened
 
@@ -23,7 +24,7 @@ def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict
     if found is None or "columns" not in found:
         raise DataError("This release is not verified yet, or cannot be read. It can be asked when it was verified.")
     check_size(found["cells"])
-    asked = answering(one.public)
+    asked = answering(one)
     answer = asked.count(where) if column is None else asked.sum(column, where)
     numbers = (answer.estimate, answer.lower, answer.upper)
     if not all(math.isfinite(number) for number in numbers if number is not None):
@@ -35,11 +36,21 @@ def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict
         "lower": answer.lower,
         "upper": answer.upper,
         "sure": answer.sure,
+        "shown": _shown(*numbers),
         "picture": picture(answer.estimate, answer.lower, answer.upper),
-        "python": python(column, where, drawn=asked.drawn),
+        "python": python(column, where, drawn=asked.drawn, told=list(asked.domains or ())),
     }
     one.remember(question)
     return question
+
+
+def _shown(estimate: float, lower: float | None, upper: float | None) -> dict[str, str | None]:
+    """Figures as people read them: the ends are rounded outwards, so that they still hold the truth."""
+    return {
+        "estimate": number(estimate),
+        "lower": None if lower is None else outwards(lower),
+        "upper": None if upper is None else outwards(upper, up=True),
+    }
 
 
 def ready(one: Opened) -> None:
@@ -48,7 +59,7 @@ def ready(one: Opened) -> None:
 
     if one.found is not None and 0 < one.found.get("cells", 0) <= MOST_CELLS:
         with suppress(InputError):  # which whoever asks is told
-            answering(one.public).count({})
+            answering(one).count({})
 
 
 def picture(estimate: float, lower: float | None, upper: float | None) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any
 from undercover.errors import InputError, UndercoverError, UnknownFormError
 from undercover.io.release.manifest import read_public
 from undercover.io.release.tables import format_of
+from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import Release
 from undercover.pages.datasheet import datasheet_summary, promised
 from undercover.pages.render import datasheet_html
@@ -15,6 +16,7 @@ from undercover.verbs.verify import verify as verify_folder
 from undercover.waiting import Progress
 from undercover.web.asked.answering import Answering, cells
 from undercover.web.asked.opened import Opened
+from undercover.web.asked.telling import domains_of
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
 
@@ -44,7 +46,7 @@ def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> 
     progress("datasheet", 0.5)
     outcome |= _datasheet(one, release)
     progress("columns", 0.8)
-    outcome |= _questions(release)
+    outcome |= _questions(release, domains_of(one.folder))
     write_json(one.folder / "found.json", outcome)
     return {"outcome": outcome["outcome"]}
 
@@ -68,11 +70,11 @@ def _datasheet(one: Opened, release: Release) -> dict[str, Any]:
     return {"datasheet": {name: facts[name] for name in kept}}
 
 
-def _questions(release: Release) -> dict[str, Any]:
+def _questions(release: Release, told: Mapping[str, Hierarchy]) -> dict[str, Any]:
     """What can be asked; of tables that are not what the release says nothing can."""
-    asked = Answering(release)
+    asked = Answering(release, told)
     try:
         columns, why = asked.columns(), asked.uncounted()
     except InputError as error:
         columns, why = [], " ".join(error.problems)
-    return {"columns": columns, "uncounted": why, "drawn": asked.drawn, "cells": cells(release)}
+    return {"columns": columns, "uncounted": why, "drawn": asked.drawn, "cells": cells(release), "told": list(told)}

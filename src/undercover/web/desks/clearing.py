@@ -1,17 +1,59 @@
-"""What a server that was interrupted left half-done is removed: everything whose name begins with a dot."""
+"""What a server or a job that was interrupted left half-done is removed: everything whose name begins with a dot.
+
+A release counts from the moment on at which its job is done with it. Until then a hidden mark lies beside its folder; a
+release that bears one when its job has ended is not whole, and is removed, for the job failed or is begun again.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from undercover.web.desks.making import unmake
 from undercover.web.desks.store import private_folder
 
 TEMPORARY: Final = "temporary"
 """The folder of a workspace for uploads that are still on their way."""
 _ROOMS: Final = ("desks/*", "desks/*/*", "desks/*/*/*", "desks/*/*/*/*")
+
+
+def mark(release: Path) -> Path:
+    """What lies beside the folder of a release as long as its job is not done with it."""
+    return release.with_name(f".{release.name}.made")
+
+
+@contextmanager
+def whole(release: Path) -> Iterator[None]:
+    """Make a release inside; it is there when all of it is done, or not at all.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with whole(Path(folder) / "1"):
+    ...         (Path(folder) / "1").mkdir()
+    ...     [place.name for place in Path(folder).iterdir()]
+    ['1']
+    """
+    mark(release).touch()
+    try:
+        yield
+    except BaseException:
+        unmake(release.parent)
+        raise
+    mark(release).unlink()
+
+
+def unmake(releases: Path) -> None:
+    """Remove what is not whole, and whatever else of it is hidden."""
+    if not releases.is_dir():
+        return
+    for place in [*releases.iterdir()]:
+        whose = place.with_name(place.name.partition(".")[0] or place.name)  # what lies beside 3 is called 3.page
+        if mark(whose).exists() or (place.name.startswith(".") and place.is_dir()):
+            shutil.rmtree(place)
+    for place in releases.glob(".*"):
+        place.unlink()
 
 
 def clear(workspace: Path) -> None:

@@ -56,7 +56,12 @@ def listed_in(settings: Settings, relative: str) -> list[Entry]:
 def _readable(settings: Settings, place: Path, relative: str) -> Iterator[Entry]:
     for item in place.iterdir():
         path = f"{relative}/{item.name}"
-        if item.name.startswith(".") or not _may(settings, item) or not os.access(item, os.R_OK):
+        if (
+            item.name.startswith(".")
+            or not item.name.isprintable()
+            or not _may(settings, item)
+            or not os.access(item, os.R_OK)
+        ):
             continue
         if item.is_dir():
             yield Entry(item.name, path, True)

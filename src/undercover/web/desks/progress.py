@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from undercover.web.desks.making import mark
+from undercover.web.desks.clearing import mark
 from undercover.web.desks.project import Project
 
 STEPS: Final = ("data", "columns", "protect", "run", "result")

@@ -19,12 +19,14 @@ import os
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from undercover.errors import UndercoverError
-from undercover.io.source import ReadOptions
-from undercover.io.spec.load import Spec, spec_from_mapping
 from undercover.web.desks.store import private_folder, read_json, write_json
+
+if TYPE_CHECKING:  # what reads tables is loaded when the first is read
+    from undercover.io.source import ReadOptions
+    from undercover.io.spec.load import Spec
 
 
 class Changed(UndercoverError):  # noqa: N818
@@ -111,6 +113,8 @@ class Project:
 
     def loaded(self) -> Spec:
         """The spec, checked; what is wrong with it is raised together."""
+        from undercover.io.spec.load import spec_from_mapping
+
         return spec_from_mapping(self.spec, folder=self.folder)
 
     def change(
@@ -140,6 +144,8 @@ def whence(folder: Path, source: Mapping[str, Any]) -> str:
 
 def read_options(spec: Mapping[str, Any]) -> ReadOptions:
     """How a spec says that the data is read."""
+    from undercover.io.source import ReadOptions
+
     data = spec.get("data", {})
     said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
     kinds = {name: settings.get("kind") for name, settings in spec.get("columns", {}).items()}

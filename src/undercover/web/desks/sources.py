@@ -15,7 +15,7 @@ from urllib.parse import quote
 from undercover.errors import DataError, unknown
 from undercover.io.database import file_of, is_database_url, without_password
 from undercover.web.desks.desk import Desk
-from undercover.web.desks.file_kinds import kind_of_file
+from undercover.web.desks.file_kinds import kind_of_file, suffix_of
 from undercover.web.desks.folders import inside, inside_absolute
 from undercover.web.desks.project import Changed, Project
 from undercover.web.settings import Settings
@@ -65,7 +65,9 @@ def from_folder(desk: Desk, settings: Settings, relative: str) -> Project:
     place = inside(settings, relative)
     if not place.is_file() or not os.access(place, os.R_OK):
         raise DataError("There is no such file in the folders that this server may open.")
-    kind_of_file(place.name, place)
+    kind = kind_of_file(place.name, place)
+    if kind != suffix_of(place.name):
+        raise DataError(f"`{place.name}` is not what its name says. Rename it to end in {kind}.")
     return desk.add(shown_name(place.name), {"kind": "folder", "path": str(place), "shown": relative})
 
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from undercover.io.plain import plain
-
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a mapping; whoever reads meanwhile sees the old one."""
+    from undercover.io.plain import plain  # with numpy, which the first page does without
+
     write_text(path, json.dumps(plain(content), ensure_ascii=False, allow_nan=False))
 
 

@@ -20,17 +20,29 @@ BARS: Final = 24
 
 
 def picture(column: ColumnReport, values: Values) -> dict[str, Any]:
-    """Bars from 0 to 1: of ``spread`` from the smallest value to the largest one; of ``top`` with a label each."""
+    """``spread``, bars from the smallest value to the largest one, also as a ``path``; or ``top`` values."""
     top = column.summary.get("top")
     if top:
         rows = int(values.counts.sum())
         return {"top": [{"label": one["value"], "share": one["count"] / rows, "count": one["count"]} for one in top]}
-    numbers = _numbers(values.values) if {"min", "max"} <= set(column.summary) else None
-    if numbers is None or len(numbers) < 2:
+    if "min" not in column.summary:
         return {}
+    numbers = _numbers(values.values)
     finite = np.isfinite(numbers)
+    if finite.sum() < 2 or np.ptp(numbers[finite] / BARS) >= np.finfo(np.float64).max / BARS:
+        return {}
     heights, _ = np.histogram(numbers[finite], BARS, weights=values.counts[finite])
-    return {"spread": [round(float(one), 4) for one in heights / heights.max()], **column.summary}
+    spread = [round(float(one), 4) for one in heights / heights.max()]
+    return {"spread": spread, "path": _path(spread), **column.summary}
+
+
+def _path(heights: Any) -> str:
+    """Bars of these heights as one path of 96 by 24.
+
+    >>> _path([1, 0.5])
+    'M0 24v-24h3.4v24zM4 24v-12h3.4v12z'
+    """
+    return "".join(f"M{4 * place} 24v-{24 * one:.3g}h3.4v{24 * one:.3g}z" for place, one in enumerate(heights))
 
 
 def _numbers(values: pa.Array) -> Any:
@@ -38,4 +50,4 @@ def _numbers(values: pa.Array) -> Any:
         form = find(values).format
         values = as_dates(values, form) if form else values
     known = pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_temporal(values.type)
-    return as_numbers(values) if known else None
+    return as_numbers(values) if known else np.full(len(values), np.nan)

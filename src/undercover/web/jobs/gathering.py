@@ -9,7 +9,7 @@ from typing import Any
 
 from undercover.errors import DataError
 from undercover.io.csv.text import write_csv
-from undercover.io.database import read_database
+from undercover.io.database import read_database, without_password
 from undercover.io.files import EXCEL
 from undercover.io.parquet import write_parquet
 from undercover.memory import Store, size_in_words
@@ -31,6 +31,7 @@ def gathered(project: Project, request: Mapping[str, Any], progress: Progress) -
             source["url"], Store(), lambda rows: progress(f"asking the database: {rows:,} rows", 0.0), sealed=True
         )
         source["path"] = _written(found, data, "table.parquet", write_parquet)
+        source["url"] = without_password(source["url"])  # nobody needs it any more
     elif source["kind"] == "example" and not (data / source["path"]).is_file():
         progress("drawing the example", 0.0)
         _written(_example(source["name"]), data, source["path"], write_csv)

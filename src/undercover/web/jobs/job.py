@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,15 +61,25 @@ def job_folders(table: Path) -> list[Path]:
     return sorted(found, key=lambda place: place.name, reverse=True)
 
 
+def kind_of(folder: Path) -> str:
+    """What the job of a folder does."""
+    return str(read_json(folder / "job.json")["kind"])
+
+
 def read_job(folder: Path, before: int = 0) -> Job:
     """The job of a folder."""
     facts = read_json(folder / "job.json")
+    places = {name: folder / f"{name}.json" for name in ("moment", "error", "result")}
     more: dict[str, Any] = {
-        name: read_json(folder / f"{name}.json")
-        for name in ("moment", "error", "result")
-        if (folder / f"{name}.json").is_file()
+        name: _once(place, place.stat().st_mtime_ns) for name, place in places.items() if place.is_file()
     }
     return Job(id=folder.name, request=read_json(folder / "request.json"), before=before, **facts, **more)
+
+
+@lru_cache(maxsize=256)
+def _once(place: Path, written: int) -> Mapping[str, Any]:
+    """A file as it was written at that moment, read once: results can be large, and pages list many jobs."""
+    return read_json(place)
 
 
 def set_state(folder: Path, state: State, **more: Any) -> None:

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError
+from undercover.io.files import PARQUET
+from undercover.io.parquet import parquet_rows
 from undercover.io.source import Input, read
 from undercover.memory import Store, memory_of
 from undercover.model.table import write_values
@@ -31,7 +33,8 @@ from undercover.web.desks.store import private_folder, write_json
 from undercover.web.jobs.column_pictures import picture
 from undercover.web.jobs.gathering import gathered
 
-PAGE: Final = 50  # rows of the preview that are shown together
+MOST_SHOWN: Final = 50  # rows of the preview that are shown together
+_CELLS: Final = 2000  # of them, about: a wide table shows fewer rows
 PAGES: Final = 20
 MOST_VALUES: Final = 2000  # of a column, whose values are kept for hierarchies edited by hand
 _LONGEST_CELL: Final = 200
@@ -49,7 +52,8 @@ def profile(project: Project, request: Mapping[str, Any], progress: Progress) ->
     place = project.folder / ".profile"
     shutil.rmtree(place, ignore_errors=True)
     private_folder(place)
-    pages = _write_rows(given.data, private_folder(place / "rows"))
+    shown = min(MOST_SHOWN, max(_CELLS // len(names), 5))
+    pages = _write_rows(given.data, private_folder(place / "rows"), shown)
     dropped = fitted(spec, names)[1]
     facts = {
         "read_as": given.source.get("read_as"),
@@ -57,6 +61,7 @@ def profile(project: Project, request: Mapping[str, Any], progress: Progress) ->
         "inspection": found.to_dict(),
         "risks": found.risks().to_dict(),
         "pages": pages,
+        "rows_shown": shown,
         "pictures": {column.name: picture(column, values[column.name]) for column in found.columns},
         "values": {name: _write_codes(place, number, values[name]) for number, name in enumerate(names)},
         "dropped": dropped,
@@ -89,16 +94,22 @@ def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], 
     progress("reading", 0.0)
     place = whence(project.folder, source)
     try:
+        if place.lower().endswith(PARQUET):  # a few bytes may say a billion rows
+            _check_rows(parquet_rows(Path(place)), most)
         given = read(place, options=read_options(spec), store=Store(memory_of(None)), progress=progress)
     except DataError as error:
         path = place.removesuffix(f"#{source.get('sheet')}")
         raise DataError([problem.replace(path, project.name) for problem in error.problems]) from None
-    if given.data.num_rows > most:
-        raise DataError(
-            f"The table has {given.data.num_rows:,} rows; this server takes at most {most:,}. Send fewer, or start it "
-            "with more: `undercover serve --most-rows`."
-        )
+    _check_rows(given.data.num_rows, most)
     return given
+
+
+def _check_rows(rows: int, most: int) -> None:
+    if rows > most:
+        raise DataError(
+            f"The table has {rows:,} rows; this server takes at most {most:,}. Send fewer, or start it with more: "
+            "`undercover serve --most-rows`."
+        )
 
 
 def _how(given: Input, source: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,14 +122,14 @@ def _how(given: Input, source: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _write_rows(data: pa.Table, folder: Path) -> int:
-    """The first rows, page by page."""
-    shown = data.slice(0, PAGE * PAGES)
-    cells = [[_text(cell) for cell in column.to_pylist()] for column in shown.columns]
+def _write_rows(data: pa.Table, folder: Path, shown: int) -> int:
+    """The first rows, so many on each page."""
+    first = data.slice(0, shown * PAGES)
+    cells = [[_text(cell) for cell in column.to_pylist()] for column in first.columns]
     rows = [list(row) for row in zip(*cells, strict=True)]
-    pages = math.ceil(len(rows) / PAGE)
+    pages = math.ceil(len(rows) / shown)
     for page in range(pages):
-        write_json(folder / f"{page}.json", {"rows": rows[page * PAGE : (page + 1) * PAGE]})
+        write_json(folder / f"{page}.json", {"rows": rows[page * shown : (page + 1) * shown]})
     return pages
 
 

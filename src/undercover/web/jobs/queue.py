@@ -18,7 +18,7 @@ from undercover.web.desks.clearing import clear_table
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import read_json, write_json
-from undercover.web.jobs.job import Job, job_folders, new_job, read_job, set_state
+from undercover.web.jobs.job import Job, job_folders, kind_of, new_job, read_job, set_state
 from undercover.web.jobs.process import GRACE, Worker, Workers
 from undercover.web.jobs.sole import Sole
 
@@ -123,8 +123,8 @@ class Queue:
     def jobs(self, project: Project, kind: str | None = None) -> list[Job]:
         """All jobs of a table, the newest first."""
         with self._changed:
-            found = [read_job(folder, self._before(folder)) for folder in job_folders(project.folder)]
-        return [job for job in found if kind in (None, job.kind)]
+            folders = (place for place in job_folders(project.folder) if kind is None or kind_of(place) == kind)
+            return [read_job(folder, self._before(folder)) for folder in folders]
 
     def stamp(self, project: Project, key: str) -> tuple[int, ...]:
         """What is another one as soon as there is news of a job."""
@@ -194,7 +194,9 @@ class Queue:
 
     def _before(self, folder: Path) -> int:
         with self._changed:
-            return self._in_turn().index(folder) + len(self._running) if folder in self._waiting else 0
+            if folder not in self._waiting:
+                return 0
+            return self._in_turn().index(folder) + max(0, len(self._running) - max(self._slots, 1) + 1)
 
     def _next(self) -> Path | None:
         busy = {_table(folder) for folder in self._running}

@@ -19,6 +19,7 @@ from undercover.model.table import Table
 from undercover.pages.summary import headline
 from undercover.studies.recommend.purpose import purpose_of
 from undercover.studies.recommend.search import Candidate, Search
+from undercover.verbs.beside import judged_beside
 from undercover.waiting import Progress
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
@@ -43,14 +44,15 @@ def whatif(project: Project, request: Mapping[str, Any], progress: Progress) -> 
     candidate.made(schema)  # what is wrong with a parameter is said as such
     progress(f"trying: {candidate.title}", 0.0)
     trial = search.once(candidate, WHOLE)
-    if trial.run is None or trial.verdict is None:
+    if trial.run is None:
         raise UnreachableError(trial.refused)
-    top = headline([plain(attack.to_dict()) for attack in trial.run.attacks])
+    run = judged_beside(trial.run, project.folder / "releases" / "new", progress)
+    top = headline([plain(attack.to_dict()) for attack in run.attacks])
     found = {
-        **point(trial.run.release, top, trial.loss, trial.verdict.title),
+        **point(run.release, top, trial.loss, run.verdict.title),
         "changed": str(request["changed"]),
-        "reasons": [reason.to_dict() for reason in trial.verdict.ordered()],
-        "meaning": trial.verdict.meaning,
+        "reasons": [reason.to_dict() for reason in run.verdict.ordered()],
+        "meaning": run.verdict.meaning,
         "rows": trial.rows,
         "whole": trial.whole,
     }

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any, Final
 
 from undercover.errors import DataError
+from undercover.io.database import without_password
 from undercover.io.release.contents import (
     MANIFEST,
     OTHER_FILES,
@@ -96,12 +97,18 @@ def file_name(found: Outcome, end: str) -> str:
 
 
 def source_name(found: Outcome) -> str:
-    """The table as its holder calls it: the file that was uploaded by its name, another by where it is."""
-    source, whence = found.project.source, found.project.whence
-    if source["kind"] in ("folder", "database"):
-        return whence
-    name, suffix = PurePath(found.project.name).name, PurePath(whence).suffix
-    return name if name.lower().endswith(suffix) else f"{name}{suffix}"
+    """The table as its holder calls it: the file that was uploaded by its name, another by where it is.
+
+    The password of a database is left out, for scripts are passed on.
+    """
+    source = found.project.source
+    if source["kind"] == "database":
+        return without_password(source["url"])
+    sheet = f"#{source['sheet']}" if source.get("sheet") else ""
+    if source["kind"] == "folder":
+        return f"{source['path']}{sheet}"
+    name, suffix = PurePath(found.project.name).name, PurePath(source["path"]).suffix
+    return f"{name if name.lower().endswith(suffix) else name + suffix}{sheet}"
 
 
 def command(found: Outcome) -> str:

@@ -22,8 +22,10 @@ _PAGES = (
     "ask",
     "interface",
 )
+_FIRST = ("home", "enter")
 
 
-def routers() -> list[APIRouter]:
-    """The routes of every page."""
-    return [import_module(f"{__name__}.{name}").router for name in _PAGES]
+def routers(*, first: bool | None = None) -> list[APIRouter]:
+    """The routes of every page; those of the ``first`` page, or of all others."""
+    wanted = [name for name in _PAGES if first is None or (name in _FIRST) == first]
+    return [import_module(f"{__name__}.{name}").router for name in wanted]

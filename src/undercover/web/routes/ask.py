@@ -16,6 +16,7 @@ from undercover.web.asked import opened as shelf
 from undercover.web.asked.opened import Opened
 from undercover.web.asked.questions import ask, ready
 from undercover.web.asked.starting import begin
+from undercover.web.asked.telling import hierarchy_in, tell
 from undercover.web.desks.desk import Missing
 from undercover.web.looks import environment, is_part, page
 
@@ -98,6 +99,16 @@ def question(one: Release, asked: Who, form: Form) -> Response:
     if is_part(asked.request):
         return _shown(asked, one, "ask_answers.html.j2")
     return RedirectResponse(f"/ask/{one.id}#answer", 303)
+
+
+@router.post("/ask/{key}/values")
+def values(one: Release, asked: Who, form: Form) -> Response:
+    """Say which values lie under the nodes of a column, by the hierarchy its holder used."""
+    files = _files(form, "hierarchy")
+    if not files:
+        raise DataError("Choose the file of a hierarchy first.")
+    tell(one, field(form, "column"), hierarchy_in(one, str(files[0].filename), files[0].file))
+    return _begun(asked, one, form)
 
 
 @router.post("/ask/{key}/remove")

@@ -7,6 +7,7 @@ filled in, ``figures`` answers what the choice on the page would do, and writes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from heapq import nlargest
 from typing import Any, Final
 
@@ -34,6 +35,7 @@ from undercover.web.desks.columns.editing import (
 from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.project import Project
 from undercover.web.looks import page
+from undercover.web.protecting.policies import percent
 
 router = APIRouter()
 _BARS: Final = 5
@@ -62,7 +64,9 @@ def figures(project: Of, asked: Who, form: Form) -> HTMLResponse:
     """What the choice on the page does to people; nothing is written."""
     table = Profiled(project)
     spec, _ = filled(begun(project.spec, table.inspection), table.names, texts_in(form))
-    return page(asked, "columns_figures.html.j2", part=True, **_figures(table, spec))
+    shown = _figures(table, spec, asked.texts.language)
+    unsaved = spec != begun(project.spec, table.inspection)
+    return page(asked, "columns_figures.html.j2", part=True, unsaved=unsaved, **shown)
 
 
 @router.post("/tables/{key}/columns")
@@ -75,6 +79,8 @@ def decide(project: Of, asked: Who, form: Form) -> Response:
         spec = with_roles(spec, dict.fromkeys(undecided(spec, table.names), "drop"), table.names)
     left = undecided(spec, table.names)
     found = problems_of(spec, table.inspection, project.folder) or _unfit(table, spec)
+    if wish == "right" and spec.get("data", {}).get("missing", "error") == "error" and table.holes(spec) is not None:
+        wrong["missing"] = asked.texts("columns.missing_must")
     if wrong or found or (wish == "right" and left):
         asking = left if wish == "right" else []
         return _shown(project, asked, table, spec, status=400, wrong=wrong, problems=found, open_ones=asking)
@@ -104,7 +110,7 @@ def _unfit(table: Profiled, spec: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _figures(table: Profiled, spec: Mapping[str, Any]) -> dict[str, Any]:
+def _figures(table: Profiled, spec: Mapping[str, Any], language: str) -> dict[str, Any]:
     """The live figures: whom the choice singles out, what each column adds, what holes and units mean."""
     found = table.singled_out(spec)
     without = sorted((found[1] if found else {}).items(), key=lambda one: one[1].alone)
@@ -118,6 +124,7 @@ def _figures(table: Profiled, spec: Mapping[str, Any]) -> dict[str, Any]:
         "whose": table.people(spec),
         "left": len(undecided(spec, table.names)),
         "sensitive": len(named(spec, "sensitive")),
+        "percent": partial(percent, language=language),
     }
 
 
@@ -169,14 +176,15 @@ def _shown(
             "about": ABOUT,
         },
         part=False,
-        **_figures(table, spec),
+        unsaved=status != 200,
+        **_figures(table, spec, asked.texts.language),
     )
 
 
 def _column(table: Profiled, spec: Mapping[str, Any], number: int, name: str) -> dict[str, Any]:
     """What is shown of one column; no value of what names people."""
     found, settings, role = table.columns[name], spec.get("columns", {}).get(name, {}), role_of(spec, name)
-    values = [] if found["role"] == "identifier" else table.counted(name)
+    values, kind = [] if found["role"] == "identifier" else table.counted(name), settings.get("kind")
     return {
         **{key: found[key] for key in ("kind", "distinct", "missing", "reason", "summary")},
         "number": number,
@@ -186,9 +194,14 @@ def _column(table: Profiled, spec: Mapping[str, Any], number: int, name: str) ->
         "settings": {key: settings.get(key) for key in ("kind", "format", "bins", "description", "unit")},
         "spread": table.spread(name),
         "bars": nlargest(_BARS, values, key=lambda one: one[1]),
-        "order": settings.get("domain") or sorted(value for value, _ in values[:_ORDER_SHOWN]),
+        "order": settings.get("domain") or _order(values, found["kind"] == "categorical" or kind == "ordinal"),
         "levels": _way(settings.get("hierarchy")),
     }
+
+
+def _order(values: Sequence[tuple[str, int]], asked: bool) -> list[str]:
+    """Values for somebody to put them in order, where this may be asked and they are not too many."""
+    return sorted(value for value, _ in values) if asked and len(values) <= _ORDER_SHOWN else []
 
 
 def _way(hierarchy: Any) -> str:

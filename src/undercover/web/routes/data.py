@@ -125,14 +125,20 @@ def _show(project: Project, asked: Asking, template: str, wanted: str) -> HTMLRe
             "inspection": found,
             "risks": View.of(profile["risks"]),
             "page": number,
-            "first": (number - 1) * 50,
-            "rows": read_json(project.folder / "profile" / "rows" / f"{number - 1}.json")["rows"],
+            "first": (number - 1) * profile["rows_shown"],
+            "rows": _rows(project, number - 1),
             "marks": {mark: name for name, mark in SEPARATORS.items()},
             "markers": _markers(found),
             "alone": found["class_sizes"][0]["rows"] if found["class_sizes"] else None,
             "missing": sum(column["missing"] for column in found["columns"]),
         }
     return page(asked, template, project=project, step="data", **values)
+
+
+def _rows(project: Project, number: int) -> list[Any]:
+    """A page of rows; none where another profile takes the place of this one at this very moment."""
+    place = project.folder / "profile" / "rows" / f"{number}.json"
+    return list(read_json(place)["rows"]) if place.is_file() else []
 
 
 def _how(project: Project, job: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ router = APIRouter()
 def accept(project: Of, number: int, asked: Who, form: Form) -> Response:
     """Publish a withheld release, by somebody's decision and with a reason."""
     found = outcome(project, number)
-    by, because = field(form, "by"), field(form, "because")
+    by, because = _short(form, "by", 200), _short(form, "because", 2000)
     if not found.withheld:
         raise DataError("This release is not withheld, so there is nothing to accept.")
     if not by or not because or field(form, "sure") != "yes":
@@ -35,7 +35,7 @@ def accept(project: Of, number: int, asked: Who, form: Form) -> Response:
 def decide(project: Of, number: int, form: Form) -> Response:
     """Note that what the verdict leaves open is decided."""
     found = outcome(project, number)
-    found.decide(field(form, "by"), sure=field(form, "sure") == "yes")
+    found.decide(_short(form, "by", 200), sure=field(form, "sure") == "yes")
     return _back(found)
 
 
@@ -68,6 +68,13 @@ def make(project: Of, number: int, asked: Who, form: Form) -> Response:
     method = {"name": job.request["method"], **job.request["parameters"]}
     project.change(spec={**project.spec, "method": method}, revision=revision(form))
     return RedirectResponse(f"/tables/{project.id}/run", 303)
+
+
+def _short(form: FormData, name: str, most: int) -> str:
+    text = field(form, name)
+    if len(text) > most:
+        raise ParameterError(f"That is too long: at most {most:,} characters.")
+    return text
 
 
 def _back(found: Outcome, part: str = "") -> RedirectResponse:

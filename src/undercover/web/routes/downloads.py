@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from fastapi import APIRouter
@@ -12,7 +13,7 @@ from undercover.pages.jinja import environment
 from undercover.web.access.asking import Of, Who
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.outcomes import outcome
-from undercover.web.released.packed import command, file_name, public_files, python, spec_files, zipped
+from undercover.web.released.packed import command, file_name, public_files, python, source_name, spec_files, zipped
 
 router = APIRouter()
 AT: Final = "/tables/{key}/releases/{number}"
@@ -63,6 +64,15 @@ def script(project: Of, number: int) -> Response:
     return Response(text, media_type="text/x-python", headers=_named("release.py"))
 
 
+@router.get(f"{AT}/example")
+def example(project: Of, number: int) -> FileResponse:
+    """The table itself where it is a built-in example, which nobody has as a file."""
+    found = outcome(project, number)
+    if project.source["kind"] != "example":
+        raise Missing("Only the table of a built-in example can be downloaded: you have the others.")
+    return FileResponse(project.whence, media_type="text/csv", headers=_named(source_name(found)))
+
+
 @router.get(f"{AT}/report")
 def report(project: Of, number: int, asked: Who) -> FileResponse:
     """The whole report as a page of its own, which runs its own script and no other."""
@@ -84,4 +94,5 @@ def report_file(project: Of, number: int) -> FileResponse:
 
 
 def _named(name: str) -> dict[str, str]:
-    return {"content-disposition": f'attachment; filename="{name}"'}
+    plain = re.sub(r"[^\w .()-]", "-", name, flags=re.ASCII)
+    return {"content-disposition": f'attachment; filename="{plain}"'}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
+from asyncio import sleep
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
@@ -14,10 +14,12 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from undercover.errors import ParameterError
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
 from undercover.web.desks.desk import Missing
-from undercover.web.desks.plan import files_of, formats, plan_of, publish_request
 from undercover.web.desks.project import Project
 from undercover.web.jobs.job import Job
+from undercover.web.jobs.plan import files_of, formats, plan_of, publish_request
 from undercover.web.looks import environment, page
+from undercover.web.protecting.feasible import holding_of
+from undercover.web.protecting.policies import meaning
 
 router = APIRouter()
 
@@ -28,11 +30,12 @@ _BEAT: Final = 15.0  # seconds after which a stream without news says that it is
 @router.get("/tables/{key}/run")
 def show(project: Of, asked: Who) -> HTMLResponse:
     """What will be done, and what was."""
-    jobs = asked.queue.jobs(project)
+    jobs, plan = asked.queue.jobs(project), plan_of(project)
     job = next((job for job in jobs if job.kind == "publish" and not job.over), None)
-    return page(
-        asked, "run.html.j2", project=project, step="run", plan=plan_of(project), formats=formats(), jobs=jobs, job=job
-    )
+    values: dict[str, Any] = {"plan": plan, "formats": formats(), "jobs": jobs, "job": job, "means": []}
+    if plan.ready and project.profile is not None:
+        values["means"] = meaning(plan.policy, holding_of(project), project.profile, asked.texts.language)
+    return page(asked, "run.html.j2", project=project, step="run", **values)
 
 
 @router.post("/tables/{key}/run")
@@ -99,7 +102,7 @@ async def _news(project: Project, asked: Asking, key: str) -> AsyncIterator[str]
         elif time.monotonic() - told > _BEAT:
             told = time.monotonic()
             yield ": still here\n\n"
-        await asyncio.sleep(_LOOK)
+        await sleep(_LOOK)
 
 
 def _stage(job: Job) -> str:

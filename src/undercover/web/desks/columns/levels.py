@@ -23,7 +23,7 @@ from undercover.model.kinds.settle import settled
 from undercover.model.table import encode
 from undercover.web.desks.columns.singled_out import Figures, Part, Rows, counted, words
 
-MOST: Final = 10_000  # values of a column whose levels are shown
+MOST: Final = 4_000  # values of a column whose levels are shown
 MOST_EDITED: Final = 2_000  # values that may be put into groups by hand
 
 Origin = Literal["automatic", "file", "recipe"]

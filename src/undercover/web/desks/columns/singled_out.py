@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from undercover.studies.inspect.uniqueness import CodedColumn
 
-EXACT: Final = 300_000  # rows up to which everybody is counted
+EXACT: Final = 200_000  # rows up to which everybody is counted
 EXACT_UNITS: Final = 60_000  # the same where people have several rows
 SAMPLE: Final = 3_000  # people who are looked at in a larger table
 FEW: Final = (5, 10)

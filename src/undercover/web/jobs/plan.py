@@ -14,6 +14,7 @@ from undercover.model.about import About, about_of
 from undercover.model.formats import FORMATS, Files
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import Method
+from undercover.model.schema import ALL_OTHERS
 from undercover.parameters import make
 from undercover.web.desks.progress import done
 from undercover.web.desks.project import Project
@@ -46,7 +47,8 @@ def plan_of(project: Project) -> Plan:
     """The plan of a table; everything that is wrong is told together."""
     spec, over = project.spec, done(project)
     given = spec.get("roles", {})
-    roles = {role: (names,) if isinstance(names, str) else tuple(names) for role in ROLES if (names := given.get(role))}
+    listed_in = {role: [names] if isinstance(names := given.get(role, []), str) else names for role in ROLES}
+    roles = {role: found for role, names in listed_in.items() if (found := tuple(n for n in names if n != ALL_OTHERS))}
     problems: list[tuple[str, str]] = []
     policy = policy_of(None)
     if over["columns"]:
