@@ -25,7 +25,9 @@ def table(browser: Browser, server: Running, sessions: dict[str, dict[str, str]]
     with visiting(browser, server.base, sessions["second"]) as visitor:
         visitor.goto("/new")
         file = {"name": "people.csv", "mimeType": "text/csv", "buffer": ("\n".join(lines) + "\n").encode()}
-        where = visitor.post("/new", file=file).headers["location"].removesuffix("/data")
+        answer = visitor.post("/new", file=file)
+        assert answer.status == 303, answer.text()
+        where = answer.headers["location"].removesuffix("/data")
         until = time.monotonic() + 60
         while not visitor.goto(f"{where}/columns").locator("li.column").count():
             assert time.monotonic() < until

@@ -53,11 +53,12 @@ class Visitor:
             self.base + path, headers={"x-csrf": str(token)}, multipart=fields, max_redirects=0
         )
 
-    def faults(self, shots: Path | None = None, page: Page | None = None) -> list[str]:
+    def faults(self, shots: Path | None = None, *, unfold: bool = True) -> list[str]:
         """What is wrong with a page at each width, in light and in dark, fold-outs open: axe's serious findings, text
         that is hard to read, and what is wider than the window."""
-        page = page or self.page
-        page.evaluate(OPEN)
+        page = self.page
+        if unfold:
+            page.evaluate(OPEN)
         found = []
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

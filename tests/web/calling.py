@@ -15,10 +15,10 @@ import httpx
 class Caller:
     """Somebody who signs in with a one-time address, and says what a browser would."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, key: str | None = None) -> None:
         base, _, token = address.partition("/?token=")
         self.http = httpx.Client(base_url=base, timeout=120)
-        key = self.asked("POST", "/api/session", json={"token": token})["key"]
+        key = key or self.asked("POST", "/api/session", json={"token": token})["key"]
         self.http.headers["authorization"] = f"Bearer {key}"
 
     def __enter__(self) -> Caller:

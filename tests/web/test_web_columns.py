@@ -335,6 +335,8 @@ def test_figures_of_the_page_are_live_and_write_nothing(client: TestClient, proj
     assert f"{empty} of {ROWS} rows lack a value" in answer.text
     units = post(client, where, headers={"hx-request": "true"}, unit="person_id", **fields)
     assert f"{PEOPLE} people have {ROWS} rows" in units.text
+    assert "not saved yet" in units.text
+    assert "not saved yet" not in post(client, where, missing="category", unit="person_id").text
     none = post(client, where, **{f"role-{number}": "drop" for number in range(len(NAMES))})
     assert "Nobody is singled out yet" in none.text
     assert Project(project.folder).spec == project.spec

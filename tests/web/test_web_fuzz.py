@@ -30,8 +30,8 @@ from undercover.web.app import create_app
 from undercover.web.asked.opened import open_files
 from undercover.web.asked.verifying import verify
 from undercover.web.desks.desk import Desk
+from undercover.web.desks.plan import publish_request
 from undercover.web.desks.sources import from_upload
-from undercover.web.jobs.plan import publish_request
 from undercover.web.jobs.profile import profile
 from undercover.web.jobs.publishing import publish
 from undercover.web.settings import Settings

@@ -285,5 +285,13 @@ def test_an_old_tab_changes_no_levels(client: TestClient, project: Project) -> N
     assert [place.name for place in (project.folder / "hierarchies").iterdir()] == [Path(kept).name]
 
 
+def test_only_what_others_may_know_has_levels(client: TestClient, project: Project) -> None:
+    assert "Add a coarser" not in client.get(path_of(project, "ill")).text
+    refused = send(client, project, "ill", "add")
+    assert refused.status_code == 400
+    assert "Only a column that others may know" in refused.text
+    assert settings_of(project, "ill") == {}
+
+
 def test_a_column_that_is_not_there_is_told(client: TestClient, project: Project) -> None:
     assert client.get(f"/tables/{project.id}/columns/99").status_code == 400

@@ -17,12 +17,12 @@ from starlette.testclient import TestClient
 from undercover.errors import DataError
 from undercover.waiting import no_progress
 from undercover.web.app import create_app
+from undercover.web.desks.plan import method_of, plan_of, publish_request
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import read_json, write_json
 from undercover.web.jobs import publishing
 from undercover.web.jobs.job import Job, set_state
-from undercover.web.jobs.plan import method_of, plan_of, publish_request
 from undercover.web.settings import Settings
 from undercover.web.texts import LANGUAGES, catalogue
 

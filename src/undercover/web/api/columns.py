@@ -18,8 +18,8 @@ from undercover.web.api.said import router as part
 from undercover.web.desks.columns.editing import problems_of, suggested, with_settings
 from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.columns.singled_out import Figures
+from undercover.web.desks.plan import method_of
 from undercover.web.desks.project import Project
-from undercover.web.jobs.plan import method_of
 
 router = part("columns")
 _SPEC = {

@@ -12,15 +12,15 @@ from starlette.responses import StreamingResponse
 
 from undercover.errors import ParameterError, unknown
 from undercover.model.formats import Format
-from undercover.studies.recommend.purpose import purpose_of
 from undercover.web.access.asking import Of, Who
 from undercover.web.api.said import Strict
 from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
+from undercover.web.desks.plan import files_of, plan_of, publish_request
 from undercover.web.jobs.job import Job, State
-from undercover.web.jobs.plan import files_of, plan_of, publish_request
 from undercover.web.protecting.feasible import holding_of, policy_asked
 from undercover.web.protecting.methods import cards
+from undercover.web.routes.recommend import asked_of
 
 router = part("jobs")
 _BETWEEN = 0.3  # seconds between two looks
@@ -82,6 +82,8 @@ def publish(project: Of, asked: Who, said: Publish) -> JobFacts:
 @router.post("/tables/{key}/recommend", status_code=201)
 def recommend(project: Of, asked: Who, said: Recommend) -> JobFacts:
     """Look for the release that satisfies the policy and is best for a purpose."""
+    from undercover.studies.recommend.purpose import purpose_of  # which the server's first page does not wait for
+
     holding, policy = holding_of(project), policy_asked(project)
     if not policy.judges:
         raise ParameterError("The policy `none` judges nothing, so nothing can be recommended. Choose another one.")
@@ -90,7 +92,8 @@ def recommend(project: Of, asked: Who, said: Recommend) -> JobFacts:
     problems = [unknown("Method", name, fitting) for name in said.methods if name not in fitting]
     if problems:
         raise ParameterError(problems)
-    request = {"purpose": said.purpose, "time": said.seconds, "methods": said.methods or fitting}
+    request: dict[str, Any] = {"purpose": said.purpose, "time": said.seconds, "methods": said.methods or fitting}
+    request["asked"] = asked_of(project)  # on which it rests: the page says when that has changed
     return told(asked.queue.add(project, "recommend", request))
 
 

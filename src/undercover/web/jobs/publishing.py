@@ -18,9 +18,9 @@ from undercover.verbs.report import summarize
 from undercover.verbs.store import save
 from undercover.waiting import Progress
 from undercover.web.desks.clearing import whole
+from undercover.web.desks.plan import files_of, method_of
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
-from undercover.web.jobs.plan import files_of, method_of
 from undercover.web.jobs.showing import show
 
 

@@ -49,8 +49,13 @@ class Sheet(NamedTuple):
         """What the spec says of it."""
         return dict(self.spec.get("columns", {}).get(self.name, {}))
 
+    @property
+    def known(self) -> bool:
+        """Whether it is a column that others may know; no other has levels."""
+        return self.name in named(self.spec, "quasi_identifiers")
+
     def levels(self) -> Levels | None:
-        """As they are at this moment; of settings that do not fit, the automatic ones."""
+        """As they are at this moment; ``None`` where there are too many values."""
         return self.table.levels(self.name, self.settings)
 
     @property
@@ -93,6 +98,8 @@ def change(project: Of, asked: Who, form: Form, number: int) -> Response:
     sheet = _sheet(project, number)
     do = field(form, "do")
     try:
+        if not sheet.known:
+            raise HierarchyError(asked.texts("hierarchy.no_role"))
         wish = _wish(sheet, form)
         _save(sheet, wish, revision(form))
     except Changed:
@@ -221,7 +228,7 @@ def _shown(
         found = sheet.levels()
     except (HierarchyError, SchemaError, UndercoverError) as error:
         wrong["now"] = list(getattr(error, "problems", None) or [str(error)])
-    edited = found is not None and len(found.rows) <= MOST_EDITED and found.depth > 1
+    edited = sheet.known and found is not None and len(found.rows) <= MOST_EDITED and found.depth > 1
     said = sheet.settings.get("hierarchy")
     rule: dict[str, Any] = said if isinstance(said, dict) else {}
     asked_for = {way: ", ".join(map(str, rule.get(way, ()))) for way in ("intervals", "prefixes")}
@@ -241,7 +248,7 @@ def _shown(
         dates=rule.get("dates", ("month", "year")),
         way="automatic" if said is None else "recipe" if rule else "file",
         wrong=wrong,
-        role=sheet.name in named(sheet.spec, "quasi_identifiers"),
+        role=sheet.known,
         kind=found.kind if found else sheet.settings.get("kind") or sheet.table.columns[sheet.name]["kind"],
         periods=list(LEVELS),
         groups=_groups(found) if found is not None and edited and found.kind != "numeric" else [],

@@ -14,9 +14,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 from undercover.errors import ParameterError
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
 from undercover.web.desks.desk import Missing
+from undercover.web.desks.plan import files_of, formats, plan_of, publish_request
 from undercover.web.desks.project import Project
 from undercover.web.jobs.job import Job
-from undercover.web.jobs.plan import files_of, formats, plan_of, publish_request
 from undercover.web.looks import environment, page
 from undercover.web.protecting.feasible import holding_of
 from undercover.web.protecting.policies import meaning

@@ -143,8 +143,8 @@ def filled(spec: Mapping[str, Any], names: Sequence[str], fields: Fields) -> tup
         if role_of(changed, name) != "sensitive":
             settings.pop("bins", None)
         changed = with_settings(changed, name, settings)
-    if "missing" in fields:
-        changed = with_part(changed, "data", {"missing": fields["missing"] or None})
+    if fields.get("missing") and fields["missing"] != spec.get("data", {}).get("missing", "error"):
+        changed = with_part(changed, "data", {"missing": fields["missing"]})
     who: dict[str, Any] = {key: fields[key] or None for key in ("unit", "one_row_per", "weight") if key in fields}
     if "unit" in who and who["unit"] is None:
         who["one_row_per"] = None
