@@ -113,6 +113,14 @@ def test_columns_are_suggested_counted_and_given_levels(program: TestClient, tab
     assert program.put(f"{at}/spec", json={"spec": SPEC}).status_code == 200
 
 
+def test_another_value_is_tried(program: TestClient, table: str) -> None:
+    at = f"/api/tables/{table}"
+    assert program.post(f"{at}/releases/1/whatif", json={"parameters": {"k": 0}}).status_code == 400
+    tried = program.post(f"{at}/releases/1/whatif", json={"parameters": {"k": 7}})
+    assert (tried.status_code, tried.json()["kind"]) == (201, "whatif")
+    assert program.delete(f"{at}/jobs/{tried.json()['id']}").json()["state"] == "cancelled"
+
+
 def test_a_job_is_watched_until_it_is_over(program: TestClient, table: str) -> None:
     jobs = program.get(f"/api/tables/{table}/jobs").json()
     assert {job["kind"] for job in jobs} >= {"profile", "publish"}

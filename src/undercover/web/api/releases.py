@@ -10,6 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from undercover.errors import DataError
 from undercover.io.release.contents import PRIVATE
+from undercover.parameters import make
 from undercover.web.access.asking import Of, Who
 from undercover.web.api.jobs import JobFacts, told
 from undercover.web.api.said import Strict
@@ -102,6 +103,24 @@ def decide(project: Of, number: Number, said: Decider) -> ReleaseFacts:
     found = outcome(project, number)
     found.decide(said.by, sure=True)
     return facts(outcome(project, number))
+
+
+class Changed(Strict):
+    """Other values of parameters of the method of a release; null leaves one out."""
+
+    parameters: dict[str, Any] = Field(min_length=1, max_length=50, examples=[{"k": 10}])
+
+
+@router.post(f"{AT}/whatif", status_code=201)
+def whatif(project: Of, number: Number, asked: Who, said: Changed) -> JobFacts:
+    """Try other values of the parameters of a release; a job says what would come of it, and writes no release."""
+    known = outcome(project, number).facts
+    method = str(known["asked"]["method"]["name"])
+    values = {**known["recipe"], **said.parameters}
+    parameters = {name: value for name, value in values.items() if value is not None}
+    make("methods", method, parameters)  # what is wrong with one is said at once
+    changed = " ".join(f"{name}={'none' if value is None else value}" for name, value in said.parameters.items())
+    return told(asked.queue.add(project, "whatif", {"method": method, "parameters": parameters, "changed": changed}))
 
 
 @router.delete(AT, status_code=204)
