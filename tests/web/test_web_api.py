@@ -113,6 +113,15 @@ def test_columns_are_suggested_counted_and_given_levels(program: TestClient, tab
     assert program.put(f"{at}/spec", json={"spec": SPEC}).status_code == 200
 
 
+def test_what_others_published_is_added(program: TestClient, table: str) -> None:
+    at = f"/api/tables/{table}/others"
+    added = program.post(at, files={"file": ("theirs.zip", packed(public_files()))})
+    assert added.status_code == 201, added.text
+    assert added.json() == program.get(at).json()
+    assert added.json()[0]["path"].startswith("others/")
+    assert program.post(at, files={"file": ("theirs.exe", b"MZ")}).status_code == 400
+
+
 def test_another_value_is_tried(program: TestClient, table: str) -> None:
     at = f"/api/tables/{table}"
     assert program.post(f"{at}/releases/1/whatif", json={"parameters": {"k": 0}}).status_code == 400

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from undercover.errors import ParameterError, unknown
+from undercover.errors import DataError, ParameterError, unknown
 from undercover.model.formats import Format
 from undercover.web.access.asking import Of, Who
 from undercover.web.api.said import Strict
@@ -20,6 +20,7 @@ from undercover.web.desks.plan import files_of, plan_of, publish_request
 from undercover.web.jobs.job import Job, State
 from undercover.web.protecting.feasible import holding_of, policy_asked
 from undercover.web.protecting.methods import cards
+from undercover.web.protecting.others import others_of
 from undercover.web.routes.recommend import asked_of
 
 router = part("jobs")
@@ -95,6 +96,14 @@ def recommend(project: Of, asked: Who, said: Recommend) -> JobFacts:
     request: dict[str, Any] = {"purpose": said.purpose, "time": said.seconds, "methods": said.methods or fitting}
     request["asked"] = asked_of(project)  # on which it rests: the page says when that has changed
     return told(asked.queue.add(project, "recommend", request))
+
+
+@router.post("/tables/{key}/join", status_code=201)
+def join(project: Of, asked: Who) -> JobFacts:
+    """Check what the newest release and the tables of others say together."""
+    if not others_of(project):
+        raise DataError("Add a table of somebody else first.")
+    return told(asked.queue.add(project, "join", {}))
 
 
 @router.get("/tables/{key}/jobs")

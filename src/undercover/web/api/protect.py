@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
+from fastapi import File, UploadFile
 from pydantic import BaseModel, Field
 
 from undercover import plugins
@@ -17,6 +18,7 @@ from undercover.web.api.said import router as part
 from undercover.web.desks.desk import Missing
 from undercover.web.protecting.feasible import holding_of, policy_asked
 from undercover.web.protecting.methods import cards, expected
+from undercover.web.protecting.others import add_file, others_of
 from undercover.web.protecting.policies import limits, meaning
 
 router = part("protect")
@@ -155,6 +157,27 @@ def consequences(project: Of, method: str, said: Parameters) -> Consequences:
             for one in about_of(method).reach(said.parameters, holding)
         ],
     )
+
+
+class Other(BaseModel):
+    """What somebody else published about the same people."""
+
+    name: str
+    path: str = Field(description="By which a spec names it.")
+
+
+@router.get("/tables/{key}/others")
+def other_tables(project: Of) -> list[Other]:
+    """Tables of others that are taken into account."""
+    return [Other(name=str(one["name"]), path=str(one["path"])) for one in others_of(project)]
+
+
+@router.post("/tables/{key}/others", status_code=201)
+def add_other(
+    project: Of, asked: Who, file: Annotated[UploadFile, File(description="A public folder as zip, or a CSV file.")]
+) -> list[Other]:
+    """Add a table that somebody else published about the same people."""
+    return other_tables(add_file(project, file.filename or "", file.file, asked.service.settings.most_bytes))
 
 
 def _parameters(name: str) -> list[Parameter]:
