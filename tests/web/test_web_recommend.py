@@ -61,7 +61,7 @@ def test_what_is_recommended_is_what_the_library_recommends(project: Project, fo
 def test_a_frontier_is_drawn_with_a_ring_around_the_recommended(project: Project, found: Mapping[str, Any]) -> None:
     titles = [picture["title"] for picture in found["pictures"]]
     assert titles[0] == "Learning the value against distance of pairs"
-    drawing = (project.folder / "pictures" / found["pictures"][0]["file"]).read_text("utf-8")
+    drawing = (project.folder / found["pictures"][0]["file"]).read_text("utf-8")
     assert drawing.startswith("<svg")
     assert "<script" not in drawing
     assert "nobody beats" in drawing
