@@ -13,7 +13,7 @@ from calling import Caller
 from clicking import SECONDS, SPEC, chosen, decided, downloaded, made, uploaded, write_people
 from playwright.sync_api import Browser, Page
 from running import Running, running
-from visiting import Visitor, visiting
+from visiting import visiting
 
 import undercover as uc
 
@@ -69,7 +69,7 @@ def test_a_withheld_release_is_accepted(
         assert page.get_by_role("heading", name="The tables are withheld").count() == 1
         assert page.get_by_role("link", name="Download the release (zip)").count() == 0
         assert page.request.get(f"{table}/releases/1/public.zip").status == 404
-        assert visitor.faults(screenshots / "web-withheld") == []
+        assert visitor.faults(screenshots / "web-withheld", unfold=False) == []
         page.get_by_text("Publish it against the verdict", exact=True).click()
         page.get_by_label("Who decides").fill("A. Officer")
         page.get_by_label("Why it may be published").fill("Nobody in it exists.")
@@ -217,13 +217,15 @@ def test_a_restart_loses_nothing(browser: Browser, tmp_path: Path, people_file: 
                 caller.decide(key, {**SPEC, "method": {"name": "mondrian", "k": 5}})
                 caller.publish(key)
                 visitor.goto(f"/tables/{key}/run").get_by_role("button", name="Make the release").click()
+                visitor.page.wait_for_url("**/jobs/*")
+                job = visitor.page.url.removeprefix(first.base)
                 visitor.page.goto("about:blank")
             first.process.kill()
             first.process.wait()
             with running(workspace, "--port", port):
                 page = visitor.goto(f"/tables/{key}/releases/1")
                 assert downloaded(page, tmp_path / "release")
-                visitor.goto(f"/tables/{key}/run").get_by_role("link", name=re.compile("release|Release")).first.click()
+                visitor.goto(job)
                 page.get_by_role("link", name="Go to: Result").wait_for(timeout=SECONDS)
                 visitor.page.goto("about:blank")
 
@@ -268,9 +270,4 @@ def test_the_recipient_asks(
         page.get_by_role("button", name="Ask", exact=True).click()
         page.locator("#answer .big").wait_for(timeout=SECONDS)
         assert "320" in page.locator("#answer .big").inner_text()
-        assert _folded(visitor, screenshots / "web-asked") == []
-
-
-def _folded(visitor: Visitor, shots: Path) -> list[str]:
-    """As it stands: a table of many values, all unfolded, is not what somebody sees."""
-    return visitor.faults(shots, unfold=False)
+        assert visitor.faults(screenshots / "web-asked", unfold=False) == []

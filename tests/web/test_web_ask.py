@@ -252,6 +252,20 @@ def test_a_worker_that_dies_is_told(recipient: TestClient) -> None:
     assert post(recipient, f"/ask/{dying.id}/question", what="count").status_code == 400
 
 
+def test_the_words_of_the_holder_are_told(recipient: TestClient, tmp_path: Path) -> None:
+    about = {"title": "A <b>survey</b>", "publisher": "The town", "date": "2026-01-31", "licence": "CC-BY-4.0"}
+    columns = {"age": uc.Column(description="Age at the time", unit="years")}
+    schema = uc.Schema(quasi_identifiers=["age", "town"], sensitive="pay", about=about, columns=columns)
+    run = uc.publish(ORIGINAL, schema, uc.Mondrian(k=2), seed=1, policy="none")
+    out = uc.save(run, tmp_path / "out")
+    one = received(desk_of(recipient), {file.name: file.read_bytes() for file in (out / "public").iterdir()})
+    page, sheet = recipient.get(f"/ask/{one.id}").text, recipient.get(f"/ask/{one.id}/datasheet").text
+    for word in ("A &lt;b&gt;survey&lt;/b&gt;", "The town", "2026-01-31", "CC-BY-4.0"):
+        assert word in page
+        assert word in sheet
+    assert "Age at the time" in sheet
+
+
 def test_a_column_of_nodes_is_asked_when_its_hierarchy_is_told(recipient: TestClient, tmp_path: Path) -> None:
     towns = uc.Hierarchy([("Bonn", "DE"), ("Köln", "DE"), ("Lyon", "FR"), ("Rome", "IT")])
     columns = {"town": uc.Column(hierarchy=towns)}
