@@ -41,9 +41,12 @@ def _moment(seconds: float) -> str:
 
 def prepare() -> None:
     """Load what the pages about methods need, and compile templates: most of a second that nobody should wait for."""
-    for kind in ("guarantees", "methods"):
-        for name in plugins.BUILT_IN[kind]:
-            plugins.load(kind, name)
+    from undercover.model.about import about_of
+
+    for name in plugins.BUILT_IN["guarantees"]:
+        plugins.load("guarantees", name)
+    for name in plugins.BUILT_IN["methods"]:
+        about_of(name)
     for name in environment().list_templates(extensions=["j2"]):
         environment().get_template(name)
 
