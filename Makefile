@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TOOLS := $(VENV)/.tools
 SPARK := $(VENV)/.spark
 APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
-WANTED := --editable ".[all]" --editable packages/example_plugin --group dev
+WANTED := --editable ".[sql,analysis,sign,office]" --editable packages/example_plugin
 
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,30 +34,37 @@ $(READY): pyproject.toml packages/example_plugin/pyproject.toml
 	{ $(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(WANTED); } || \
 	{ $(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" && \
 	  $(BIN)/python -m pip install --quiet --no-compile $(WANTED); }
-	-$(BIN)/python -m compileall -q -j 0 -x '/(tests|pip|mypyc?|debugpy|jedi|setuptools|lexers)/' $(VENV)/lib
 	@touch $(READY)
 
+# What only tests and checks need; undercover itself stays as it is, for kernels are being compiled meanwhile.
+$(TOOLS): $(READY)
+	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --group dev || \
+	  $(BIN)/python -m pip install --quiet --no-compile --group dev; }
+	-$(BIN)/python -m compileall -q -j 0 -x '/(tests|pip|mypyc?|debugpy|jedi|setuptools|lexers)/' $(VENV)/lib
+	@touch $(TOOLS)
+
 # Half a gigabyte that only the tests of the Spark engine need: Spark, and a Java for machines that have none.
-$(SPARK): $(READY)
-	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --editable ".[spark]" || \
-	  $(BIN)/python -m pip install --quiet --no-compile --editable ".[spark]"; }
+$(SPARK): $(TOOLS)
+	{ $(BIN)/uv pip install --quiet --python $(BIN)/python "undercover[spark]" || \
+	  $(BIN)/python -m pip install --quiet --no-compile "undercover[spark]"; }
 	@touch $(SPARK)
 
 demo: $(READY)
 	$(BIN)/undercover demo --force
 
-# Types and imports are looked at with what the tests leave of the machine: kernels that wait for each other, the end.
-test: $(READY) lint
-	$(MAKE) --jobs 3 types imports unit
+# Kernels are compiled while tools are fetched; types and imports are looked at with what the tests leave of the machine.
+test: $(READY)
+	$(MAKE) --jobs 4 lint compiled browser $(SPARK)
+	$(MAKE) --jobs 3 types imports suite
 
-lint: $(READY)
+lint: $(TOOLS)
 	$(BIN)/ruff check src tests benchmarks examples packages
 	$(BIN)/ruff format --check src tests benchmarks examples packages
 
-types: $(READY)
+types: $(TOOLS)
 	nice $(BIN)/mypy --package undercover --package example_plugin
 
-imports: $(READY)
+imports: $(TOOLS)
 	nice $(BIN)/lint-imports
 
 unit: $(READY)
@@ -79,34 +87,34 @@ browser:
 	echo "No browser: tests that open pages are skipped. To have them run, as root: apt-get install chromium fonts-dejavu-core"
 
 # A worker begins with its half of the files, so that what the tests of a file share is made once.
-suite: $(READY)
+suite: $(TOOLS)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # Properties are the tests that draw examples; hypothesis marks them.
-fuzz: $(READY)
+fuzz: $(TOOLS)
 	UNDERCOVER_TEST_EFFORT=20 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m hypothesis tests
 
-soak: $(READY)
+soak: $(TOOLS)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m soak tests
 
-shape: $(READY)
+shape: $(TOOLS)
 	$(BIN)/python tests/shape/measure.py
 
-bench: $(READY)
+bench: $(TOOLS)
 	$(BIN)/python -m benchmarks.run --large
 
 # Up to 16 GB of memory and some 10 GB of disk; an hour.
-bench-large: $(READY)
+bench-large: $(TOOLS)
 	$(BIN)/python -m benchmarks.large
 
 # Needs a network: each package gets an environment of its own. Half an hour; every run has a limit.
-bench-peers: $(READY)
+bench-peers: $(TOOLS)
 	$(BIN)/python -m benchmarks.peers.run
 
-bench-web: $(READY)
+bench-web: $(TOOLS)
 	$(BIN)/python -m benchmarks.web
 
-notebooks: $(READY)
+notebooks: $(TOOLS)
 	$(BIN)/python examples/notebooks/execute.py
 
 clean:

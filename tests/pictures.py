@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+import vl_convert
 
 from undercover.model.view import Picture
 from undercover.pages import jinja
@@ -31,9 +34,22 @@ def framed() -> Iterator[None]:
         yield
 
 
+_draw = vl_convert.vegalite_to_svg
+_drawn: dict[str, str] = {}
+
+
+def drawn_once(spec: dict[str, Any]) -> str:
+    """Draw what was not drawn before: pages of one run have the same pictures."""
+    key = json.dumps(spec)
+    if key not in _drawn:
+        _drawn[key] = _draw(spec)
+    return _drawn[key]
+
+
 @contextmanager
 def drawing() -> Iterator[None]:
     """Pages have their pictures drawn after all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jinja, "drawings", drawings)
+        patch.setattr(vl_convert, "vegalite_to_svg", drawn_once)
         yield

@@ -9,7 +9,14 @@ from playwright.sync_api import Browser
 from running import Running
 from visiting import Visitor, visiting
 
-PAGES = {"home": "/", "new": "/new", "ask": "/ask", "nowhere": "/nowhere", "gone": "/tables/000000000000/data"}
+PAGES = {
+    "home": "/",
+    "new": "/new",
+    "ask": "/ask",
+    "interface": "/api",
+    "nowhere": "/nowhere",
+    "gone": "/tables/000000000000/data",
+}
 
 
 @pytest.mark.parametrize(("name", "language"), [*((name, "en") for name in PAGES), ("home", "de"), ("new", "de")])

@@ -64,7 +64,7 @@ def test_the_stops_of_all_methods_are_in_their_order() -> None:
 
 @pytest.mark.long
 def test_the_tour(undercover: Command, out: Path, tmp_path: Path) -> None:
-    done = undercover("demo", "--out", out, "--rows", 3000)
+    done = undercover("demo", "--out", out, "--rows", 1000)
     assert done.code == 0, done.err
     assert os.listdir(tmp_path) == ["tour"]
     assert sorted(os.listdir(out)) == sorted([OVERVIEW, "people.csv", *(planned.folder for planned in TOUR)])

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -113,10 +111,9 @@ def test_an_interruption_says_that_the_run_can_go_on(tmp_path, monkeypatch):
     assert "the same command goes on" in result.stderr
 
 
-def test_progress_goes_to_stderr_only(tmp_path):
-    program = [sys.executable, "-m", "undercover.cli.main", "experiment", "streamliner", "--quick", "--json"]
-    program += ["--rows", "300"]
-    done = subprocess.run([*program, "--out", str(tmp_path / "out")], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout)["experiment"] == "streamliner"
-    assert "streamliner …\n" in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("took ")
+def test_progress_goes_to_stderr_only(undercover, tmp_path):
+    done = undercover("experiment", "streamliner", "--quick", "--json", "--rows", 300, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert json.loads(done.out)["experiment"] == "streamliner"
+    assert "streamliner …\n" in done.err
+    assert done.err.splitlines()[-1].startswith("took ")

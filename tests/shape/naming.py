@@ -34,9 +34,13 @@ class Named:
         return f"{self.file}:{self.line}: {self.how} `{self.what}`"
 
 
-@cache
 def named(root: Path = PACKAGE) -> tuple[Named, ...]:
     """Every place of the package that names a method or a form outside its slice, or asks for it."""
+    return _named(root)
+
+
+@cache
+def _named(root: Path) -> tuple[Named, ...]:
     from undercover.plugins import BUILT_IN
 
     methods, forms = slices("methods", BUILT_IN["methods"]), slices("forms", BUILT_IN["forms"])

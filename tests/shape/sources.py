@@ -78,9 +78,13 @@ class Source:
                 yield from ((node.module, alias.name) for alias in node.names)
 
 
-@cache
 def sources(root: Path = PACKAGE) -> tuple[Source, ...]:
     """Every file of a package."""
+    return _sources(root)
+
+
+@cache
+def _sources(root: Path) -> tuple[Source, ...]:  # a default would be another key than the same folder, given
     return tuple(Source(root, path) for path in sorted(root.rglob("*.py")) if "__pycache__" not in path.parts)
 
 

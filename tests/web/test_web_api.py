@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from received import packed, public_files
 from serving import ADDRESS, csrf_of, desk_of, over, service_of, serving
 from starlette.testclient import TestClient
+from web_received import packed, public_files
 
 from undercover.web.asked.opened import opened
 

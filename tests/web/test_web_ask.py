@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from received import ORIGINAL, packed, public_files
 from serving import at, csrf_of, desk_of, over, post, service_of, serving
 from starlette.testclient import TestClient
+from web_received import ORIGINAL, packed, public_files
 
 import undercover as uc
 from undercover.hierarchies.file import hierarchy_text
@@ -201,6 +201,11 @@ DAMAGED = {
     "no JSON": {**public_files(), "release.json": b"<html>"},
     "a number of many digits": {**public_files(), "release.json": b'{"suppressed_rows": ' + b"9" * 6000 + b"}"},
     "infinity": manifest(guarantees=[{"name": "k-anonymity", "k": float("inf"), "columns": ["age"]}]),
+    "too large for a number": {
+        **public_files(),
+        "release.json": public_files()["release.json"].replace(b"2", b"1e999"),
+    },
+    "not a number": manifest(guarantees=[{"name": "k-anonymity", "k": 2, "actual": float("nan"), "columns": ["age"]}]),
     "no number": manifest(guarantees=[{"name": "k-anonymity", "k": "many", "columns": ["age"]}]),
     "huge rows": manifest(tables=[{**TABLE, "rows": 10**30}]),
     "rows below zero": manifest(tables=[{**TABLE, "rows": -5}], suppressed_rows=-(10**25)),
@@ -250,6 +255,20 @@ def test_a_worker_that_dies_is_told(recipient: TestClient) -> None:
     page = recipient.get(f"/ask/{dying.id}")
     assert (page.status_code, "could not be verified" in page.text) == (200, True)
     assert post(recipient, f"/ask/{dying.id}/question", what="count").status_code == 400
+
+
+def test_the_words_of_the_holder_are_told(recipient: TestClient, tmp_path: Path) -> None:
+    about = {"title": "A <b>survey</b>", "publisher": "The town", "date": "2026-01-31", "licence": "CC-BY-4.0"}
+    columns = {"age": uc.Column(description="Age at the time", unit="years")}
+    schema = uc.Schema(quasi_identifiers=["age", "town"], sensitive="pay", about=about, columns=columns)
+    run = uc.publish(ORIGINAL, schema, uc.Mondrian(k=2), seed=1, policy="none")
+    out = uc.save(run, tmp_path / "out")
+    one = received(desk_of(recipient), {file.name: file.read_bytes() for file in (out / "public").iterdir()})
+    page, sheet = recipient.get(f"/ask/{one.id}").text, recipient.get(f"/ask/{one.id}/datasheet").text
+    for word in ("A &lt;b&gt;survey&lt;/b&gt;", "The town", "2026-01-31", "CC-BY-4.0"):
+        assert word in page
+        assert word in sheet
+    assert "Age at the time" in sheet
 
 
 def test_a_column_of_nodes_is_asked_when_its_hierarchy_is_told(recipient: TestClient, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ import pytest
 import schemathesis
 from fastapi import FastAPI, HTTPException
 from hypothesis import HealthCheck, Phase, given, seed
-from received import packed, public_files
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi.checks import (
@@ -24,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from serving import ADDRESS
+from web_received import packed, public_files
 
 from effort import examples
 from undercover.web.app import create_app

@@ -9,6 +9,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from decided import DISEASES, ONE, decided, patients
 from serving import post, serving
@@ -16,9 +17,13 @@ from starlette.testclient import TestClient
 
 import undercover as uc
 from undercover import plugins
+from undercover.engines.local import LocalEngine
 from undercover.errors import UndercoverError, UnreachableError
-from undercover.model.about import about_of
+from undercover.io.source import read
+from undercover.model.about import Wanted, about_of
 from undercover.parameters import describe, make
+from undercover.randomness import Randomness
+from undercover.verbs.encode import encoded
 from undercover.web.desks.project import Project
 from undercover.web.protecting.feasible import holding_of, policy_asked
 from undercover.web.protecting.fields import written
@@ -107,6 +112,27 @@ def test_who_cannot_run_says_so_and_who_can_does(projects: Mapping[str, Project]
             if runs:
                 break
         assert bool(runs) == found.fits, (name, found)
+
+
+@pytest.mark.parametrize("roles", [*ROLES, "missing", "one row each"])
+def test_counts_from_codes_are_those_of_the_table(
+    client: TestClient, projects: Mapping[str, Project], roles: str
+) -> None:
+    """What is counted without reading a row is what publishing would find."""
+    table, workspace = patients(), client.app.state.service.settings.workspace  # type: ignore[attr-defined]
+    if roles == "missing":
+        ages = pa.array([None if row % 7 == 0 else age for row, age in enumerate(table["age"].to_pylist())])
+        table = table.set_column(1, "age", ages)
+        project = decided(workspace, table, ONE, data={"missing": "drop"})
+    elif roles == "one row each":
+        project = decided(workspace, table, {**ONE, "unit": "patient", "one_row_per": "last"})
+    else:
+        project = projects[roles]
+    policy = policy_asked(project)
+    given = read(project.whence, options=project.loaded().options).data
+    whole = encoded(given, project.loaded().schema, Randomness(0), engine=LocalEngine())
+    assert holding_of(project).wanted(policy) == Wanted.of(whole, policy)
+    assert holding_of(project).rows == whole.n_rows
 
 
 def test_what_is_out_of_range_is_explained_beside_its_field(client: TestClient, project: Project) -> None:

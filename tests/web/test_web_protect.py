@@ -21,6 +21,7 @@ from undercover.waiting import no_progress
 from undercover.web.desks.project import Project
 from undercover.web.jobs.joining import join
 from undercover.web.jobs.publishing import publish
+from undercover.web.looks import environment, prepare
 from undercover.web.protecting.feasible import holding_of
 from undercover.web.protecting.policies import meaning
 from undercover.web.texts import LANGUAGES, Texts
@@ -221,3 +222,11 @@ def test_pages_speak_german(client: TestClient, project: Project, page: str) -> 
         client.cookies.delete("language")
     assert '<html lang="de">' in text
     assert any(word in text for word in ("Richtlinie", "Verfahren"))
+
+
+def test_what_pages_need_is_prepared_before_anybody_waits_for_it() -> None:
+    templates = environment()
+    assert templates.cache is not None
+    templates.cache.clear()
+    prepare()
+    assert len(templates.cache) == len(templates.list_templates(extensions=["j2"]))

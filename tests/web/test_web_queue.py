@@ -15,6 +15,7 @@ import pytest
 from small_kinds import SECRET
 
 from undercover.errors import OutputError
+from undercover.waiting import Moment
 from undercover.web.desks.clearing import clear
 from undercover.web.desks.desk import Desk, Missing
 from undercover.web.desks.progress import releases
@@ -25,6 +26,7 @@ from undercover.web.jobs.job import Job, set_state
 from undercover.web.jobs.process import Workers
 from undercover.web.jobs.queue import Full, Queue
 from undercover.web.jobs.sole import Sole
+from undercover.web.jobs.working import Written
 
 KINDS = "small_kinds:KINDS"
 Begin = Callable[..., Queue]
@@ -140,6 +142,51 @@ def test_what_is_known_of_a_job(tmp_path: Path, begin: Begin) -> None:
     for key in (job.id, "../x", ".x", "nothing"):
         with pytest.raises(Missing, match="no such job"):
             queue.job(stranger, key)
+
+
+def test_a_table_that_was_removed_has_no_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, gone, other = Queue(tmp_path, 1, kinds=KINDS), table(tmp_path), table(tmp_path)
+    begun: list[str] = []
+    monkeypatch.setattr(Workers, "begin", lambda self, folder: Pretended(folder, begun))
+    monkeypatch.setattr(queue_module._log, "exception", lambda said: pytest.fail(said))
+    queue.start()
+    with queue._changed:  # nothing is begun as long as this is held
+        queue.add(gone, "nap", {"name": "gone"})
+        last = queue.add(other, "nap", {"name": "last"})
+        Desk(tmp_path, "own").remove(gone)
+    with pytest.raises(Missing, match="removed"):
+        queue.add(gone, "nap", {})
+    assert not gone.folder.exists()
+    assert until(queue, other, last).state == "done"
+    queue.stop()
+    assert begun == ["last"]
+
+
+def test_a_job_that_cannot_be_begun_does_not_end_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, project = Queue(tmp_path, 1, kinds=KINDS), table(tmp_path)
+    logged: list[str] = []
+
+    def begin(self: Workers, folder: Path) -> Pretended:
+        if not logged:
+            raise OSError(28, "No space left on device")
+        return Pretended(folder, [])
+
+    monkeypatch.setattr(Workers, "begin", begin)
+    monkeypatch.setattr(queue_module._log, "exception", logged.append)
+    queue.start()
+    queue.add(project, "nap", {"name": ""})
+    last = queue.add(project, "nap", {"name": ""})
+    assert until(queue, project, last).state == "done"
+    queue.stop()
+    assert len(logged) == 1
+
+
+def test_stages_that_come_back_are_told_once(tmp_path: Path) -> None:
+    written = Written(tmp_path / "moment.json")
+    for stage in ("reading", "attacking", "measuring", "attacking", "measuring"):
+        written(Moment(stage))
+    told = read_json(tmp_path / "moment.json")
+    assert (told["stage"], [one["stage"] for one in told["past"]]) == ("measuring", ["reading", "attacking"])
 
 
 def test_too_many_waiting_jobs_of_a_desk_are_refused_and_old_ones_forgotten(

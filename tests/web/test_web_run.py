@@ -59,6 +59,8 @@ def test_what_is_not_decided_is_named_with_the_way_there(idle: TestClient, proje
 
 
 def test_what_is_wrong_is_told_before_anything_is_begun(idle: TestClient, project: Project) -> None:
+    required = project.change(spec={**project.spec, "require": [{"name": "distinct-diversity", "l": 2}]})
+    assert [step for step, _ in plan_of(required).problems] == ["protect"]
     project = project.change(
         spec={
             **project.spec,

@@ -11,7 +11,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile, ZipInfo
 
 import pytest
-from received import packed, public_files
+from web_received import packed, public_files
 
 from undercover.errors import DataError
 from undercover.web.access.unpack import MOST_FILES, take, unpack

@@ -160,7 +160,7 @@ def _fetch(
     catalog: str | None,
     store: Store | None,
     tell: Tell | None,
-    sealed: bool,
+    sealed: bool = False,
 ) -> pa.Table:
     if sealed:
         connection.execute("SET enable_external_access = false")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from threading import Thread
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ from undercover.web.desks.project import Changed
 from undercover.web.desks.store import private_folder
 from undercover.web.jobs.queue import Full, Queue
 from undercover.web.later import Later, Loading
-from undercover.web.looks import is_part, page, plain_page
+from undercover.web.looks import is_part, page, plain_page, prepare
 from undercover.web.routes import routers as page_routers
 from undercover.web.settings import Settings
 
@@ -40,7 +41,7 @@ def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
     """
     private_folder(settings.workspace)
     queue = Queue(settings.workspace, settings.workers)
-    loading = Loading(lambda: _load(app))
+    loading = Loading(lambda: _load(app, prepared=later))
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
@@ -72,20 +73,22 @@ def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
     for router in page_routers(first=True):
         app.include_router(router, include_in_schema=False)
     if not later:
-        _load(app)
+        _load(app, prepared=False)
     for kind in (UndercoverError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _explained)
     return app
 
 
-def _load(app: FastAPI) -> None:
-    """All routes but those of the first page."""
+def _load(app: FastAPI, *, prepared: bool) -> None:
+    """All routes but those of the first page; whatever else pages need is then ``prepared`` while nobody waits."""
     from undercover.web.api import routers as api_routers
 
     for router in page_routers(first=False):
         app.include_router(router, include_in_schema=False)
     for router in api_routers():
         app.include_router(router, prefix=API)
+    if prepared:
+        Thread(target=prepare, daemon=True, name="preparing").start()
 
 
 async def _explained(request: Request, error: Exception) -> Response:

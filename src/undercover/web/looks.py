@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 from starlette.responses import HTMLResponse
 
+from undercover import plugins
 from undercover.pages.jinja import environment as report_environment
 from undercover.version import VERSION
 from undercover.waiting import duration
@@ -36,6 +37,18 @@ def environment() -> Environment:
 def _moment(seconds: float) -> str:
     """A moment in UTC, to the minute."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+def prepare() -> None:
+    """Load what the pages about methods need, and compile templates: most of a second that nobody should wait for."""
+    from undercover.model.about import about_of
+
+    for name in plugins.BUILT_IN["guarantees"]:
+        plugins.load("guarantees", name)
+    for name in plugins.BUILT_IN["methods"]:
+        about_of(name)
+    for name in environment().list_templates(extensions=["j2"]):
+        environment().get_template(name)
 
 
 def page(

@@ -8,6 +8,7 @@ writes more adds a word here.
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -57,11 +58,21 @@ def is_withheld(place: str | os.PathLike[str]) -> bool:
 def read_json(path: Path) -> Any:
     """A manifest as it stands; a key that is written twice is refused, since readers differ in which one they take."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once)
+        return json.loads(
+            path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite
+        )
     except (OSError, ValueError) as error:
         raise DataError(f"`{path}` cannot be read: {error}.") from error
     except RecursionError as error:
         raise DataError(f"`{path}` cannot be read: it is nested too deeply.") from error
+
+
+def _finite(text: str) -> float:
+    """A number; what JSON does not know, such as NaN, and what is too large for one is refused."""
+    found = float(text)
+    if not math.isfinite(found):
+        raise ValueError(f"{text[:20]} is no number")
+    return found
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

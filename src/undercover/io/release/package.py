@@ -52,6 +52,41 @@ def package(release: Release, said: Mapping[str, Any], folder: Path, written: Se
     return {key: value for key, value in content.items() if value}
 
 
+def said_in(content: Any) -> dict[str, Any]:
+    """What a package says in words, as :attr:`Schema.said` has it; of whatever is no package, nothing.
+
+    >>> said = {"about": {"title": "A survey", "date": "2026-01-31", "publisher": "Us"}, "columns": {}}
+    >>> said_in(package(Release("somebody's", {}, (), True), said, Path(), [])) == said
+    True
+    >>> said_in([1]), said_in({"title": 7, "resources": [{"schema": {"fields": "none"}}]})
+    ({'about': {}, 'columns': {}}, {'about': {}, 'columns': {}})
+    """
+    whole = content if isinstance(content, Mapping) else {}
+    by_role = {one.get("role"): one.get("title") for one in _mappings(whole.get("contributors"))}
+    licence = next(iter(_mappings(whole.get("licenses"))), {})
+    about = {
+        **{key: whole.get(key) for key in ("title", "description", "citation")},
+        "publisher": by_role.get("publisher"),
+        "date": str(whole.get("created") or "").partition("T")[0],
+        "licence": licence.get("title") or licence.get("name") or licence.get("path"),
+        "contact": by_role.get("maintainer"),
+    }
+    schemas = [one.get("schema") for one in _mappings(whole.get("resources"))]
+    fields = [field for one in _mappings(schemas) for field in _mappings(one.get("fields"))]
+    words = {
+        str(field.get("name")): _texts({key: field.get(key) for key in ("description", "unit")}) for field in fields
+    }
+    return {"about": _texts(about), "columns": {name: said for name, said in words.items() if said}}
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _texts(said: Mapping[str, Any]) -> dict[str, str]:
+    return {key: word for key, word in said.items() if isinstance(word, str) and word}
+
+
 def _resource(
     table: PublishedTable, words: Mapping[str, Any], folder: Path, entry: Mapping[str, Any]
 ) -> dict[str, Any]:

@@ -5,15 +5,16 @@ Whoever answers is imported with the first question: the server's first page doe
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from undercover.errors import DataError, InputError, ParameterError
 from undercover.model.figures import number, outwards
 from undercover.model.queries import Predicate
 from undercover.web.asked.opened import Opened
+
+_LARGEST: Final = 1e24
 
 
 def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict[str, Any]:
@@ -27,8 +28,10 @@ def ask(one: Opened, column: str | None, where: Mapping[str, Predicate]) -> dict
     asked = answering(one)
     answer = asked.count(where) if column is None else asked.sum(column, where)
     numbers = (answer.estimate, answer.lower, answer.upper)
-    if not all(math.isfinite(number) for number in numbers if number is not None):
-        raise ParameterError("The answer is no finite number.")
+    if not all(abs(each) < _LARGEST for each in numbers if each is not None):
+        raise ParameterError(
+            "The answer is no number that anybody could mean: what is published or left out is too large."
+        )
     question = {
         "column": column,
         "where": [{"column": name, **said_of(one)} for name, one in where.items()],

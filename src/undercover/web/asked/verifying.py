@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from undercover.errors import InputError, UndercoverError, UnknownFormError
+from undercover.io.release.contents import PACKAGE, read_json
 from undercover.io.release.manifest import read_public
+from undercover.io.release.package import said_in
 from undercover.io.release.tables import format_of
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.release import Release
@@ -20,6 +22,8 @@ from undercover.web.asked.telling import domains_of
 from undercover.web.desks.project import Project
 from undercover.web.desks.store import write_json
 
+MISFIT: Final = "Files and words of this release do not fit together, so what it says of itself is not repeated here."
+
 
 def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
     """Recompute every promise, make the datasheet anew, and find out which columns can be asked about."""
@@ -29,9 +33,7 @@ def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> 
         found = verify_folder(one.public, trusted_by=one.key)
         release = read_public(one.public).release
     except UndercoverError as error:
-        problems = list(getattr(error, "problems", None) or [str(error)])
-        known = [problem.replace(f"{one.public}/", "").replace(str(one.public), "the release") for problem in problems]
-        outcome: dict[str, Any] = {"outcome": "unreadable", "problems": known}
+        outcome: dict[str, Any] = {"outcome": "unreadable", "problems": _sentences(one, error)}
         write_json(one.folder / "found.json", outcome)
         return {"outcome": "unreadable"}
     outcome = {
@@ -44,11 +46,17 @@ def verify(project: Project, request: Mapping[str, Any], progress: Progress) -> 
         "trusted": one.key is not None,
     }
     progress("datasheet", 0.5)
-    outcome |= _datasheet(one, release)
+    outcome |= {"datasheet": None, "datasheet_why": MISFIT} if found.problems else _datasheet(one, release)
     progress("columns", 0.8)
     outcome |= _questions(release, domains_of(one.folder))
     write_json(one.folder / "found.json", outcome)
     return {"outcome": outcome["outcome"]}
+
+
+def _sentences(one: Opened, error: UndercoverError) -> list[str]:
+    """What went wrong, with files named as they are in the release and not by where they lie here."""
+    problems = list(getattr(error, "problems", None) or [str(error)])
+    return [problem.replace(f"{one.public}/", "").replace(str(one.public), "the release") for problem in problems]
 
 
 def _outcome(holds: bool | None, findings: list[bool | None]) -> str:
@@ -62,11 +70,25 @@ def _outcome(holds: bool | None, findings: list[bool | None]) -> str:
 
 def _datasheet(one: Opened, release: Release) -> dict[str, Any]:
     try:
-        facts = datasheet_summary(release, file_format=format_of(one.public))
+        package = one.public / PACKAGE
+        said = said_in(read_json(package)) if package.is_file() else None
+        facts = datasheet_summary(release, said, file_format=format_of(one.public))
         (one.folder / "datasheet.html").write_text(datasheet_html(facts), encoding="utf-8")
     except (InputError, UnknownFormError) as error:
-        return {"datasheet": None, "datasheet_why": " ".join(error.problems)}
-    kept = ("title", "version", "method", "suppressed_rows", "suppressed_fewer_than", "tables", "warnings", "limits")
+        return {"datasheet": None, "datasheet_why": " ".join(_sentences(one, error))}
+    kept = (
+        "title",
+        "name",
+        "description",
+        "imprint",
+        "version",
+        "method",
+        "suppressed_rows",
+        "suppressed_fewer_than",
+        "tables",
+        "warnings",
+        "limits",
+    )
     return {"datasheet": {name: facts[name] for name in kept}}
 
 

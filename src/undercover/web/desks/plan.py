@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from undercover import plugins
 from undercover.errors import MissingExtraError, ParameterError, UndercoverError, listed
+from undercover.guarantees.requirements import guarantees_from_entries
 from undercover.io.release.tables import check_installed
 from undercover.model.about import About, about_of
 from undercover.model.formats import FORMATS, Files
@@ -20,6 +21,7 @@ from undercover.web.desks.progress import done
 from undercover.web.desks.project import Project
 from undercover.web.protecting.others import located
 
+T = TypeVar("T")
 ROLES = ("quasi_identifiers", "sensitive", "insensitive", "identifiers", "drop")
 
 
@@ -51,26 +53,31 @@ def plan_of(project: Project) -> Plan:
     roles = {role: found for role, names in listed_in.items() if (found := tuple(n for n in names if n != ALL_OTHERS))}
     problems: list[tuple[str, str]] = []
     policy = policy_of(None)
-    if over["columns"]:
+
+    def tried(step: str, work: Callable[[], T]) -> T | None:
         try:
-            policy = project.loaded().policy or policy
+            return work()
         except UndercoverError as error:
-            problems += [("columns", problem) for problem in getattr(error, "problems", [str(error)])]
+            problems.extend((step, problem) for problem in getattr(error, "problems", [str(error)]))
+            return None
+
+    loaded = tried("columns", project.loaded) if over["columns"] else None
+    if loaded is not None:
+        policy = loaded.policy or policy
+        columns = {name: loaded.schema.column(name) for name in loaded.schema.sensitive}
+        tried("protect", lambda: guarantees_from_entries(loaded.requirements, columns))
     method, parameters = dict(spec.get("method", {})), {}
     if method:
         parameters = {name: value for name, value in method.items() if name != "name"}
-        try:
-            method_of(spec, project.folder)
-        except UndercoverError as error:
-            problems += [("protect", problem) for problem in getattr(error, "problems", [str(error)])]
+        tried("protect", lambda: method_of(spec, project.folder))
     named = {name for names in roles.values() for name in names} | {given.get("unit"), given.get("weight")}
     profile = project.profile
-    columns = [column["name"] for column in profile["inspection"]["columns"]] if profile else []
+    everything = [column["name"] for column in profile["inspection"]["columns"]] if profile else []
     who = {name: given[name] for name in ("unit", "one_row_per", "weight", "population") if name in given}
     missing = spec.get("data", {}).get("missing")
     return Plan(
         roles=roles,
-        unnamed=tuple(name for name in columns if name not in named),
+        unnamed=tuple(name for name in everything if name not in named),
         who={**who, **({"missing": missing} if missing else {})},
         policy=policy,
         method=about_of(str(method["name"])) if method else None,

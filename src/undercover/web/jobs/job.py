@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from undercover.web.desks.store import private_folder, read_json, write_json
+from undercover.web.desks.store import read_json, write_json
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 ENDED: tuple[State, ...] = ("done", "failed", "cancelled")
@@ -49,7 +49,8 @@ class Job:
 
 def new_job(folder: Path, kind: str, request: Mapping[str, Any], created: float) -> None:
     """The folder of a job that waits."""
-    begun = private_folder(folder.with_name(f".{folder.name}"))
+    begun = folder.with_name(f".{folder.name}")
+    begun.mkdir(mode=0o700)
     write_json(begun / "request.json", request)
     write_json(begun / "job.json", {"kind": kind, "state": "waiting", "created": created})
     begun.rename(folder)

@@ -76,6 +76,7 @@ class Queue:
         """Begin, with what was left."""
         self.hold()
         self._stopped = self.leaving = False
+        self._waiting.clear()
         folders = [folder for jobs in self._workspace.glob("desks/*/*/jobs") for folder in job_folders(jobs.parent)]
         for folder in sorted(folders, key=lambda place: place.name):
             self._left(folder)
@@ -98,7 +99,6 @@ class Queue:
         for thread in [*ending, *self._threads]:
             thread.join()
         self._threads.clear()
-        self._waiting.clear()
         self._workers.stop()
         self._sole.release()
 
@@ -106,6 +106,8 @@ class Queue:
         """Put a job at the end of those of its desk."""
         now = time.time()
         folder = project.folder / "jobs" / f"{int(now * 1000):013d}-{secrets.token_hex(3)}"
+        if not folder.parent.is_dir():
+            raise Missing("This table was removed meanwhile.")
         with self._changed:
             if sum(_desk(other) == _desk(folder) for other in self._waiting) >= MOST_WAITING:
                 raise Full(f"{MOST_WAITING} jobs of yours are waiting. Wait for some to be done, or cancel them.")
@@ -215,7 +217,7 @@ class Queue:
                 self._served[_desk(folder)] = time.time()
             try:
                 self._run(folder)
-            except OSError:  # such as a full disk: the next job may be luckier
+            except (OSError, ValueError):  # such as a full disk, or a file that it cut off: the next job may be luckier
                 _log.exception("A job could not be begun or ended.")
             finally:
                 with self._changed:
@@ -224,6 +226,8 @@ class Queue:
                     self._changed.notify_all()
 
     def _run(self, folder: Path) -> None:
+        if not folder.is_dir():  # its table was removed meanwhile
+            return
         (folder / "moment.json").unlink(missing_ok=True)
         set_state(folder, "running", started=time.time())
         worker = self._workers.begin(folder)

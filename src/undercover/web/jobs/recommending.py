@@ -75,12 +75,14 @@ def _drawn(
     if measure[0] == "classification":
         found = [{**picture, "measured": "rows told wrongly beyond a tree trained on the table"} for picture in found]
     results = {"releases": releases, "frontiers": found, "recommended": best and {"title": best}}
-    folder = private_folder(project.folder / "pictures")
-    made = []
+    folder = private_folder(project.folder / "recommended")
+    before, made = list(folder.iterdir()), []
     for picture, chart in zip(found, frontier_charts(results), strict=True):
         place = folder / f"{time.time_ns():x}.html"
         _write(place, str(drawn(chart, f"frontier-{picture['id']}")))
-        made.append({"title": picture["title"], "file": place.name})
+        made.append({"title": picture["title"], "file": f"{folder.name}/{place.name}"})
+    for old in before:
+        old.unlink(missing_ok=True)
     return made
 
 

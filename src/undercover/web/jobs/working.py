@@ -53,7 +53,7 @@ def prepare(kinds: str) -> None:
 
 def do(folder: Path, kinds: str) -> None:
     """The job of a folder."""
-    written = _Written(folder / "moment.json")
+    written = Written(folder / "moment.json")
     watch = Watch(written)
     threading.Thread(target=_look, args=(watch, written), daemon=True).start()
     try:
@@ -83,28 +83,32 @@ def told(error: Exception) -> dict[str, Any]:
     return {"message": f"This is a bug of undercover, not of your data ({type(error).__name__}).", "kind": "bug"}
 
 
-class _Written:
+class Written:
     """Moments as a file, at most five a second; a new stage at once, after those that are past."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._lock, self._last = path, threading.Lock(), 0.0
         self._stage, self._began = "", 0.0
-        self._past: list[dict[str, Any]] = []
+        self._past: dict[str, float] = {}  # seconds of every stage; what comes back is told once
 
     def __call__(self, moment: Moment) -> None:
+        """Write one down."""
         with self._lock:
             now, same = time.monotonic(), moment.stage == self._stage
             if same and now - self._last < _BETWEEN:
                 return
             if not same:
-                self._past += [{"stage": self._stage, "seconds": now - self._began}] if self._stage else []
+                self._past[self._stage] = self._past.get(self._stage, 0.0) + now - self._began
                 self._stage, self._began = moment.stage, now
             self._last = now
             facts = {key: getattr(moment, key) for key in ("stage", "part", "share", "seconds", "left")}
-            write_json(self._path, {**facts, "past": self._past})
+            past = [
+                {"stage": name, "seconds": spent} for name, spent in self._past.items() if name not in ("", self._stage)
+            ]
+            write_json(self._path, {**facts, "past": past})
 
 
-def _look(watch: Watch, written: _Written) -> None:
+def _look(watch: Watch, written: Written) -> None:
     """Write down every second how long it takes, also while nothing is told."""
     while True:
         time.sleep(_TICK)

@@ -111,5 +111,6 @@ def _free(project: Project, stem: str, suffix: str) -> Path:
 
 
 def _added(project: Project, place: Path) -> Project:
+    now = Project(project.folder)  # an upload takes its time
     one = {"name": place.name, "path": f"{FOLDER}/{place.name}"}
-    return project.change(choices={**project.choices, "others": [*others_of(project), one]})
+    return now.change(choices={**now.choices, "others": [*others_of(now), one]})

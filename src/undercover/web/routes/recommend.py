@@ -90,9 +90,9 @@ def _about(project: Project, job: Job | None) -> dict[str, Any]:
     """A recommendation for a page, its pictures read from their files."""
     result = None if job is None else job.result
     pictures = [
-        {"title": one["title"], "svg": Markup((project.folder / "pictures" / one["file"]).read_text("utf-8"))}
+        {"title": one["title"], "svg": Markup((project.folder / one["file"]).read_text("utf-8"))}
         for one in (result or {}).get("pictures", [])
-        if (project.folder / "pictures" / one["file"]).is_file()
+        if (project.folder / one["file"]).is_file()
     ]
     stale = job is not None and job.request.get("asked") != asked_of(project)
     return {"job": job, "result": result, "pictures": pictures, "stale": stale}
