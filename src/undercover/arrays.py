@@ -17,6 +17,9 @@ Whole = NDArray[np.integer]
 
 _STRETCH = 1 << 16  # rows whose wide numbers stay in the cache
 _WIDEST = 63  # bits of a whole number
+_SIGNED: list[tuple[int, type[np.signedinteger[Any]]]] = [
+    (int(np.iinfo(kind).max), kind) for kind in (np.int8, np.int16, np.int32, np.int64)
+]
 
 
 def narrowest(largest: int) -> type[np.signedinteger[Any]]:
@@ -25,7 +28,7 @@ def narrowest(largest: int) -> type[np.signedinteger[Any]]:
     >>> [narrowest(largest).__name__ for largest in (127, 128, 32767, 32768, 2**31)]
     ['int8', 'int16', 'int16', 'int32', 'int64']
     """
-    return next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if largest <= np.iinfo(kind).max)
+    return next(kind for most, kind in _SIGNED if largest <= most)
 
 
 def stretches(rows: int) -> Iterator[slice]:

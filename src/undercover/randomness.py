@@ -59,6 +59,7 @@ class Randomness:
         generator = np.random.Philox(key=np.frombuffer(key[:16], dtype=np.uint64))
         # One step of the counter yields four 64-bit numbers, that is eight words.
         blocks, skip = divmod(start, 8)
-        generator.advance(blocks)
+        if blocks:
+            generator.advance(blocks)
         numbers = generator.random_raw((skip + count + 1) // 2)
         return np.asarray(numbers, dtype=np.uint64).view(np.uint32)[skip : skip + count]

@@ -52,6 +52,7 @@ def test_other_methods_are_attacked_by_what_values_tell(
     asked: tuple[str, ...], undercover: Command, people: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
+    people.write_text("\n".join(people.read_text().splitlines()[:65]) + "\n")  # the method is run over and over
     done = undercover(
         "publish", people, "--qi", "age,sex", "--sensitive", "disease", "--method", "anatomy", "--set", "l=3",
         "--out", out,
