@@ -25,6 +25,8 @@ from undercover.studies.recommend.search import candidates_of
 from undercover.waiting import no_progress
 from undercover.web.desks.desk import Desk
 from undercover.web.desks.outcomes import PARTS, outcome, outcomes, page_folder
+from undercover.web.desks.progress import made as made_one
+from undercover.web.desks.progress import next_number
 from undercover.web.desks.project import Project
 from undercover.web.jobs import whatif as whatifs
 from undercover.web.jobs.accepting import accept
@@ -320,3 +322,14 @@ def test_what_was_tried_becomes_the_spec(holder: TestClient, copied: Released) -
         "name": "mondrian",
         "k": 7,
     }
+
+
+def test_the_number_of_a_removed_release_is_not_used_again(tmp_path: Path) -> None:
+    project = Desk(tmp_path, "own").add("people.csv", {"kind": "example"})
+    assert next_number(project) == 1
+    (project.folder / "releases" / "1").mkdir()
+    made_one(project, 1)
+    (project.folder / "releases" / "1").rmdir()
+    assert next_number(project) == 2
+    (project.folder / "releases" / "4").mkdir()  # of a workspace from before numbers were remembered
+    assert next_number(project) == 5

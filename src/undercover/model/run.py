@@ -85,9 +85,10 @@ class Run(Shown):
 
     @property
     def name(self) -> str | None:
-        """What its table is called: by its holder (``about``), else by its file."""
+        """What its table is called: by its holder (``about``), by whoever keeps its file, else by its file."""
         path = self.source.get("path")
-        found: str | None = self.schema.about.get("title") or (PurePath(str(path)).name if path else None)
+        called = self.schema.about.get("title") or self.source.get("name")
+        found: str | None = called or (PurePath(str(path)).name if path else None)
         return found
 
     @cached_property

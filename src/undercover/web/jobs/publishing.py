@@ -19,7 +19,7 @@ from undercover.verbs.store import save
 from undercover.waiting import Progress
 from undercover.web.desks.clearing import whole
 from undercover.web.desks.plan import files_of, method_of
-from undercover.web.desks.progress import releases
+from undercover.web.desks.progress import made, next_number
 from undercover.web.desks.project import Project
 from undercover.web.jobs.showing import show
 
@@ -30,7 +30,8 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
     spec, files = spec_from_mapping(asked, folder=project.folder), files_of(choices)
     progress("reading", 0.0)
     store = Store(memory_of(spec.memory))
-    given = replace(read(project.whence, options=spec.options, store=store, progress=progress), once=True)
+    given = read(project.whence, options=spec.options, store=store, progress=progress)
+    given = replace(given, once=True, source={**given.source, "name": project.name})
     schema = resolve(spec, given.data)
     check_size(given.data.num_rows, len(schema.published), files)
     method = method_of(asked, project.folder)
@@ -46,7 +47,7 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         memory=spec.memory,
         progress=progress,
     )
-    number = max(releases(project), default=0) + 1
+    number = next_number(project)
     out = project.folder / "releases" / str(number)
     with whole(out):
         run = judged_beside(run, out, progress)
@@ -54,5 +55,6 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         kept: dict[str, Any] = {"format": str(files), "rows_per_file": choices.get("rows_per_file")}
         save(run, out, summary=facts, progress=progress, **kept)
         show(project, number, run, facts, progress)
+    made(project, number)
     warnings = [*run.warnings, *file_notes(run.release, files)]
     return {"release": number, "verdict": run.verdict.title, "warnings": warnings}
