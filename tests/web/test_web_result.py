@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -253,7 +254,7 @@ def test_a_removed_release_is_gone_with_its_page(holder: TestClient, copied: Rel
     assert post(holder, copied.at(OPEN, "remove")).status_code == 400
     assert "Release 3" in post(holder, copied.at(OPEN, "remove"), sure="yes").text
     left = sorted(place.name for place in (copied.project.folder / "releases").iterdir())
-    assert left == ["1", "1.page", "3", "3.page"]
+    assert left == ["1", "1.page", "3", "3.page", "last"]
     assert holder.get(copied.at(OPEN)).status_code == 404
     [job] = service_of(holder).queue.jobs(copied.project, "frontier")
     service_of(holder).queue.cancel(copied.project, job.id)
