@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 SPARK := $(VENV)/.spark
 APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
-WANTED := --editable ".[sql,analysis,sign,office]" --editable packages/example_plugin
+WANTED := --editable ".[sql,analysis,sign,office,web]" --editable packages/example_plugin
 
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
@@ -45,8 +45,8 @@ $(TOOLS): $(READY)
 
 # Half a gigabyte that only the tests of the Spark engine need: Spark, and a Java for machines that have none.
 $(SPARK): $(TOOLS)
-	{ $(BIN)/uv pip install --quiet --python $(BIN)/python "undercover[spark]" || \
-	  $(BIN)/python -m pip install --quiet --no-compile "undercover[spark]"; }
+	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --group spark || \
+	  $(BIN)/python -m pip install --quiet --no-compile --group spark; }
 	@touch $(SPARK)
 
 demo: $(READY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -64,3 +65,10 @@ def test_what_type_checkers_see_is_what_there_is() -> None:
 
 def test_the_check_notices_what_is_loaded() -> None:
     assert "numba" in loaded_by("import undercover.steps.cutting.splits")
+
+
+def test_tests_install_what_the_extra_asks_for_and_no_undercover_of_somebody_else() -> None:
+    content = tomllib.loads((Path(uc.__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    groups = content["dependency-groups"]
+    assert groups["spark"] == content["project"]["optional-dependencies"]["spark"]
+    assert not [wanted for group in groups.values() for wanted in group if wanted.startswith("undercover")]

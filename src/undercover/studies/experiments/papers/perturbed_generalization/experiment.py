@@ -286,6 +286,8 @@ def _gate(rows: Rows) -> Judgement:
     def part(p: float, gate: float) -> tuple[bool, str]:
         series = (bench.MAJORITY, bench.OPTIMISTIC, bench.OURS)
         majority, best, ours = (1 - _error(rows, "utility-p", name, 2, p) for name in series)
+        if best <= majority:
+            return False, f"nothing to learn beyond the majority ({majority:.3f}) at p = {p:g}"
         ratio = (ours - majority) / (best - majority)
         return ratio >= gate, f"{ratio:.2f} at p = {p:g} ({ours:.3f} against {best:.3f}, majority {majority:.3f})"
 
