@@ -6,8 +6,10 @@ its tests makes a fixture of it with ``scope="module"``.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -87,3 +89,9 @@ def over(client: TestClient, project: Project, key: str | None = None, seconds: 
             return job
         assert time.monotonic() < until, f"{job.kind} is still {job.state} after {seconds} seconds."
         time.sleep(0.05)
+
+
+def beside(work: Any) -> Any:
+    """What comes of a coroutine, in a thread: a browser of other tests may have a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()

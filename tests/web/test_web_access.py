@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from serving import ADDRESS, csrf_of, entered, post, service_of, serving
+from serving import ADDRESS, beside, csrf_of, entered, post, service_of, serving
 from starlette.testclient import TestClient
 
 from undercover.web.access import headers, sessions
@@ -271,7 +271,7 @@ def test_whoever_stops_sending_is_not_waited_for(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(headers, "PATIENCE", 0.01)
     with pytest.raises(headers.TooSlow):
-        asyncio.run(headers._counted(never, 10)())  # type: ignore[arg-type]
+        beside(headers._counted(never, 10)())  # type: ignore[arg-type]
 
 
 def test_two_servers_of_a_machine_do_not_share_a_cookie(client: TestClient, tmp_path: Path) -> None:

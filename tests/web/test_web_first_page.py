@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from serving import ADDRESS
+from serving import ADDRESS, beside
 from starlette.testclient import TestClient
 
 from undercover.web.app import create_app
@@ -24,7 +23,7 @@ from undercover.web.settings import Settings
 import undercover.cli.serve, undercover.cli.main
 app = create_app(Settings(workspace=Path({folder!r}), port=1), later=True)
 """
-OTHERS = "from undercover.web.app import _load; _load(app)"
+OTHERS = "from undercover.web.app import _load; _load(app, prepared=False)"
 TOLD = "import sys; print(*sorted({name.split('.')[0] for name in sys.modules}))"
 
 
@@ -55,4 +54,4 @@ def test_a_bug_in_what_is_loaded_is_told() -> None:
     loading = Loading(broken)
     for _ in range(2):
         with pytest.raises(ImportError, match="a bug"):
-            asyncio.run(loading.wait())
+            beside(loading.wait())
