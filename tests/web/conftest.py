@@ -50,7 +50,7 @@ def holder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="session")
-def made(holder: TestClient) -> Iterator[Released]:
+def made(holder: TestClient) -> Released:
     """The releases of ``holder``; who changes one works on a copy of its table."""
     with pytest.MonkeyPatch.context() as patched:
-        yield released(desk_of(holder), patched)
+        return released(desk_of(holder), patched)
