@@ -16,11 +16,13 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
+from undercover.waiting import no_progress
 from undercover.web.access.asking import Service
 from undercover.web.app import create_app
 from undercover.web.desks.desk import Desk
 from undercover.web.desks.project import Project
 from undercover.web.jobs.job import Job
+from undercover.web.jobs.profile import profile
 from undercover.web.settings import Settings
 
 ADDRESS = "http://127.0.0.1:1"
@@ -89,6 +91,14 @@ def over(client: TestClient, project: Project, key: str | None = None, seconds: 
             return job
         assert time.monotonic() < until, f"{job.kind} is still {job.state} after {seconds} seconds."
         time.sleep(0.05)
+
+
+def profiled(desk: Desk, text: str) -> Project:
+    """A table of an uploaded text, profiled in this process."""
+    made = desk.add("people.csv", {"kind": "upload", "path": "table.csv"})
+    Path(made.whence).write_text(text, encoding="utf-8")
+    profile(made, {"most_rows": 1000, "most_bytes": 1 << 20}, no_progress)
+    return desk.project(made.id)
 
 
 def beside(work: Any) -> Any:

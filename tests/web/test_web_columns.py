@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving import desk_of, post, serving
+from serving import desk_of, post, profiled, serving
 from starlette.testclient import TestClient
 
 from undercover.errors import SchemaError
@@ -34,7 +34,6 @@ from undercover.web.desks.columns.editing import (
 from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.columns.singled_out import Figures, Rows, singled_out
 from undercover.web.desks.project import Project
-from undercover.web.jobs.profile import profile
 
 PEOPLE = 60
 ROWS = 90
@@ -76,10 +75,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def project(client: TestClient) -> Iterator[Project]:
     """The table of these people, profiled in this process."""
     desk = desk_of(client)
-    made = desk.add("people.csv", {"kind": "upload", "path": "table.csv"})
-    Path(made.whence).write_text(written(people()), encoding="utf-8")
-    profile(made, {"most_rows": 1000, "most_bytes": 1 << 20}, lambda *told: None)
-    yield desk.project(made.id)
+    made = profiled(desk, written(people()))
+    yield made
     desk.remove(made)
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from serving import desk_of, post, serving
+from serving import desk_of, post, profiled, serving
 from starlette.testclient import TestClient
 
 from undercover.errors import HierarchyError
@@ -25,7 +25,6 @@ from undercover.web.desks.columns.groups import Row, add_level, dissolve, put, r
 from undercover.web.desks.columns.levels import MOST, keep_values, kept_values, levels_of
 from undercover.web.desks.columns.profiled import Profiled
 from undercover.web.desks.project import Project
-from undercover.web.jobs.profile import profile
 
 TOWNS = ("Bonn", "Köln", "Lyon", "Nice", "")
 ROWS = [
@@ -55,11 +54,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 @pytest.fixture
 def project(client: TestClient) -> Iterator[Project]:
     desk = desk_of(client)
-    made = desk.add("people.csv", {"kind": "upload", "path": "table.csv"})
     lines = [",".join(NAMES), *(",".join(row.values()) for row in ROWS)]
-    Path(made.whence).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    profile(made, {"most_rows": 1000, "most_bytes": 1 << 20}, lambda *told: None)
-    yield desk.project(made.id).change(spec=SPEC)
+    made = profiled(desk, "\n".join(lines) + "\n")
+    yield made.change(spec=SPEC)
     desk.remove(made)
 
 
