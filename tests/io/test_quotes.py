@@ -63,7 +63,11 @@ def watched(text: str, separator: str, size: int) -> Quotes:
 TEXTS = st.text(st.sampled_from('"""",\n\r é'), max_size=40)
 
 
-@given(TEXTS, st.sampled_from(",;"), st.integers(1, 9))
+CELLS = st.sampled_from(["plain", '"in marks"', '""', '"x""y"', '""""', '"a\nb"', '5" pipe', "é", "", '"', '"a"b'])
+MOSTLY_RIGHT = st.lists(st.tuples(CELLS, st.sampled_from([",", "\n", "\r\n"])).map("".join), max_size=60).map("".join)
+
+
+@given(TEXTS | MOSTLY_RIGHT, st.sampled_from(",;"), st.integers(1, 9) | st.integers(60, 200))
 @settings(max_examples=600, deadline=None)
 def test_marks_are_followed_as_the_twin_does(text: str, separator: str, size: int) -> None:
     found, (problem, line) = watched(text, separator, size), twin(text, separator)

@@ -23,6 +23,7 @@ from undercover.wording import in_data
 _MARK, _NEWLINE, _RETURN = b'"\n\r'
 _BOM = b"\xef\xbb\xbf"
 _BLOCK = 1 << 22
+_ONE, _TOP = np.uint64(1), np.uint64(63)
 _TWICE = 'A mark that belongs to a text is written twice ("") in a cell between marks.'
 
 
@@ -43,8 +44,8 @@ class Quotes:
         self.problem = ""
         self.cells = 0  # with a line break inside
         self.first = 0  # the line of the first of these
-        self._edge = np.zeros(256, dtype=bool)
-        self._edge[[ord(separator), _NEWLINE, _RETURN]] = True
+        self._separator, self._edge = ord(separator), np.zeros(256, dtype=bool)
+        self._edge[[self._separator, _NEWLINE, _RETURN]] = True
         self._line, self._before, self._held = 1, _NEWLINE, b""
         self._opened = 0  # the line in which the cell began that is open; 0: none is
         self._counted = False  # whether that one is among the cells with a line break
@@ -72,12 +73,36 @@ class Quotes:
     def _look(self, text: bytes) -> None:
         if not text or self.problem:
             return
+        codes = np.frombuffer(text, dtype=np.uint8)
         if b'"' not in text and not self._opened:
-            both = text.count(b"\r\n") if b"\r" in text else 0
-            self._line += text.count(b"\n") + (text.count(b"\r") if b"\r" in text else 0) - both
-        else:
-            self._follow(np.frombuffer(text, dtype=np.uint8))
+            self._line += _lines(codes)
+        elif self._counted or not self._in_pairs(codes):
+            self._follow(codes)
         self._before = text[-1]
+
+    def _in_pairs(self, codes: NDArray[np.uint8]) -> bool:
+        """Whether marks only open, close or are doubled and no line ends in a cell, as in most files: seen in words.
+
+        Then every mark that leads into a cell has a field's edge or a mark before it, and every other one has one
+        behind it. Bytes are bits of 64-bit words here; a place lies in a cell where the marks up to it are odd.
+        """
+        marks, ends = _bits(codes == _MARK), _bits(codes == _NEWLINE) | _bits(codes == _RETURN)
+        edges = ends | marks | _bits(codes == self._separator)
+        within = marks.copy()
+        for step in (1, 2, 4, 8, 16, 32):
+            within ^= within << np.uint64(step)
+        odd = np.bitwise_xor.accumulate(within >> _TOP) ^ np.uint64(self._opened > 0)  # behind each word
+        within ^= np.negative(np.concatenate([[np.uint64(self._opened > 0)], odd[:-1]]))
+        before, behind = edges << _ONE, edges >> _ONE
+        before[1:] |= edges[:-1] >> _TOP
+        before[0] |= np.uint64(self._edge[self._before])
+        behind[:-1] |= edges[1:] << _TOP
+        behind[-1] |= np.uint64(1 << (len(codes) - 1) % 64)  # the end of the text is an edge; no other piece ends so
+        if (marks & ~(within & before | ~within & behind)).any() or (ends & within).any():
+            return False
+        self._line += _lines(codes)
+        self._opened = (self._line if marks.any() else self._opened) if odd[-1] else 0
+        return True
 
     def _follow(self, codes: NDArray[np.uint8]) -> None:
         breaks = _breaks(codes)
@@ -152,8 +177,22 @@ class Watched:
         """The stream is closed by whoever opened it."""
 
 
+def _bits(places: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Truth values as bits of words, the first the lowest."""
+    packed = np.zeros(-(-len(places) // 64) * 8, dtype=np.uint8)
+    packed[: -(-len(places) // 8)] = np.packbits(places, bitorder="little")
+    return packed.view("<u8")
+
+
+def _lines(codes: NDArray[np.uint8]) -> int:
+    """How many lines end, be it with ``\\n``, ``\\r`` or both."""
+    returns = codes == _RETURN
+    both = np.count_nonzero(returns[:-1] & (codes[1:] == _NEWLINE)) if returns.any() else 0
+    return int(np.count_nonzero(codes == _NEWLINE) + np.count_nonzero(returns) - both)
+
+
 def _breaks(codes: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Where lines end, be it with ``\\n``, ``\\r`` or both."""
+    """Where they do."""
     newlines, returns = codes == _NEWLINE, codes == _RETURN
     if returns.any():
         newlines[1:] &= ~returns[:-1]
