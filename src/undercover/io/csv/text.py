@@ -85,8 +85,9 @@ def read_csv(
         break
     else:
         raise problem
-    broken = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), **broken)
+    first = f"line {marks.first}" if marks.cells else ""
+    missing = tuple(nulls or ())
+    decided = CsvDecisions(mark, decimal or ".", candidate, missing, breaks=marks.cells, first_break=first)
     if text is None:
         return table, decided
     try:
