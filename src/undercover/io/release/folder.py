@@ -30,7 +30,7 @@ from undercover.errors import DataError, InternalError, OutputError, ParameterEr
 from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
-from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
+from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, check_layout, public_part
 from undercover.io.release.manifest import Public, read_public, without_seed, write_tables
 from undercover.io.release.tables import check_installed
 from undercover.io.signatures import private_key, write_signature
@@ -120,6 +120,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        check_layout(content, path)
         schema = schema_from_mapping(content["schema"])
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])
