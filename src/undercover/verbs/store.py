@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,20 +78,20 @@ def save(
     page = report_html(facts)
     sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=files))
     tell("writing", 0.0)
-    with nullcontext() if withheld else entered(run, directory):
-        place = folder.save(
-            run,
-            directory,
-            format=format,
-            force=force,
-            report=page,
-            summary=facts,
-            datasheet=sheet,
-            sign=sign,
-            verdict=run.verdict,
-            kept=kept_entry(run) if withheld else None,
-            rows_per_file=rows_per_file,
-        )
+    place = folder.save(
+        run,
+        directory,
+        format=format,
+        force=force,
+        report=page,
+        summary=facts,
+        datasheet=sheet,
+        sign=sign,
+        verdict=run.verdict,
+        kept=kept_entry(run) if withheld else None,
+        rows_per_file=rows_per_file,
+        around=None if withheld else partial(entered, run, directory),
+    )
     if withheld and accept is not None and by is not None:
         decided(place, accept, by)
     return place
