@@ -41,6 +41,7 @@ class ReadOptions:
 
     separator: str | None = None
     decimal: str | None = None
+    thousands: str | None = None
     encoding: str | None = None
     nulls: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
@@ -57,6 +58,7 @@ class Input:
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
+    notes: Mapping[str, str] = field(default_factory=dict)  # what the holder should know of columns
     once: bool = False  # whether nobody needs the rows after they were encoded
     seconds: float = field(default=0.0, compare=False)  # that reading took
 
@@ -109,11 +111,11 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`", store=_for(data, store))
-    digits = {} if found.decisions is None else found.decisions.digits
     exact = decimals({name: value_type(found.table.schema.field(name).type) for name in data.column_names})
-    writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
+    writing = {**exact, **found.writing}
     described = _described(given, place.digest(), data, f"{found.read_as}{_held(store)}")
-    return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data), writing=writing)
+    utc = in_utc(found.table, data)
+    return Input(data, "pyarrow", described, found.decisions, utc=utc, writing=writing, notes=found.notes)
 
 
 def _teller(progress: Progress) -> Tell:

@@ -24,7 +24,7 @@ from undercover.engines.spark import is_frame
 from undercover.engines.spark.coding import Gathered, gathered
 from undercover.engines.spark.door import same_length
 from undercover.errors import DataError
-from undercover.io.csv.kinds import infer
+from undercover.io.csv.kinds import Marks, infer
 from undercover.io.csv.text import encodings_to_try, sample, separator_of
 from undercover.io.files import CSV, PARQUET
 from undercover.io.place import place_of
@@ -42,6 +42,7 @@ class SparkInput:
     source: Mapping[str, Any]
     options: ReadOptions
     texts: bool = False  # whether every field is text, whatever it stands for
+    separator: str | None = None  # of the fields of such a table
 
     @property
     def names(self) -> list[str]:
@@ -63,7 +64,9 @@ class SparkInput:
                 name: pc.if_else(pc.is_in(column, markers), pa.scalar(None, pa.string()), column)
                 for name, column in columns.items()
             }
-            return infer(texts, decimal=self.options.decimal, text=self.options.text)[0]
+            said = self.options
+            marks = Marks(separator=self.separator, decimal=said.decimal, thousands=said.thousands)
+            return infer(texts, marks=marks, text=said.text).columns
         problems: list[str] = []
         for name, column in columns.items():
             try:
@@ -112,7 +115,8 @@ def _files(session: Any, given: str, options: ReadOptions) -> SparkInput:
         reader = session.read.options(header=True, sep=separator, encoding=encoding, multiLine=True, escape='"')
         frame = reader.csv(where, inferSchema=False, nullValue="", emptyValue="")
         shown = "tab" if separator == "\t" else f"'{separator}'"
-        return SparkInput(frame, _described(given, f"CSV: separator {shown}, encoding {encoding}"), options, texts=True)
+        described = _described(given, f"CSV: separator {shown}, encoding {encoding}")
+        return SparkInput(frame, described, options, texts=True, separator=separator)
     if name.endswith(PARQUET) or not local:
         return SparkInput(session.read.parquet(*where), _described(given, "Parquet"), options)
     raise DataError(f"`{given}` cannot be read by the Spark engine. {_READABLE}")

@@ -1,15 +1,18 @@
 """From text to numbers and dates: a column is what all of its values are.
 
 All whole numbers make int64, all numbers float64, all ISO dates date32, all ISO times a timestamp; everything else
-stays text. Text it stays as well where a number would lose something: a leading zero (postcode 01234) or more digits
-than an int64 holds. A spelled-out NaN or infinity among numbers is an error, not a number.
+stays text. Text it stays as well where a number would lose something: a leading zero (postcode 01234), more digits than
+an int64 holds, or decimals that no double tells apart. A spelled-out NaN or infinity among numbers is an error, not a
+number. A comma is taken for a decimal mark only where it does not separate fields and where no thousands are meant.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,26 +29,52 @@ _ONLY_DIGITS = ((r"[eE].*$", ""), (r"0+\s*$", ""), (r"[^0-9]", ""), (r"^0+", "")
 _TOLD_DIGITS = 17
 """More significant digits no double tells apart."""
 _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
+_TOLD_APART = 15
+"""Numbers of so many characters are doubles of their own, unless they are too small for one."""
+_THOUSANDS = r"^\s*[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+\s*$"
+_SMALLEST = 2.3e-308
+"""Nearer to zero doubles have fewer digits."""
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days since 1970
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What separates fields, decimals and thousands; a decimal mark that is ``None`` is found."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+class Inferred(NamedTuple):
+    """Columns with the types they were found to have, what each is, the decimal mark, and why one is text."""
+
+    columns: dict[str, Any]
+    kinds: dict[str, str]
+    decimal: str
+    notes: dict[str, str]
 
 
 def infer(
     columns: Mapping[str, Any],
     *,
-    decimal: str | None,
+    marks: Marks,
     text: Collection[str] = (),
     rows: Mapping[str, Callable[[int], int]] | None = None,
-) -> tuple[dict[str, Any], dict[str, str], str]:
-    """Give every text column its type: the columns, what each is, and the decimal mark.
+) -> Inferred:
+    """Give every text column its type.
 
-    Without a ``decimal`` the comma is taken where columns of numbers have one and none has a point; what is named in
-    ``text`` stays text whatever it holds. Columns may be distinct texts in the order of their rows; ``rows`` then says
-    in which row the text of a place comes first.
+    Without a decimal mark the comma is taken where columns of numbers have one, none has a point and no field ends with
+    one; what is named in ``text`` stays text whatever it holds. Columns may be distinct texts in the order of their
+    rows; ``rows`` then says in which row the text of a place comes first.
     """
     row_of = {name: (rows or {}).get(name, int) for name in columns}
+    decimal = marks.decimal or ("," if marks.thousands == "." else "." if "," in (marks.thousands, marks.separator) else None)
     typed: dict[str, Any] = {}
     problems: list[str] = []
     with_point: list[str] = []
     with_comma: dict[str, Any] = {}
+    like_numbers: dict[str, Any] = {}
     for name, column in columns.items():
         first = pc.first(column).as_py()
         if name in text or first is None:
@@ -53,6 +82,7 @@ def infer(
         if _DATE.match(first):
             typed[name] = dates(column)
         elif _NUMBER.match(first):
+            like_numbers[name] = column = _without_thousands(column, marks.thousands, decimal)
             typed[name] = _whole_numbers(column)
             if typed[name] is None and decimal != ",":
                 typed[name] = _numbers(name, column, problems, row_of[name])
@@ -64,11 +94,15 @@ def infer(
         raise DataError(problems)
     with_comma = {name: found for name, found in with_comma.items() if found is not None}
     if decimal is None:
-        decimal = "," if with_comma and not with_point else "."
+        clear = [name for name in with_comma if not _only_thousands(columns[name])]
+        decimal = "," if clear and not with_point else "."
     if decimal == ",":
         typed.update(with_comma)
+    left = [name for name in like_numbers if typed.get(name) is None]
+    notes = {name: _why_text(name, like_numbers[name], decimal) for name in left}
     result = {name: column if typed.get(name) is None else typed[name] for name, column in columns.items()}
-    return result, {name: _kind(column.type) for name, column in result.items()}, decimal
+    kinds = {name: _kind(column.type) for name, column in result.items()}
+    return Inferred(result, kinds, decimal, {name: note for name, note in notes.items() if note})
 
 
 def lossless(column: Any) -> Any:
@@ -88,9 +122,21 @@ def lossless(column: Any) -> Any:
 
 
 def dates(column: Any) -> Any | None:
-    """The column as dates or times, or ``None`` where a value is not in ISO form."""
+    """The column as dates or times, or ``None`` where a value is not in ISO form or no year of the calendar."""
     found = _cast(column, pa.date32())
-    return _cast(column, pa.timestamp("us")) if found is None else found
+    found = _cast(column, pa.timestamp("us")) if found is None else found
+    return None if found is None or beyond_calendar(found) else found
+
+
+def beyond_calendar(values: Any) -> bool:
+    """Whether a day or a moment lies outside the years 1 to 9999.
+
+    >>> beyond_calendar(pa.array([-719_163], pa.date32())), beyond_calendar(pa.array([0], pa.timestamp("us")))
+    (True, False)
+    """
+    ends = pc.min_max(values.cast(pa.date32(), safe=False)).values()
+    days = [end.cast(pa.int32()).as_py() for end in ends]
+    return days[0] is not None and not _FIRST_DAY <= days[0] <= days[1] <= _LAST_DAY
 
 
 def _whole_numbers(column: Any) -> Any | None:
@@ -100,7 +146,7 @@ def _whole_numbers(column: Any) -> Any | None:
 
 def _numbers(name: str, column: Any, problems: list[str], row_of: Callable[[int], int]) -> Any | None:
     numbers = _cast(column, pa.float64())
-    if numbers is None or _loses_zeros(column) or _loses_digits(column):
+    if numbers is None or _loses_zeros(column) or _loses_digits(column) or _become_one(column, numbers):
         return None
     finite = pc.is_finite(numbers)
     if pc.all(finite).as_py():
@@ -128,10 +174,10 @@ def _cast(column: Any, type_: pa.DataType) -> Any | None:
         return column.cast(type_)
     except pa.ArrowInvalid:
         pass
-    if pa.types.is_temporal(type_) or not pc.any(pc.match_substring(column, " ")).as_py():
+    if pa.types.is_temporal(type_) or not pc.any(pc.match_substring_regex(column, "^[ +]| $")).as_py():
         return None
     try:
-        return pc.utf8_trim_whitespace(column).cast(type_)
+        return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^\+(\d)", r"\1").cast(type_)
     except pa.ArrowInvalid:
         return None
 
@@ -153,6 +199,60 @@ def _loses_digits(column: Any) -> bool:
         fractions = pc.replace_substring_regex(fractions, pattern, instead)
     more = pc.any(pc.greater(pc.binary_length(fractions), _TOLD_DIGITS)).as_py()
     return bool(more) or bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
+
+
+def _become_one(column: Any, numbers: Any) -> bool:
+    """Whether two different numbers of a column are one double.
+
+    >>> texts = pa.chunked_array([["9007199254740993", "9007199254740992", "1.5", "1.50"]])
+    >>> _become_one(texts, texts.cast(pa.float64())), _become_one(texts[1:], texts[1:].cast(pa.float64()))
+    (True, False)
+    """
+    tiny = pc.and_(pc.less(pc.abs(numbers), _SMALLEST), pc.match_substring_regex(column, "^[^eE]*[1-9]"))
+    doubtful = numbers.filter(pc.or_(pc.greater(pc.binary_length(column), _TOLD_APART), tiny))
+    if not len(doubtful):
+        return False
+    there = pc.is_in(numbers, value_set=doubtful)
+    pairs = pa.table([column.filter(there), numbers.filter(there)], names=["text", "number"])
+    pairs = pairs.group_by(["text", "number"]).aggregate([])
+    if len(pairs) == pc.count_distinct(pairs["number"]).as_py():
+        return False
+    meant: dict[float, Decimal] = {}
+    texts = pc.utf8_trim_whitespace(pairs["text"]).to_pylist()
+    return any(
+        meant.setdefault(number, Decimal(text)) != Decimal(text)
+        for text, number in zip(texts, pairs["number"].to_pylist(), strict=True)
+    )
+
+
+def _without_thousands(column: Any, mark: str | None, decimal: str | None) -> Any:
+    """Numbers without the mark between their thousands, where it stands nowhere else."""
+    if mark is None:
+        return column
+    grouped = rf"^\s*[-+]?[0-9]{{1,3}}({re.escape(mark)}[0-9]{{3}})+({re.escape(decimal or '.')}[0-9]+)?\s*$"
+    inside = pc.match_substring(pc.utf8_trim_whitespace(column), mark)
+    fits = pc.all(pc.match_substring_regex(column.filter(inside), grouped)).as_py()
+    return pc.if_else(inside, pc.replace_substring(column, mark, ""), column) if fits else column
+
+
+def _only_thousands(column: Any) -> bool:
+    """Whether every comma of a column stands before three digits, so that it may part thousands."""
+    commas = pc.match_substring(column, ",")
+    found = pc.match_substring_regex(column.filter(commas), _THOUSANDS)
+    return bool(len(found)) and pc.all(found).as_py() is not False
+
+
+def _why_text(name: str, column: Any, decimal: str) -> str:
+    """Why a column that looks like numbers stays text; nothing where it is clear that it is none."""
+    point = pc.replace_substring(column, ",", ".") if decimal == "," else column
+    if _only_thousands(column) and _cast(pc.replace_substring(column, ",", ""), pa.float64()) is not None:
+        return (
+            f"`{name}` stays text: 1,000 may be a thousand or one. To have numbers, say {in_data(thousands=',')} or "
+            f"{in_data(decimal=',')}."
+        )
+    if _cast(point, pa.float64()) is None or _loses_zeros(column):
+        return ""
+    return f"`{name}` stays text: its numbers have more digits than a number tells apart, and no two become one."
 
 
 def _kind(type_: pa.DataType) -> str:
