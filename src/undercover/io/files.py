@@ -132,7 +132,8 @@ def _read_other(
     if name.endswith(JSON_LINES):
         from undercover.io.json_lines import read_json_lines
 
-        return FileRead(read_json_lines(path, options.text), "JSON lines")
+        found = read_json_lines(path, options.text)
+        return FileRead(found.table, "JSON lines", None, found.writing, found.notes)
     if name.endswith(FEATHER):
         from undercover.io.feather import read_feather
 

@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,9 +28,11 @@ from undercover.engines.spark.door import same_length
 from undercover.errors import DataError
 from undercover.io.csv.kinds import Marks, infer
 from undercover.io.csv.text import encodings_to_try, sample, separator_of
+from undercover.io.csv.typed import writing_of
 from undercover.io.files import CSV, PARQUET
 from undercover.io.place import place_of
 from undercover.io.source import ReadOptions, tidy
+from undercover.model.formats.writing import Writing
 
 CATALOGUE = "spark://"
 _READABLE = "There are DataFrames, spark://TABLE of the catalogue, Parquet and CSV files."
@@ -43,6 +47,8 @@ class SparkInput:
     options: ReadOptions
     texts: bool = False  # whether every field is text, whatever it stands for
     separator: str | None = None  # of the fields of such a table
+    writing: dict[str, Writing] = field(default_factory=dict, compare=False)  # of such columns, when they were read
+    notes: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def names(self) -> list[str]:
@@ -66,7 +72,12 @@ class SparkInput:
             }
             said = self.options
             marks = Marks(separator=self.separator, decimal=said.decimal, thousands=said.thousands)
-            return infer(texts, marks=marks, text=said.text).columns
+            columns, _, point, notes = infer(texts, marks=marks, text=said.text)
+            counts = {name: partial(np.append, one.counts, 0) for name, one in found.items()}
+            writing, told = writing_of(texts, columns, counts, replace(marks, decimal=point))
+            self.writing.update(writing)
+            self.notes.update(notes | told)
+            return columns
         problems: list[str] = []
         for name, column in columns.items():
             try:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
+from undercover.model.frames.exact import LONG, become_one, beyond_calendar
 from undercover.model.table import write_values
 from undercover.wording import in_data
 
@@ -29,12 +29,7 @@ _ONLY_DIGITS = ((r"[eE].*$", ""), (r"0+\s*$", ""), (r"[^0-9]", ""), (r"^0+", "")
 _TOLD_DIGITS = 17
 """More significant digits no double tells apart."""
 _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
-_TOLD_APART = 15
-"""Numbers of so many characters are doubles of their own, unless they are too small for one."""
 _THOUSANDS = r"^\s*[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+\s*$"
-_SMALLEST = 2.3e-308
-"""Nearer to zero doubles have fewer digits."""
-_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, in days since 1970
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,17 +123,6 @@ def dates(column: Any) -> Any | None:
     return None if found is None or beyond_calendar(found) else found
 
 
-def beyond_calendar(values: Any) -> bool:
-    """Whether a day or a moment lies outside the years 1 to 9999.
-
-    >>> beyond_calendar(pa.array([-719_163], pa.date32())), beyond_calendar(pa.array([0], pa.timestamp("us")))
-    (True, False)
-    """
-    ends = pc.min_max(values.cast(pa.date32(), safe=False)).values()
-    days = [end.cast(pa.int32()).as_py() for end in ends]
-    return days[0] is not None and not _FIRST_DAY <= days[0] <= days[1] <= _LAST_DAY
-
-
 def _whole_numbers(column: Any) -> Any | None:
     numbers = _cast(column, pa.int64())
     return None if numbers is None or _loses_zeros(column) else numbers
@@ -146,7 +130,7 @@ def _whole_numbers(column: Any) -> Any | None:
 
 def _numbers(name: str, column: Any, problems: list[str], row_of: Callable[[int], int]) -> Any | None:
     numbers = _cast(column, pa.float64())
-    if numbers is None or _loses_zeros(column) or _loses_digits(column) or _become_one(column, numbers):
+    if numbers is None or _loses_zeros(column) or _loses_digits(column) or become_one(column, numbers):
         return None
     finite = pc.is_finite(numbers)
     if pc.all(finite).as_py():
@@ -201,30 +185,6 @@ def _loses_digits(column: Any) -> bool:
     return bool(more) or bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
 
 
-def _become_one(column: Any, numbers: Any) -> bool:
-    """Whether two different numbers of a column are one double.
-
-    >>> texts = pa.chunked_array([["9007199254740993", "9007199254740992", "1.5", "1.50"]])
-    >>> _become_one(texts, texts.cast(pa.float64())), _become_one(texts[1:], texts[1:].cast(pa.float64()))
-    (True, False)
-    """
-    tiny = pc.and_(pc.less(pc.abs(numbers), _SMALLEST), pc.match_substring_regex(column, "^[^eE]*[1-9]"))
-    doubtful = numbers.filter(pc.or_(pc.greater(pc.binary_length(column), _TOLD_APART), tiny))
-    if not len(doubtful):
-        return False
-    there = pc.is_in(numbers, value_set=doubtful)
-    pairs = pa.table([column.filter(there), numbers.filter(there)], names=["text", "number"])
-    pairs = pairs.group_by(["text", "number"]).aggregate([])
-    if len(pairs) == pc.count_distinct(pairs["number"]).as_py():
-        return False
-    meant: dict[float, Decimal] = {}
-    texts = pc.utf8_trim_whitespace(pairs["text"]).to_pylist()
-    return any(
-        meant.setdefault(number, Decimal(text)) != Decimal(text)
-        for text, number in zip(texts, pairs["number"].to_pylist(), strict=True)
-    )
-
-
 def _without_thousands(column: Any, mark: str | None, decimal: str | None) -> Any:
     """Numbers without the mark between their thousands, where it stands nowhere else."""
     if mark is None:
@@ -252,7 +212,7 @@ def _why_text(name: str, column: Any, decimal: str) -> str:
         )
     if _cast(point, pa.float64()) is None or _loses_zeros(column):
         return ""
-    return f"`{name}` stays text: its numbers have more digits than a number tells apart, and no two become one."
+    return f"`{name}` stays text, for its numbers: {LONG}."
 
 
 def _kind(type_: pa.DataType) -> str:
