@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,31 +76,32 @@ def save(
     facts = summarize(run, progress=tell) if summary is None else summary
     sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=files))
     tell("writing", 0.0)
-    with ExitStack() as until_it_stands:
 
-        def look(public: Path) -> folder.Looked:
-            tell("looking at what is published", 0.0)
-            found = scan(run, public, Path(directory), files)
-            verdict = before.with_reasons(*found.reasons())
-            given.saved(verdict, found)
-            if not verdict.withheld:
-                until_it_stands.enter_context(entered(run, directory))
-            tell(DRAWING, 0.0)
-            said = {**facts, **verdict.to_dict(), "meaning": verdict.meaning, "scan": found.to_dict()}
-            said["again"] = again(run, folder=directory, file_format=files)
-            return folder.Looked(verdict, report_html(said), said, kept_entry(run) if verdict.withheld else None)
+    def look(public: Path) -> folder.Looked:
+        tell("looking at what is published", 0.0)
+        found = scan(run, public, Path(directory), files)
+        verdict = before.with_reasons(*found.reasons())
+        given.saved(verdict, found)
+        tell(DRAWING, 0.0)
+        said = {**facts, **verdict.to_dict(), "meaning": verdict.meaning, "scan": found.to_dict()}
+        said["again"] = again(run, folder=directory, file_format=files)
+        return folder.Looked(verdict, report_html(said), said, kept_entry(run) if verdict.withheld else None)
 
-        place = folder.save(
-            run,
-            directory,
-            format=format,
-            force=force,
-            datasheet=sheet,
-            sign=sign,
-            verdict=before,
-            rows_per_file=rows_per_file,
-            look=look,
-        )
+    def around(tables: Path) -> AbstractContextManager[None]:
+        return nullcontext() if given.verdict.withheld else entered(run, directory, tables)
+
+    place = folder.save(
+        run,
+        directory,
+        format=format,
+        force=force,
+        datasheet=sheet,
+        sign=sign,
+        verdict=before,
+        rows_per_file=rows_per_file,
+        look=look,
+        around=around,
+    )
     if before.withheld and not given.scan.leaks and accept is not None and by is not None:
         decided(place, accept, by)
     return place
