@@ -8,8 +8,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from undercover.errors import HierarchyError, OutputError, listed
+from undercover.errors import HierarchyError, listed
 from undercover.model.hierarchy import Hierarchy
+from undercover.whole import write_whole
 
 SEPARATORS = (",", ";", "\t")
 
@@ -52,11 +53,7 @@ def leaf_labels(path: str | os.PathLike[str]) -> list[str]:
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     """Write a hierarchy as :func:`read_hierarchy` reads it."""
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.write(hierarchy_text(hierarchy))
-    except OSError as error:
-        raise OutputError(f"The hierarchy cannot be written to `{path}`: {error.strerror}.") from error
+    write_whole(path, hierarchy_text(hierarchy))
 
 
 def hierarchy_text(hierarchy: Hierarchy) -> str:
