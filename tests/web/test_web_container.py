@@ -89,7 +89,7 @@ def test_it_installs_what_is_locked_and_starts_with_options_that_exist() -> None
     assert (ROOT / locks[0]).is_file()
     assert all(
         "--no-deps" in step
-        for step in re.findall(r"pip (?:install|wheel) [^&]*", " ".join(said(STEPS, "RUN")))
+        for step in re.findall(r"pip (?:install|wheel) [^&;]*", "; ".join(said(STEPS, "RUN")))
         if "--require-hashes" not in step
     )
     single = typer.Typer()
