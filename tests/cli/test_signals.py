@@ -35,8 +35,8 @@ DAWDLING = textwrap.dedent(
         tables.write_csv = dawdling(tables.write_csv)
     else:
         publish.verify_release = dawdling(publish.verify_release)
-    from undercover.cli.main import main
-    main()
+    from undercover.cli import run
+    run()
     """
 )
 

@@ -17,6 +17,19 @@ class Told:
 TOLD = Told()
 
 
+def run() -> None:
+    """The program: first how it is ended, then what it can do, for that takes a moment to load."""
+    from undercover.ending import heed, say
+
+    heed()
+    try:
+        from undercover.cli.main import main
+    except KeyboardInterrupt as error:
+        say(error)
+        raise SystemExit(130) from None
+    main()
+
+
 def began() -> float:
     """When this command began: the first one with the program, another in the same process now."""
     return _beginnings.pop() if _beginnings else time.perf_counter()

@@ -12,7 +12,6 @@ folder never came to stand is not counted.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
@@ -34,6 +33,7 @@ from undercover.io.release.contents import MANIFEST
 from undercover.io.source import sha256
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
+from undercover.system import lock
 from undercover.waiting import Progress, no_progress, through
 
 State = Literal["entered", "published", "withdrawn"]
@@ -261,7 +261,7 @@ class Ledger:
         except OSError as error:
             raise OutputError(f"The ledger `{self.path}` cannot be written: {error.strerror or error}.") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle)
             yield
         finally:
             os.close(handle)

@@ -6,7 +6,6 @@ release, or a public one with its decision.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
@@ -20,8 +19,8 @@ from typing import Any
 from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
 from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD
-from undercover.io.release.folder import sync
 from undercover.model.view import View, Viewable, facts
+from undercover.system import lock, open_to_lock, sync
 
 DECISION = "decision.json"
 MARK = "<!-- decision -->"
@@ -89,11 +88,11 @@ def make_public(place: Path, decision: Decision) -> None:
 def alone_with(place: Path) -> Iterator[None]:
     """Nobody else accepts this release meanwhile."""
     try:
-        handle = os.open(place / PRIVATE, os.O_RDONLY)
+        handle = open_to_lock(place / PRIVATE)
     except OSError as error:
         raise DataError(f"`{place}` is no release folder with its private part: {error.strerror or error}.") from error
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle, wait=False)
         yield
     except BlockingIOError as error:
         raise OutputError(f"`{place}` is being accepted by somebody else at this moment.") from error

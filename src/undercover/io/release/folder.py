@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from undercover import plugins
+from undercover import ending, plugins
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
 from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
@@ -43,6 +43,7 @@ from undercover.model.release import Release
 from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.verdict import Verdict
+from undercover.system import alive, sync
 from undercover.version import VERSION
 from undercover.wording import option
 
@@ -283,6 +284,7 @@ def _whole_folder(target: Path, part: str, *, force: bool) -> Iterator[Path]:
         raise OutputError(f"`{target}` cannot be used: {error.strerror or error}.") from error
     mark = f"{os.getpid()}-{secrets.token_hex(4)}"
     temporary, aside = place.with_name(f".{place.name}.tmp-{mark}"), place.with_name(f".{place.name}.old-{mark}")
+    undo = ending.begun(lambda: _undone(place, temporary, aside))
     try:
         temporary.mkdir(mode=0o700)
         (temporary / part).mkdir()
@@ -296,19 +298,27 @@ def _whole_folder(target: Path, part: str, *, force: bool) -> Iterator[Path]:
         if force and os.path.lexists(place):
             place.rename(aside)
         temporary.rename(place)
+        ending.MADE.append(f"`{target}`")
         sync(place.parent)
     except BaseException as error:
-        if os.path.lexists(aside) and not os.path.lexists(place):
-            aside.rename(place)
-        for leftover in (temporary, aside):
-            shutil.rmtree(leftover, ignore_errors=True)
+        undo()
         cause = error.__cause__ if isinstance(error, OutputError) else error
         if isinstance(cause, OSError):
             raise OutputError(
                 f"The release cannot be written to `{target}`: {cause.strerror or cause}. Nothing was left behind."
             ) from error
         raise
+    finally:
+        ending.done(undo)
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def _undone(place: Path, temporary: Path, aside: Path) -> None:
+    """Remove what is half-written; put back what was moved aside."""
+    if os.path.lexists(aside) and not os.path.lexists(place):
+        aside.rename(place)
+    for leftover in (temporary, aside):
+        shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _check_place(target: Path, place: Path) -> None:
@@ -331,7 +341,7 @@ def _clear_away(place: Path) -> None:
     pattern = re.compile(rf"\.{re.escape(place.name)}\.(tmp|old)-(\d+)-[0-9a-f]+")
     for entry in sorted(os.listdir(place.parent)):
         match = pattern.fullmatch(entry)
-        if match is None or _alive(int(match[2])):
+        if match is None or alive(int(match[2])):
             continue
         leftover = place.with_name(entry)
         if match[1] == "old" and not os.path.lexists(place):
@@ -340,27 +350,8 @@ def _clear_away(place: Path) -> None:
             shutil.rmtree(leftover, ignore_errors=True)
 
 
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
 def _sync_all(folder: Path) -> None:
     for parent, _, files in os.walk(folder):
         for file in files:
             sync(Path(parent, file))
         sync(Path(parent))
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
