@@ -10,9 +10,11 @@ A command is a file of this folder with its options and what it prints. It is lo
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
+from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -148,8 +150,8 @@ def main() -> None:
     started = began()
     TOLD.quiet = TOLD.waited = False
     ending.MADE.clear()
-    nobody_reads = sys.stdout is None
-    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    nobody_reads, given = sys.stdout is None, sys.stderr
+    sys.stdout, sys.stderr = _spelled(sys.stdout or _nowhere()), _Heard(sys.stderr or _nowhere())
     try:
         with asked_by("command line"):
             code = _program()(standalone_mode=False)
@@ -161,6 +163,8 @@ def main() -> None:
             code = _unread("it is closed")
     except BaseException as error:
         code = _explain(error)
+    finally:
+        sys.stderr = given
     sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -171,6 +175,35 @@ def _say_where_kernels_are() -> None:
         print(f"note: {said}", file=sys.stderr)
 
 
+class _Heard(io.TextIOBase):
+    """Stderr, where that nobody listens is no reason to stop working."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self.fileno, self.isatty = out.fileno, out.isatty  # type: ignore[method-assign]
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return str(self._out.encoding)
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._out.flush()
+
+
+def _spelled(out: Any) -> Any:
+    """Stdout, where a letter that it has not is spelled (as in ``\\xe9``)."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")
+    return out
+
+
+@cache
 def _nowhere() -> Any:
     """A stream nobody reads, in place of one that is closed: what is opened next would take its number."""
     return open(os.devnull, "w", encoding="utf-8")
@@ -198,7 +231,7 @@ def _explain(error: BaseException) -> int:
     from undercover.errors import UndercoverError
 
     lost = _lost(error)
-    if isinstance(error, BrokenPipeError) or isinstance(lost, BrokenPipeError):
+    if any(isinstance(one, BrokenPipeError) for one in (error, error.__context__, lost)):  # typer turns it into an exit
         return _GONE  # as of whatever else stands before `| head`
     if lost is not None:
         return _unread(lost.strerror or str(lost))
