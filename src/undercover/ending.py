@@ -19,11 +19,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 HEEDED: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-GRACE: Final = 3.0
-"""Seconds in which the main thread may clear away what is half-written."""
+_GRACE: Final = 3.0  # seconds in which the main thread may clear away what is half-written
 
 _undo: list[Callable[[], None]] = []
 _said = threading.Event()
+_allowed = [_GRACE]
 MADE: list[str] = []
 """What this command has written whole, by the names it was given."""
 
@@ -57,16 +57,28 @@ def done(undo: Callable[[], None]) -> None:
     _undo.remove(undo)
 
 
-def say(error: BaseException | None) -> None:
-    """Tell whoever ended a command what became of it."""
+def say(error: BaseException | None, what: str = "") -> None:
+    """Tell whoever ended a command what became of it, once."""
     how = f"ended by {error.name}" if isinstance(error, Told) else "interrupted"
-    what = f"{MADE[-1]} was written before, and stays" if MADE else "nothing was written"
-    _said.set()
-    with suppress(OSError, ValueError):  # nobody listens
-        print(f"{how}; {what}", file=sys.stderr, flush=True)
+    made = f"{MADE[-1]} was written before, and stays" if MADE else "nothing was written"
+    if not _said.is_set():
+        _said.set()
+        with suppress(OSError, ValueError):  # nobody listens
+            print(what or f"{how}; {made}", file=sys.stderr, flush=True)
 
 
-def heed(grace: float = GRACE) -> None:
+def begin() -> None:
+    """A command begins, of which nothing was said or made yet."""
+    MADE.clear()
+    _said.clear()
+
+
+def allow(seconds: float) -> None:
+    """Leave the main thread more or less time than usual."""
+    _allowed[0] = seconds
+
+
+def heed() -> None:
     """End this process when it is told to; once, for the whole process, from its main thread."""
     for number in HEEDED:
         if number != signal.SIGINT and signal.getsignal(number) == signal.SIG_DFL:
@@ -87,7 +99,7 @@ def heed(grace: float = GRACE) -> None:
 
     def end() -> None:
         first.wait()
-        second.wait(grace)
+        second.wait(_allowed[0])
         _end(told[0])
 
     for work in (listen, end):  # both now: a process that is ending starts no thread
@@ -108,6 +120,5 @@ def _end(number: int) -> None:
 
         for child in multiprocessing.active_children():
             child.kill()
-    if not _said.is_set():
-        say(None if number == signal.SIGINT else Told(number))
+    say(None if number == signal.SIGINT else Told(number))
     os._exit(128 + number)

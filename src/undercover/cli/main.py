@@ -149,13 +149,15 @@ def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
     started = began()
     TOLD.quiet = TOLD.waited = False
-    ending.MADE.clear()
+    ending.begin()
     nobody_reads, given = sys.stdout is None, sys.stderr
     sys.stdout, sys.stderr = _spelled(sys.stdout or _nowhere()), _Heard(sys.stderr or _nowhere())
     try:
         with asked_by("command line"):
             code = _program()(standalone_mode=False)
         sys.stdout.flush()
+        if code == _INTERRUPTED:
+            ending.say(None)  # typer turns Ctrl-C into an exit without a word
         _say_where_kernels_are()
         if TOLD.waited:
             print(f"took {duration_of(time.perf_counter() - started)}", file=sys.stderr)
