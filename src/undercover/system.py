@@ -1,11 +1,12 @@
 """What differs between operating systems, in one place: locks, processes, and what is on the disk.
 
-Written for Linux, macOS and Windows; tried on Linux. Windows cannot lock a folder, so a file in the folder stands in.
+Written for Linux, macOS and Windows; tried on Linux. Windows locks no folders: writers go by their number.
 What else differs is in docs/guide/platforms.md.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -13,15 +14,15 @@ from pathlib import Path
 _FAR = 1 << 30  # where no byte is: Windows lets nobody read what is locked
 
 
-def open_to_lock(folder: Path) -> int:
-    """A handle of a folder, to be locked and closed."""
-    if sys.platform == "win32":
-        return os.open(folder / ".lock", os.O_RDWR | os.O_CREAT)
-    return os.open(folder, os.O_RDONLY)
+def open_to_lock(path: Path) -> int:
+    """A handle of a file or folder, to be locked and closed; on Windows one of nothing, which cannot be locked."""
+    return os.open(os.devnull if sys.platform == "win32" and path.is_dir() else path, os.O_RDONLY)
 
 
 def lock(handle: int, *, wait: bool = True) -> None:
     """Lock what was opened, until it is closed; a BlockingIOError where somebody else has it and nobody waits.
+
+    Some file systems know no locks, which is another OSError.
 
     >>> import tempfile
     >>> with tempfile.TemporaryFile() as file:
@@ -35,9 +36,11 @@ def lock(handle: int, *, wait: bool = True) -> None:
             try:
                 msvcrt.locking(handle, msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
                 return
+            except PermissionError as error:
+                raise BlockingIOError(error.errno, error.strerror) from error
             except OSError as error:  # also after ten seconds of waiting
-                if not wait:
-                    raise BlockingIOError(error.errno, error.strerror) from error
+                if error.errno != errno.EDEADLK:
+                    raise
     else:
         import fcntl
 

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from undercover.errors import UndercoverError
-from undercover.system import lock, open_to_lock
+from undercover.system import open_to_lock
 from undercover.web.desks.store import private_folder, read_json, write_json
+from undercover.whole import locked
 
 if TYPE_CHECKING:  # what reads tables is loaded when the first is read
     from undercover.io.source import ReadOptions
@@ -147,7 +148,7 @@ def read_options(spec: Mapping[str, Any]) -> ReadOptions:
     from undercover.io.source import ReadOptions
 
     data = spec.get("data", {})
-    said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
+    said = {key: data[key] for key in ("separator", "decimal", "thousands", "encoding") if key in data}
     kinds = {name: settings.get("kind") for name, settings in spec.get("columns", {}).items()}
     text = tuple(name for name, kind in kinds.items() if kind in ("categorical", "ordinal"))
     return ReadOptions(**said, nulls=tuple(data.get("nulls", ())), text=text)
@@ -166,7 +167,7 @@ class _locked:  # noqa: N801
         self._handle = open_to_lock(folder)
 
     def __enter__(self) -> None:
-        lock(self._handle)
+        locked(self._handle)
 
     def __exit__(self, *error: Any) -> None:
         os.close(self._handle)
