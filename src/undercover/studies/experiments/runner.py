@@ -76,7 +76,7 @@ def run_experiment(
     >>> import tempfile
     >>> nothing = {"data": {}, "cells": [], "plots": lambda rows: [], "claims": []}
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     run_experiment(Experiment(name="none", title="None", paper="", version=1, **nothing), Path(folder))["claims"]
+    ...     run_experiment(Experiment(name="no", title="No", paper="", version=1, **nothing), Path(folder))["claims"]
     []
     """
     finished, reused = run_cells(experiment, out, RESULTS, fresh=fresh, progress=progress)
