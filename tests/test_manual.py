@@ -20,14 +20,25 @@ BY_STYLE = re.compile(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)")
 FOREIGN = re.compile(r"(?:[a-z]+:)?//")
 
 
-@pytest.fixture(scope="module")
-def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(folder: Path, *options: str) -> Path:
     """The manual as ``make docs`` builds it, with warnings as errors."""
-    folder = tmp_path_factory.mktemp("manual")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", str(folder / "pages")]
-    done = subprocess.run([*command, ".", str(folder / "built")], cwd=ROOT, capture_output=True, text=True, check=False)
+    wanted = [*command, *options, ".", str(folder / "built")]
+    done = subprocess.run(wanted, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     return folder / "built"
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages; of the reference the names of objects, whose docstrings are looked at in ``test_reference.py``."""
+    return built(tmp_path_factory.mktemp("manual"), "-D", "whole_reference=0")
+
+
+@pytest.mark.soak
+def test_the_whole_reference_is_built(tmp_path: Path) -> None:
+    page = (built(tmp_path) / "docs" / "reference" / "python" / "verbs.html").read_text("utf-8")
+    assert 'id="undercover.publish"' in page
 
 
 def fetched(text: str) -> list[str]:
