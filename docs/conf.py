@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "undercover"
 author = "the authors of undercover"
-extensions = ["myst_parser", "making.navigation", "making.formulas"]
+extensions = ["myst_parser", "making.made", "making.navigation", "making.formulas"]
 root_doc = "docs/guide/index"
 include_patterns = ["*.md", "docs/**.md", "benchmarks/README.md"]
 exclude_patterns = [".*", "build", "dist", "src", "tests", "packages", "examples"]

@@ -9,6 +9,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from docutils.nodes import math
+from making import gallery, photographs, tradeoffs
+from making.formulas import mathml
+from making.made import COMMENT
+
+from undercover.web.texts import catalogue
 
 ROOT = Path(__file__).parent.parent
 START = "docs/guide/index.html"
@@ -22,10 +28,11 @@ FOREIGN = re.compile(r"(?:[a-z]+:)?//")
 
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manual as ``make docs`` builds it, with warnings as errors."""
+    """The manual as ``make docs`` builds it, with warnings as errors, without what is made for the gallery."""
     folder = tmp_path_factory.mktemp("manual")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", str(folder / "pages")]
-    done = subprocess.run([*command, ".", str(folder / "built")], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "made=0", "-c", "docs"]
+    places = ["-d", str(folder / "pages"), ".", str(folder / "built")]
+    done = subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     return folder / "built"
 
@@ -44,9 +51,8 @@ def reached(folder: Path, start: str) -> set[str]:
         if name in seen or not (folder / name).is_file():
             continue
         seen.add(name)
-        for link in re.findall(r'<a\b[^>]*?href="([^"#]+)', (folder / name).read_text("utf-8")):
-            if not re.match(r"[a-z]+:", link) and link.endswith(".html"):
-                waiting.append(posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(link))))
+        links = re.findall(r'<a\b[^>]*?href="(?![a-z]+:)([^"#]+\.html)', (folder / name).read_text("utf-8"))
+        waiting += [posixpath.normpath(posixpath.join(posixpath.dirname(name), unquote(link))) for link in links]
     return seen
 
 
@@ -95,3 +101,40 @@ def test_comments_for_the_tests_and_links_to_folders_are_left_out(manual: Path) 
     readme = (manual / "README.html").read_text("utf-8")
     assert "write_csv" not in readme
     assert 'href="docs/theory/index.html"' in readme
+
+
+def test_what_the_gallery_shows_is_made(tmp_path: Path) -> None:
+    charts = gallery.make(tmp_path, rows=300, methods=("anatomy",))
+    assert {path.stem for path in tmp_path.iterdir()} == set(gallery.PAGES)
+    assert all(fetched(path.read_text("utf-8")) == [] for path in tmp_path.iterdir())
+    assert charts
+    assert all(chart.startswith("<svg") for chart in charts)
+
+
+def test_every_place_for_something_made_has_something() -> None:
+    named = {name for path in ROOT.glob("docs/**/*.md") for name in COMMENT.findall(path.read_text("utf-8"))}
+    assert named == {"frontier", "charts", *gallery.PAGES, *photographs.PICTURES}
+
+
+def test_the_figures_for_choosing_are_the_measured_ones() -> None:
+    text = (ROOT / "docs" / "guide" / "choosing.md").read_text("utf-8")
+    measured = json.loads(tradeoffs.STORED.read_text("utf-8"))
+    assert "\n".join(tradeoffs.table(measured)) in text
+    assert f"made {len(measured['releases'])} releases" in text
+    measured["releases"][0]["figures"][0] *= 1.01
+    assert "\n".join(tradeoffs.table(measured)) not in text
+
+
+def test_the_officer_is_told_what_buttons_are_called() -> None:
+    said = re.findall(r"\*\*(.+?)\*\*", (ROOT / "docs" / "tutorials" / "privacy_officer.md").read_text("utf-8"))
+    assert len(said) > 30
+    assert set(said) - set(catalogue("en").values()) <= {"in bold"}
+
+
+def test_a_formula_that_cannot_be_read_says_where(caplog: pytest.LogCaptureFixture) -> None:
+    node = math("", r"\nonsense{x}")
+    node.source, node.line = "docs/theory/somewhere.md", 7
+    with caplog.at_level("WARNING"):
+        assert mathml(node) == ""
+    assert "nonsense" in caplog.text
+    assert mathml(math("", "x^2")).startswith("<math")
