@@ -28,6 +28,7 @@ html_copy_source = False
 html_use_index = False
 html_show_sphinx = False
 html_show_copyright = False
+html_search_scorer = "making/scorer.js"
 html_static_path = ["manual.css"]
 html_css_files = ["manual.css"]
 pygments_style = "default"
