@@ -1,10 +1,11 @@
-"""The manual is built without a warning, leads to every page, and asks nobody else for anything."""
+"""The manual is built without a warning, leads to every page, asks nobody else for anything, and fits a phone."""
 
 import json
 import posixpath
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,10 +14,12 @@ from docutils.nodes import math
 from making import gallery, photographs, tradeoffs
 from making.formulas import mathml
 from making.made import COMMENT
+from opening import DESK, PHONE
+from playwright.sync_api import Browser, Page
 
 from undercover.web.texts import catalogue
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 START = "docs/guide/index.html"
 # What a browser fetches by itself; a link that somebody must follow may lead anywhere.
 FETCHED = re.compile(
@@ -33,7 +36,8 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "made=0", "-c", "docs"]
     places = ["-d", str(folder / "pages"), ".", str(folder / "built")]
     done = subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    if done.returncode or done.stdout or done.stderr:
+        pytest.fail(f"The manual is not built without a word:\n{done.stdout}{done.stderr}", pytrace=False)
     return folder / "built"
 
 
@@ -62,6 +66,16 @@ def test_every_page_is_built_and_reached(manual: Path) -> None:
     assert wanted - reached(manual, START) == set()
 
 
+def test_a_page_that_nobody_leads_to_is_missed(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "a.html").write_text(
+        '<a class="b" href="in/b.html#part">b</a> <a href="https://c.example/c.html">c</a>'
+    )
+    (tmp_path / "in" / "b.html").write_text('<a href="../a.html">a</a> <img src="c.html">')
+    (tmp_path / "c.html").write_text("")
+    assert reached(tmp_path, "a.html") == {"a.html", "in/b.html"}
+
+
 def test_nothing_is_fetched_from_elsewhere(manual: Path) -> None:
     for path in manual.rglob("*"):
         if path.suffix in {".html", ".css", ".svg"}:
@@ -82,19 +96,39 @@ def test_a_planted_request_is_caught(text: str, address: str) -> None:
     assert fetched('<a href="https://example.org">link</a> <img src="a.svg">') == []
 
 
-def test_what_is_searched_for_is_found(manual: Path) -> None:
-    text = (manual / "searchindex.js").read_text("utf-8")
-    index = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
-    pages = index["terms"]["suppress"]
-    assert "docs/guide/guarantees" in {
-        index["docnames"][page] for page in ([pages] if isinstance(pages, int) else pages)
-    }
+@pytest.fixture(scope="module")
+def window(manual: Path, browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+    """A window, and every complaint and every request that does not go to the folder."""
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(f"error: {error}"))
+    own = (manual.as_uri(), "data:")
+    page.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith(own) else None)
+    yield page, complaints
+    page.close()
 
 
-def test_pages_are_light_and_dark(manual: Path) -> None:
-    page = (manual / START).read_text("utf-8")
-    assert "data-theme" in page
-    assert "prefers-color-scheme" in (manual / "_static" / "pygments.css").read_text("utf-8")
+@pytest.mark.parametrize("name", ["README", "docs/guide/choosing", "docs/theory/cover_tables"])
+def test_a_page_fits_and_asks_nobody(name: str, manual: Path, window: tuple[Page, list[str]]) -> None:
+    page, complaints = window
+    page.goto((manual / f"{name}.html").as_uri())
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    grounds = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        grounds.append(page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"))
+    assert min(grounds[0]) > 200
+    assert max(grounds[1]) < 60
+    assert complaints == []
+
+
+def test_a_search_finds_its_page(manual: Path, window: tuple[Page, list[str]]) -> None:
+    page, complaints = window
+    page.goto((manual / "search.html").as_uri() + "?q=glossary")
+    page.get_by_role("link", name="Glossary").nth(1).wait_for(timeout=60_000)
+    assert page.locator("ul.search li a").first.inner_text() == "Glossary"
+    assert [told for told in complaints if told.startswith("http")] == []
 
 
 def test_comments_for_the_tests_and_links_to_folders_are_left_out(manual: Path) -> None:
