@@ -35,6 +35,7 @@ def read_csv_parts(
         table, decided = read_csv(
             file,
             separator=options.separator,
+            thousands=options.thousands,
             encoding=options.encoding,
             nulls=options.nulls,
             text=None,

@@ -198,7 +198,7 @@ def publish(
     types = published_types(given.types, run.release.tables)
     writing = published_writing(given.writing, run.release.tables)
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run), *despite)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, given.notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
         return run
@@ -341,7 +341,9 @@ def _of_use(release: Release) -> list[str]:
     ]
 
 
-def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run) -> list[str]:
+def of_input(
+    table: Table, columns: Sequence[str], utc: Sequence[str], run: Run, notes: Mapping[str, str] | None = None
+) -> list[str]:
     """What the holder should know of the input, its ``columns`` and those whose moments are published in ``utc``."""
     warnings = []
     repeated = {name: rows for name, rows in table.repeated.items() if rows}
@@ -362,6 +364,7 @@ def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run)
     unnamed = [name for name in columns if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     warnings += [
         f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
         "its description."

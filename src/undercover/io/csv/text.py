@@ -38,6 +38,7 @@ _BATCH = 1 << 17
 _RAGGED_SHOWN = 5
 _LONG = pa.large_string()
 SEPARATORS = (",", ";", "\t", "|")
+THOUSANDS = (",", ".", "'", " ")
 SAMPLE = 1 << 18
 _RECORDS = 200
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -48,6 +49,7 @@ def read_csv(
     *,
     separator: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
     encoding: str | None = None,
     nulls: Sequence[str] | None = None,
     text: Collection[str] | None = (),
@@ -62,7 +64,7 @@ def read_csv(
     ``store`` all columns are, batch by batch.
     """
     place = Path(path)
-    _check_options(separator, decimal, encoding)
+    _check_options(separator, decimal, thousands, encoding)
     start = sample(place)
     if not start.strip():
         raise DataError(f"`{place}` is empty: it has neither a header nor rows.")
@@ -86,7 +88,7 @@ def read_csv(
     else:
         raise problem
     broken = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), **broken)
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **broken)
     if text is None:
         return table, decided
     try:
@@ -155,12 +157,19 @@ def _quoted(values: Any) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), values)
 
 
-def _check_options(separator: str | None, decimal: str | None, encoding: str | None) -> None:
+def _check_options(
+    separator: str | None, decimal: str | None, thousands: str | None, encoding: str | None
+) -> None:
     problems = []
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
         problems.append(f"The separator must be a single character such as ',' or ';'. Got {separator!r} instead.")
     if decimal is not None and decimal not in (".", ","):
         problems.append(f"The decimal mark must be '.' or ','. Got {decimal!r} instead.")
+    if thousands is not None and (thousands not in THOUSANDS or thousands == decimal):
+        problems.append(
+            f"The mark between thousands must be one of {listed(THOUSANDS)}, and not that of decimals. Got "
+            f"{thousands!r} instead."
+        )
     if encoding is not None:
         try:
             b"a,\xc3".decode(encoding, "replace")

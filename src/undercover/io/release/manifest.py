@@ -57,6 +57,7 @@ class _Column(_Entry):
     form: CellForm
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
+    written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
 
 
 class _Part(_Entry):

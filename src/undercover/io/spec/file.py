@@ -28,6 +28,7 @@ class DataPart(_Part):
     missing: Missing = "error"
     separator: str | None = None
     decimal: Literal[".", ","] | None = None
+    thousands: Literal[",", ".", "'", " "] | None = None
     encoding: str | None = None
     nulls: list[str] = Field(default_factory=list)
     memory: str | int | None = None

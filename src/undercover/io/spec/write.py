@@ -24,7 +24,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.policy import STANDARD
 from undercover.model.run import Run
 
-_READING = ("separator", "decimal", "encoding", "nulls")
+_READING = ("separator", "decimal", "thousands", "encoding", "nulls")
 SPEC = "spec.toml"
 
 
