@@ -1,7 +1,7 @@
-"""Every operation with every fault at every step, in one process that forks: ``python driving.py HOME STRIDE NAME…``.
+"""Every operation with faults at its steps, in a process of its own: ``python driving.py HOME STRIDE FIRST NAME…``.
 
 Prints one JSON object: for every operation how many steps it has, and what went wrong, which is nothing. With a stride
-of n each kind of fault but kills comes at every n-th step only, from another one on for each kind.
+of 1 every kind of fault comes at every step; with n each kind comes at every n-th step, from another one on.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import shutil
 import sys
 from pathlib import Path
 
-from meeting import KINDS, Met, meet, too_long
-from operations import Made, Operation, left_over, seen_by_others
+from meeting import KINDS, Met, listen, meet, too_long
+from operations import PLANTED, Made, Operation, left_over, seen_by_others
 
 LONGEST = 2_000  # steps of one operation
 
 
-def faults(operation: Operation, home: Path, kind: str, first: int, stride: int) -> tuple[int, list[str]]:
-    """How many steps there are, and what went wrong at each that was tried."""
-    wrong: list[str] = []
-    for at in range(first, LONGEST, stride):
-        _begin(operation, home)
-        met = meet(lambda: operation.act(home), home, kind, at)
-        wrong += [f"{kind} at step {at}: {problem}" for problem in looked_at(operation, home, met)]
-        if not met.met:
-            return at - 1, wrong
-    raise AssertionError("It never ends.")
+def faults(operation: Operation, home: Path, stride: int, first: int) -> tuple[int, list[str]]:
+    """How many steps there are, and what went wrong."""
+    steps, wrong = 0, []
+    for number, kind in enumerate(KINDS):
+        for at in range(1 + (first + number) % stride, LONGEST, stride):
+            _begin(operation, home)
+            met = meet(lambda: operation.act(home), home, kind, at)
+            if not met.met:
+                break
+            steps = max(steps, at)
+            wrong += [f"{kind} at step {at}: {problem}" for problem in looked_at(operation, home, met)]
+    return steps, wrong
 
 
 def limits(operation: Operation, home: Path) -> list[str]:
@@ -64,27 +66,19 @@ def _begin(operation: Operation, home: Path) -> None:
     operation.begin(home)
 
 
-def main(place: Path, stride: int, names: list[str]) -> None:
+def main(place: Path, stride: int, first: int, names: list[str]) -> None:
     """All operations, or those that are named."""
-    made = Made(place)
+    operations = {"planted": PLANTED} if names == ["planted"] else Made(place).operations()
+    listen()
     gc.collect()
-    gc.freeze()
-    gc.disable()
+    gc.freeze()  # what a child does not touch need not be copied
     found = {}
-    for name, operation in made.operations().items():
-        if names and name not in names:
-            continue
-        home = place / "home"
-        steps, wrong = faults(operation, home, "kill", 1, 1)
-        for number, kind in enumerate(KINDS[1:]):
-            wrong += faults(operation, home, kind, 1 + number % stride, stride)[1]
-        found[name] = {"steps": steps, "wrong": wrong + limits(operation, home)}
+    for name in names or operations:
+        steps, wrong = faults(operations[name], place / "home", stride, first)
+        found[name] = {"steps": steps, "wrong": wrong + limits(operations[name], place / "home")}
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
     os.umask(0o022)
-    os.fsync = lambda handle: (
-        None
-    )  # a kill loses nothing that is not synced, and hundreds of faults would wait for disks
-    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])

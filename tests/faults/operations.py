@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,13 +23,13 @@ import undercover as uc
 from undercover.errors import OutputError
 from undercover.io.ledger.book import Ledger
 from undercover.io.release import folder
-from undercover.io.release.decision import decision_of
+from undercover.io.release.decision import MARK, decision_of
 from undercover.io.signatures import check_signature
 from undercover.io.source import sha256
 from undercover.studies.experiments.experiment import Cell, Experiment
 from undercover.studies.experiments.runner import run_experiment
 from undercover.verbs.accept import accept, decided
-from undercover.verbs.ledger import entered
+from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.sign import sign
 from undercover.web.desks.clearing import clear
 from undercover.web.desks.clearing import whole as whole_release
@@ -75,12 +76,14 @@ class Made:
         self.people.chmod(0o600)
         schema = uc.Schema(quasi_identifiers=["age"], sensitive="disease", identifiers=["name"])
         publish = partial(uc.publish, self.people, schema)
-        self.old, self.new = (publish(uc.Mondrian(k=k), policy="none") for k in (2, 3))
+        self.new = publish(uc.Mondrian(k=3), policy="none")
         self.first = publish(uc.Mondrian(k=2), policy="none", ledger=home / "kept.ledger")
         self.key = home / "key"
         uc.new_key(self.key)
         self.withheld = home / "withheld"
-        uc.save(publish(uc.Mondrian(k=2), ledger=home / "waiting.ledger"), self.withheld)
+        run = publish(uc.Mondrian(k=2), ledger=home / "waiting.ledger")
+        page = f"<p>{MARK}</p>"
+        folder.save(run, self.withheld, report=page, summary={}, verdict=run.verdict, kept=kept_entry(run))
 
     def operations(self) -> dict[str, Operation]:
         """All of them, by name."""
@@ -100,7 +103,7 @@ class Made:
             shutil.rmtree(home / f"ledger{suffix}", ignore_errors=True)
         pending = replace(self.first.entry, ledger=Ledger(home / "ledger"), seen=())
         shutil.copy(f"{self.first.entry.ledger.path}.key", home / "ledger.key")
-        run = replace(self.old, entry=pending)
+        run = replace(self.first, entry=pending)
         folder.save(run, home / "out", around=partial(entered, run, home / "out"), report="old", summary={})
 
     def _save(self, home: Path, *, force: bool = False) -> None:
@@ -262,6 +265,25 @@ def _worked(home: Path) -> str:
         if project.source["path"]:
             assert SECRET in (project.folder / "data" / project.source["path"]).read_text()
     return state
+
+
+def _write_badly(home: Path) -> None:
+    """Two files that belong together, one after the other, in place, for everybody, and a leftover."""
+    (home / ".left.tmp").write_text("")
+    for name in ("one", "two"):
+        with suppress(OSError):
+            (home / name).write_text(SECRET)
+    (home / "three").write_text("")
+
+
+def _written(home: Path) -> str:
+    texts = {(home / name).read_text() for name in ("one", "two") if (home / name).exists()}
+    assert len(os.listdir(home)) != 3, "a mixture"
+    return "after" if texts else "before"
+
+
+PLANTED = Operation(_nothing, _write_badly, _written, _write_badly)
+"""An operation that does everything wrong."""
 
 
 def seen_by_others(home: Path) -> list[str]:
