@@ -58,13 +58,13 @@ def command(
         from undercover.pages.inspection import inspection_html
 
         write_whole(html, inspection_html(found.to_dict(), found.risks(), Path(data).name), private=True)
-    content = {**found.to_dict(), "read_as": given.source.get("read_as")}
+    content = {**found.to_dict(), "read_as": given.source.get("read_as"), "notes": list(given.notes.values())}
     if json:
         print_json(content)
         return
     console().print(f"read as: {str(content['read_as']).removeprefix('read as: ')}", style="dim")
     print_view(found.view())
-    warn(found.warnings)
+    warn([*given.notes.values(), *found.warnings])
     if html is not None:
         console().print(f"wrote {html}: a page for you alone")
     if write_spec is not None:

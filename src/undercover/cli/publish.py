@@ -238,6 +238,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "algorithm_safe": made.release.algorithm_safe,
         "corruption_robust": made.release.corruption_robust,
         "suppressed_rows": made.release.suppressed_rows,
+        "scan": made.scan.to_dict(),
         **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),
         **more,
         "warnings": list(made.warnings),
@@ -299,7 +300,10 @@ def print_places(made: Run, out: Path) -> None:
     screen.print(f"algorithm-safe: {', '.join(filter(None, (safe, declared_by(release.method))))}")
     screen.print(f"robust when values of others are known: {'yes' if release.corruption_robust else 'no'}")
     tables = public_part(out)
-    if is_withheld(out):
+    screen.print(made.scan.sentence(), markup=False)
+    if made.scan.leaks:
+        screen.print(f"withheld:       {tables}; nobody can accept a leak: remove its cause, and publish again")
+    elif is_withheld(out):
         screen.print(f"withheld:       {tables}; to publish it all the same: undercover accept {out} --because TEXT")
     else:
         screen.print(f"for the world:  {tables}")

@@ -25,6 +25,7 @@ from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
+from undercover.io.tokens import Identifiers
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import published_writing
@@ -182,6 +183,8 @@ def publish(
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    names = [name for name in schema.identifiers if name in given.data.column_names]
+    identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
@@ -195,8 +198,8 @@ def publish(
     types = published_types(given.types, run.release.tables)
     writing = published_writing(given.writing, run.release.tables)
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run), *despite)
-    run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, given.notes), *despite)
+    run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=tell)
@@ -338,7 +341,9 @@ def _of_use(release: Release) -> list[str]:
     ]
 
 
-def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run) -> list[str]:
+def of_input(
+    table: Table, columns: Sequence[str], utc: Sequence[str], run: Run, notes: Mapping[str, str] | None = None
+) -> list[str]:
     """What the holder should know of the input, its ``columns`` and those whose moments are published in ``utc``."""
     warnings = []
     repeated = {name: rows for name, rows in table.repeated.items() if rows}
@@ -359,6 +364,7 @@ def of_input(table: Table, columns: Sequence[str], utc: Sequence[str], run: Run)
     unnamed = [name for name in columns if not decided & {name, ALL_OTHERS}]
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
+    warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     warnings += [
         f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
         "its description."

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +26,7 @@ from undercover.errors import DataError, InternalError, OutputError, ParameterEr
 from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import recipe_by_old_rules
-from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
+from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, check_layout, public_part
 from undercover.io.release.manifest import Public, read_public, without_seed, write_tables
 from undercover.io.release.ours import strange
 from undercover.io.release.tables import check_installed
@@ -49,6 +49,15 @@ Around = Callable[[Path], AbstractContextManager[Any]]
 """Within which a folder takes its place; given where its tables lie until then."""
 
 
+class Looked(NamedTuple):
+    """What is kept of a release whose public files were looked at before anybody sees them."""
+
+    verdict: Verdict
+    report: str
+    summary: Mapping[str, Any]
+    kept: Mapping[str, bytes] | None
+
+
 def save(
     run: Run,
     directory: str | os.PathLike[str],
@@ -62,6 +71,7 @@ def save(
     verdict: Verdict | None = None,
     kept: Mapping[str, bytes] | None = None,
     rows_per_file: int | None = None,
+    look: Callable[[Path], Looked] | None = None,
     around: Around | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
@@ -69,9 +79,10 @@ def save(
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
     every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
     kept with the run, and where it says not to publish, the tables are withheld: they lie in ``withheld``, for the
-    holder alone. ``kept`` are further private files, by their names. A table of more than ``rows_per_file`` rows is
-    written in parts. Within ``around`` the written folder takes its place. The manifest hashes every public file, and
-    the private run keeps what the manifest says: the two are bound to each other.
+    holder alone. ``kept`` are further private files, by their names. ``look`` is shown the public files as they are
+    written, and says instead what is kept with them and whether they are withheld. A table of more than
+    ``rows_per_file`` rows is written in parts. Within ``around`` the written folder takes its place. The manifest
+    hashes every public file, and the private run keeps what the manifest says: the two are bound to each other.
     """
     if format not in FORMATS:
         raise ParameterError(f"The format of a release must be one of {listed(FORMATS)}. Got {format!r} instead.")
@@ -88,6 +99,11 @@ def save(
         manifest = write_tables(release, public, format=format, said=run.schema.said, rows_per_file=rows_per_file)
         if key is not None:
             write_signature(public, key)
+        if look is not None:
+            verdict, report, summary, kept = look(public)
+            if verdict.withheld and part == PUBLIC:
+                public.chmod(0o700)
+                make_private(public.rename(folder / WITHHELD))
         _write_private(run, folder / PRIVATE, report, manifest, verdict)
         if summary is not None:
             (folder / PRIVATE / "report.json").write_text(as_json(summary), encoding="utf-8")
@@ -120,6 +136,7 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        check_layout(content, path)
         schema = schema_from_mapping(content["schema"])
         names = [str(name) for name in content["frames"]]
         count = int(content["groups"])

@@ -6,10 +6,11 @@ would alter even so is refused: every such file is read again before anybody get
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -24,10 +25,12 @@ from undercover.memory import Store
 from undercover.model.cells import CellForm
 from undercover.model.encoding.coded import Coded
 from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
+from undercover.model.formats.spelling import Spellings, read_spelled
 from undercover.model.formats.writing import Writing, with_digits
 from undercover.model.frames.types import one_piece
 from undercover.model.release import PublishedTable, Release
 
+_Own: TypeAlias = dict[str, Callable[[pa.ChunkedArray], pa.ChunkedArray | None]]
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 _NEEDS = {
     "xlsx": {"xlsxwriter": "XlsxWriter", "python_calamine": "python-calamine"},
@@ -54,8 +57,13 @@ def write_table(
     names, columns = files.names(table.name, table.rows), _columns(table)
     if files in IN_PARTS:
         digits = _digits(table.data, writing) if files == "csv" else {}
-        columns = [{**one, **({"digits": digits[one["name"]]} if one["name"] in digits else {})} for one in columns]
-        write = (lambda data, path: write_csv(_written(data, digits), path)) if files == "csv" else write_parquet
+        spellings = _spellings(table.data, writing) if files == "csv" else {}
+        said = {name: {"digits": count} for name, count in digits.items()}
+        said |= {name: {"written": one.form} for name, one in spellings.items()}
+        columns = [{**one, **said.get(one["name"], {})} for one in columns]
+        own: _Own = {name: partial(with_digits, digits=count) for name, count in digits.items()}
+        own |= {name: one.of for name, one in spellings.items()}
+        write = (lambda data, path: write_csv(_written(data, own), path)) if files == "csv" else write_parquet
         written = write_parts(table.data, folder, names, write)
         if len(written) > 1:
             return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
@@ -103,10 +111,28 @@ def _digits(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, int]:
     }
 
 
-def _written(data: pa.Table, digits: Mapping[str, int]) -> pa.Table:
-    """A table, or a slice of it, with its decimals as texts of so many digits after the point."""
-    for name, count in digits.items():
-        data = data.set_column(data.column_names.index(name), name, with_digits(data.column(name), count))
+def _spellings(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, Spellings]:
+    """Columns that are written as their source spelled them: whoever reads them must come to the same values."""
+    wanted = {name: writing[name].spellings for name in data.column_names if name in writing}
+    return {name: one for name, one in wanted.items() if one is not None and _comes_back(data.column(name), one)}
+
+
+def _comes_back(column: pa.ChunkedArray, spellings: Spellings) -> bool:
+    values = Coded.of(column).values
+    texts = spellings.of(pa.chunked_array([values]))
+    if texts is None:
+        return False
+    try:
+        again = read_spelled(one_piece(texts).cast(pa.string()), spellings.form)
+        return bool(again.cast(values.type).equals(values))
+    except (DataError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return False
+
+
+def _written(data: pa.Table, own: _Own) -> pa.Table:
+    """A table, or a slice of it, with texts where columns have a way of their own to be written."""
+    for name, texts in own.items():
+        data = data.set_column(data.column_names.index(name), name, texts(data.column(name)))
     return data
 
 
@@ -173,25 +199,37 @@ def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
 
 
 def _numbers(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Numbers that are written with as many digits after the point as the manifest says."""
+    """Values that are written with as many digits after the point, or spelled, as the manifest says."""
     for column in columns:
-        name, digits = column["name"], column.get("digits")
-        if digits is None or name not in data.column_names:
+        name, digits, form = column["name"], column.get("digits"), column.get("written")
+        if (digits is None and form is None) or name not in data.column_names or column["form"] != "value":
             continue
         coded = Coded.of(data.column(name)) if pa.types.is_dictionary(data.field(name).type) else None
         texts = data.column(name) if coded is None else pa.chunked_array([coded.values])
-        try:
-            numbers = texts.cast(pa.float64())
-            again = with_digits(numbers, digits)
-        except pa.ArrowInvalid:
-            again = None
-        if again is None or not again.combine_chunks().equals(texts.combine_chunks()):
-            raise DataError(
-                f"Column `{name}` is not of numbers with {digits} digits after the point, as its manifest says."
-            )
-        found = _whole(numbers) if coded is None else coded.changed(_whole(numbers)).column()
+        values = _with_digits(name, texts, digits) if digits is not None else _spelled(name, texts, str(form))
+        found = values if coded is None else coded.changed(values).column()
         data = data.set_column(data.column_names.index(name), name, found)
     return data
+
+
+def _with_digits(name: str, texts: pa.ChunkedArray, digits: int) -> pa.ChunkedArray:
+    try:
+        numbers = texts.cast(pa.float64())
+        again = with_digits(numbers, digits)
+    except pa.ArrowInvalid:
+        again = None
+    if again is None or not again.combine_chunks().equals(texts.combine_chunks()):
+        raise DataError(
+            f"Column `{name}` is not of numbers with {digits} digits after the point, as its manifest says."
+        )
+    return _whole(numbers)
+
+
+def _spelled(name: str, texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    try:
+        return pa.chunked_array([read_spelled(one_piece(texts), form)])
+    except DataError as error:
+        raise DataError([f"Column `{name}` {problem}" for problem in error.problems]) from error
 
 
 def _whole(numbers: pa.ChunkedArray) -> pa.ChunkedArray:

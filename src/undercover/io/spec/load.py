@@ -123,6 +123,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
     options = ReadOptions(
         separator=data.separator,
         decimal=data.decimal,
+        thousands=data.thousands,
         encoding=data.encoding,
         nulls=tuple(data.nulls),
         text=tuple(name for name, column in columns.items() if column.kind in ("categorical", "ordinal")),

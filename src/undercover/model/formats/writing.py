@@ -1,4 +1,4 @@
-"""How a file wrote its columns, beside the values: labels of codes, digits after the point.
+"""How a file wrote its columns, beside the values: labels of codes, digits after the point, spellings.
 
 It goes with a table from the file that is read to the one that is published. Of labels a release keeps those of the
 values that it publishes: one that nobody has in it would tell of somebody who was left out.
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.model.formats.spelling import Spellings
+
 if TYPE_CHECKING:
     from undercover.model.release import PublishedTable
 
@@ -24,6 +26,7 @@ class Writing:
     labels: Mapping[float, str] = field(default_factory=dict)  # by code
     ordered: bool = False  # whether the codes are in an order
     digits: int | None = None  # after the point, where every number has as many: 1.50
+    spellings: Spellings | None = None  # of values that a release would write otherwise: +7, 1e3
 
 
 def published_writing(writing: Mapping[str, Writing], tables: Sequence[PublishedTable]) -> dict[str, Writing]:
@@ -31,16 +34,17 @@ def published_writing(writing: Mapping[str, Writing], tables: Sequence[Published
     found = {}
     for name, one in writing.items():
         shown: list[Any] = [
-            (column.form, table.data.column(name).unique())
+            (column.form, table.data.column(name))
             for table in tables
             for column in table.columns
             if column.name == name
         ]
         if not shown or any(form != "value" for form, _ in shown):
             continue
-        occurring = {value for _, values in shown for value in values.to_pylist()}
+        occurring = {value for _, values in shown for value in values.unique().to_pylist()} if one.labels else set()
         labels = {code: label for code, label in one.labels.items() if code in occurring or label in occurring}
-        found[name] = replace(one, labels=labels)
+        spellings = None if one.spellings is None else one.spellings.occurring([values for _, values in shown])
+        found[name] = replace(one, labels=labels, spellings=spellings)
     return found
 
 
@@ -48,7 +52,7 @@ def decimals(types: Mapping[str, pa.DataType | None]) -> dict[str, Writing]:
     """How columns of decimals are written, by their types.
 
     >>> decimals({"price": pa.decimal128(10, 2), "age": pa.int64(), "zip": None})
-    {'price': Writing(labels={}, ordered=False, digits=2)}
+    {'price': Writing(labels={}, ordered=False, digits=2, spellings=None)}
     """
     found: dict[str, Any] = {name: type_ for name, type_ in types.items() if type_ is not None}
     return {
@@ -68,7 +72,7 @@ def digits_after_point(texts: pa.ChunkedArray) -> int | None:
     span = pc.min_max(behind).as_py()
     if span["min"] is None or span["min"] != span["max"] or pc.any(pc.less(pc.find_substring(texts, "."), 0)).as_py():
         return None
-    plain = pc.all(pc.match_substring_regex(texts, r"^-?[0-9]+\.[0-9]+$")).as_py()
+    plain = pc.all(pc.match_substring_regex(texts, r"^([0-9]+\.[0-9]+|-[0-9]*\.?[0-9]*[1-9][0-9]*\.?[0-9]*)$")).as_py()
     zeros = pc.any(pc.ends_with(texts, "0")).as_py()
     return int(span["min"]) - 1 if plain and zeros else None
 

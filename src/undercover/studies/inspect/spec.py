@@ -12,6 +12,7 @@ from undercover import plugins
 from undercover.errors import UndercoverError
 from undercover.io.plain import plain
 from undercover.io.source import read
+from undercover.io.spec.file import SPEC_VERSION
 from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.io.spec.write import quoted, written
 from undercover.model.schema import INSENSITIVE
@@ -51,6 +52,7 @@ def _data(inspection: Inspection) -> list[str]:
         "# to say. A column without a role is not published, and publishing without deciding on it asks you to decide.",
         "",
     ]
+    lines += [f"version = {SPEC_VERSION}", ""]
     for warning in inspection.warnings:
         if warning.startswith("SEVERAL"):
             lines += [f"# {line}" for line in textwrap.wrap(f"ATTENTION: {_comment(warning)}", 110)]

@@ -24,6 +24,7 @@ from undercover.io.files import CSV, PARQUET
 from undercover.io.source import ReadOptions
 from undercover.io.spark import SparkInput, is_in_spark, read_spark
 from undercover.io.spec.load import schema_to_mapping
+from undercover.model.formats.writing import published_writing
 from undercover.model.policy import Policy
 from undercover.model.protocols import Engine, Method
 from undercover.model.run import Run
@@ -88,8 +89,10 @@ def publish_far(
     source["digest"] = dict.fromkeys(schema.published, "")  # rows have no order by which a table is known again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    warnings = (*run.warnings, *of_input(table, given.names, (), run))
-    return replace(run, release=run.release.changed(frame="spark"), source=source, warnings=warnings, policy=policy)
+    warnings = (*run.warnings, *of_input(table, given.names, (), run, given.notes))
+    writing = published_writing(given.writing, run.release.tables)
+    release = run.release.changed(frame="spark", writing=writing)
+    return replace(run, release=release, source=source, warnings=warnings, policy=policy)
 
 
 def _check_said(frame: Any, schema: Schema) -> None:

@@ -147,7 +147,7 @@ def read_options(spec: Mapping[str, Any]) -> ReadOptions:
     from undercover.io.source import ReadOptions
 
     data = spec.get("data", {})
-    said = {key: data[key] for key in ("separator", "decimal", "encoding") if key in data}
+    said = {key: data[key] for key in ("separator", "decimal", "thousands", "encoding") if key in data}
     kinds = {name: settings.get("kind") for name, settings in spec.get("columns", {}).items()}
     text = tuple(name for name, kind in kinds.items() if kind in ("categorical", "ordinal"))
     return ReadOptions(**said, nulls=tuple(data.get("nulls", ())), text=text)

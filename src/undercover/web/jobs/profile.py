@@ -57,7 +57,7 @@ def profile(project: Project, request: Mapping[str, Any], progress: Progress) ->
     pages = _write_rows(given.data, private_folder(place / "rows"), shown)
     dropped = fitted(spec, names)[1]
     facts = {
-        "read_as": given.source.get("read_as"),
+        "read_as": " ".join([str(given.source.get("read_as") or ""), *given.notes.values()]).strip() or None,
         "read": _how(given, source),
         "inspection": found.to_dict(),
         "risks": found.risks().to_dict(),
