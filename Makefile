@@ -11,7 +11,7 @@ WANTED := --editable ".[sql,analysis,sign,office,web]" --editable packages/examp
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks clean
+.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-large  the whole command on 1, 10 and 100 million rows; write build/large/large.json"
 	@echo "make bench-peers  other packages on the same tables, installed into .peers; write peers.json"
 	@echo "make bench-web  the web application: first page, answers, a large file, 50 at once; write build/web.json"
+	@echo "make docs       build the manual, with search, into build/manual and open it"
 	@echo "make notebooks  execute the example notebooks and store what they show"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
 
@@ -58,8 +59,8 @@ test: $(READY)
 	$(MAKE) --jobs 3 types imports suite
 
 lint: $(TOOLS)
-	$(BIN)/ruff check src tests benchmarks examples packages
-	$(BIN)/ruff format --check src tests benchmarks examples packages
+	$(BIN)/ruff check src tests benchmarks examples packages docs/conf.py docs/making
+	$(BIN)/ruff format --check src tests benchmarks examples packages docs/conf.py docs/making
 
 types: $(TOOLS)
 	nice $(BIN)/mypy --package undercover --package example_plugin
@@ -116,6 +117,12 @@ bench-web: $(TOOLS)
 
 notebooks: $(TOOLS)
 	$(BIN)/python examples/notebooks/execute.py
+
+# A page for the browser of this machine, if there is one; nothing is fetched from anywhere.
+docs: $(TOOLS)
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -c docs -d build/manual-pages . build/manual
+	@echo "The manual begins with build/manual/index.html"
+	-@$(BIN)/python -m webbrowser "file://$(CURDIR)/build/manual/index.html"
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json peers.json .peers build

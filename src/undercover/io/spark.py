@@ -27,7 +27,7 @@ from undercover.engines.spark.coding import Gathered, gathered
 from undercover.engines.spark.door import same_length
 from undercover.errors import DataError
 from undercover.io.csv.kinds import Marks, infer
-from undercover.io.csv.text import encodings_to_try, sample, separator_of
+from undercover.io.csv.text import check_quotes, encodings_to_try, sample, separator_of
 from undercover.io.csv.typed import writing_of
 from undercover.io.files import CSV, PARQUET
 from undercover.io.place import place_of
@@ -123,6 +123,11 @@ def _files(session: Any, given: str, options: ReadOptions) -> SparkInput:
     where = [str(file.absolute()) for file in files] or [given]
     if name.endswith(CSV):
         separator, encoding = _written_as(files[0] if files else None, options)
+        for file in files:  # Spark's own reader swallows rows without a word
+            try:
+                check_quotes(file, encoding, separator)
+            except UnicodeError as error:
+                raise DataError(f"`{file}` is not in the encoding {encoding}. Name another one.") from error
         reader = session.read.options(header=True, sep=separator, encoding=encoding, multiLine=True, escape='"')
         frame = reader.csv(where, inferSchema=False, nullValue="", emptyValue="")
         shown = "tab" if separator == "\t" else f"'{separator}'"

@@ -16,6 +16,7 @@ from undercover.errors import DataError, ParameterError, VerificationError, join
 from undercover.io.release.contents import MANIFEST, PRIVATE, PUBLIC, WITHHELD, read_json
 from undercover.io.release.decision import Decision, alone_with, decision_of, make_public
 from undercover.io.source import sha256
+from undercover.model.verdict import LEAK
 from undercover.verbs.ledger import ENTRY, entered_now
 from undercover.verbs.verify import verify
 from undercover.wording import option
@@ -55,12 +56,21 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
     with alone_with(place):
         if (place / PUBLIC).exists() or not (place / WITHHELD).is_dir():
             return _finished(place)
+        refuse_leaks(place)
         found = verify(place)
         failed = [f"{finding.name} does not hold." for finding in found.findings if finding.holds is False]
         if found.problems or failed:
             wrong = join_problems([*found.problems, *failed])
             raise VerificationError(f"`{place}` is not as it was made, so nothing was moved: {wrong}")
         return decided(place, because, by)
+
+
+def refuse_leaks(place: Path) -> None:
+    """Nobody accepts what must not be in public files: its cause is to be removed."""
+    reasons = read_json(place / PRIVATE / "run.json").get("judged", {}).get("reasons", ())
+    leaks = [reason["text"] for reason in reasons if reason.get("kind") == LEAK]
+    if leaks:
+        raise DataError([*leaks, f"`{place}` cannot be accepted: a leak is not a risk to weigh. Publish again."])
 
 
 def decider(because: str, by: str | None = None) -> str:

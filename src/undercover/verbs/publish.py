@@ -25,6 +25,7 @@ from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
+from undercover.io.tokens import Identifiers
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
@@ -184,6 +185,8 @@ def publish(
     method, despite = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
+    names = [name for name in schema.identifiers if name in given.data.column_names]
+    identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
@@ -199,7 +202,7 @@ def publish(
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
     notes = {**given.notes, **notes_of(written)}
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
-    run = replace(run, release=release, source=source, warnings=warnings, policy=limits)
+    run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
         return run
     run = counted(run, before, despite=despite_earlier, progress=tell)

@@ -23,6 +23,7 @@ from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
 from undercover.utility.queries.sums import sums_of_each
 from undercover.waiting import teller, telling, through
+from undercover.whole import write_whole
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
 DRAWING = "drawing the report"
@@ -96,5 +97,5 @@ def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool 
     place = Path(path)
     facts = summarize(run, progress=teller(progress))
     teller(progress)(DRAWING, 0.0)
-    place.write_text(report_html(facts), encoding="utf-8")
+    write_whole(place, report_html(facts), private=True)
     return place

@@ -14,6 +14,7 @@ from undercover.errors import listed
 from undercover.io.csv.kinds import Marks, dates, infer
 from undercover.memory import Store
 from undercover.model.encoding.coded import Coded
+from undercover.model.figures import counted
 from undercover.model.formats.spelling import ISO, NUMBERS, Counts, spelled
 from undercover.model.formats.writing import Writing, digits_after_point
 
@@ -30,13 +31,22 @@ class CsvDecisions:
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of columns that a release would write otherwise
     thousands: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)  # what the holder should know of columns
+    breaks: int = 0  # cells with a line break inside
+    first_break: str = ""  # where the first of them is
 
     def sentence(self) -> str:
         """The decisions in one line."""
         separator = "tab" if self.separator == "\t" else f"'{self.separator}'"
         nulls = f", missing: empty or {listed(self.nulls)}" if self.nulls else ""
         marks = f"decimal '{self.decimal}'" + (f", thousands '{self.thousands}'" if self.thousands else "")
-        return f"read as: separator {separator}, {marks}, encoding {self.encoding}{nulls}"
+        read = f"read as: separator {separator}, {marks}, encoding {self.encoding}{nulls}"
+        return f"{read}, {self.broken}" if self.breaks else read
+
+    @property
+    def broken(self) -> str:
+        """That cells have line breaks inside, in words: nobody expects them, and a row may hide behind one."""
+        cells = counted(self.breaks, "cell")
+        return f"line breaks inside {cells}, the first in {self.first_break}" if self.breaks else ""
 
 
 def typed(

@@ -23,8 +23,10 @@ from undercover.errors import DataError, InternalError, UnknownFormError, Verifi
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
+    LAYOUT,
     MANIFEST,
     PACKAGE,
+    check_layout,
     hashes,
     pieces_of,
     public_part,
@@ -93,6 +95,7 @@ class _Method(_Entry):
 
 class _Manifest(_Entry):
     undercover: str
+    layout: int | None = Field(None, ge=1, strict=True)
     method: _Method
     guarantees: list[dict[str, Any]]
     algorithm_safe: bool
@@ -140,6 +143,7 @@ def write_tables(
         (folder / PACKAGE).write_text(as_json(package(release, said, folder, tables)), encoding="utf-8")
     content = {
         "undercover": release.version,
+        "layout": LAYOUT,
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         **{name: getattr(release, name) for name in STATEMENTS},
@@ -237,6 +241,7 @@ def _read_content(place: Path) -> Any:
 
 def _manifest(place: Path, content: Any) -> _Manifest:
     path = place / MANIFEST
+    check_layout(content, path)
     try:
         manifest = _Manifest.model_validate(content)
     except ValidationError as error:

@@ -136,7 +136,7 @@ def _told_apart(texts: Sequence[str], form: str) -> FoundDates:
         zones.add((part["place"] or "") if part["zone"] is None else None)
         rest = (part["fraction"] or "")[6:].rstrip("0")
         place = None if part["zone"] else part["place"]
-        moment = (read_date(text, form.removesuffix(IN_UTC) + IN_UTC), place, rest)
+        moment = (read_date(text, form.removesuffix(IN_UTC) + IN_UTC) or part["zone"], place, rest)
         first = by_clock.setdefault(read_date(text, form), moment)
         finer = finer or (first[:2] == moment[:2] and first != moment)
         clash = clash or first[:2] != moment[:2]

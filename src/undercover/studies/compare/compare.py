@@ -28,11 +28,12 @@ from undercover.studies.compare.bench import WHY, Bench
 from undercover.studies.compare.choice import policy_identity, recommended
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.experiments.experiment import Cell, Experiment
-from undercover.studies.experiments.folder import Finished, write_whole
+from undercover.studies.experiments.folder import JOURNAL, Finished, folder_of
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
 from undercover.verbs.judge import check_policy
 from undercover.waiting import Progress, teller, telling
+from undercover.whole import write_whole
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
@@ -93,11 +94,12 @@ def compare(
     wanted = plugins.chosen("methods", methods)
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
-    finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=tell)
-    results = _results(experiment, bench, planned, finished, reused, without_sweep(wanted))
-    tell(f"{NAME}: writing the results", 1.0)
-    for name, content in zip(FILES, (compare_html(results), compare_csv(results), as_json(results)), strict=True):
-        write_whole(out / name, content)
+    with folder_of(out, JOURNAL, FILES, "an experiment", private=experiment.private, fresh=fresh):
+        finished, reused = run_cells(experiment, out, progress=tell)
+        results = _results(experiment, bench, planned, finished, reused, without_sweep(wanted))
+        tell(f"{NAME}: writing the results", 1.0)
+        for name, content in zip(FILES, (compare_html(results), compare_csv(results), as_json(results)), strict=True):
+            write_whole(out / name, content, private=experiment.private)
     return results
 
 
