@@ -59,7 +59,7 @@ def check_cells(
             )
     said: dict[str, dict[str, int]] = {}
     looked_at = {name: own for name, own in texts.items() if not table.schema.column(name).names_nobody}
-    found = by(Words(pa.concat_arrays(list(looked_at.values())))) if looked_at and table.schema.identifiers else {}
+    found = by(Words(list(looked_at.values()))) if looked_at and table.schema.identifiers else {}
     begin = 0
     for name, own in looked_at.items() if found else ():
         mine = slice(begin, begin := begin + len(own))

@@ -11,7 +11,7 @@ one with a word that no text has is left at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,21 +50,22 @@ class Words:
 
     Examples
     --------
-    >>> texts = Words(pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace", "Adamas"]))
+    >>> texts = Words([pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace"]), pa.array(["Adamas"])])
     >>> found = texts.named_by(pa.array(["Ada-Lovelace", "12", "x"]))
     >>> found.beside.tolist(), found.whole.tolist()
     ([True, False, False], [False, True, False])
     """
 
-    def __init__(self, texts: pa.Array) -> None:
-        pieces = [split(texts.slice(begin, _BATCH)) for begin in range(0, len(texts), _BATCH)]
-        words = pa.chunked_array([found for found, _ in pieces], pa.string()).combine_chunks().dictionary_encode()
-        counts = np.concatenate([counts for _, counts in pieces]) if pieces else np.zeros(0, dtype=np.int64)
-        self._known: pa.Array = words.dictionary
-        self._words = np.asarray(words.indices).astype(np.int64)
-        self._counts = counts  # (n_texts,) words of each
-        self._text = np.repeat(np.arange(len(counts)), counts)  # (n_words,) whose word it is
-        self._left = np.repeat(np.cumsum(counts), counts) - np.arange(len(self._words))  # words to the end of the text
+    def __init__(self, texts: Sequence[pa.Array]) -> None:
+        pieces = [split(own.slice(begin, _BATCH)) for own in texts for begin in range(0, len(own), _BATCH)]
+        words = pa.chunked_array([found for found, _ in pieces], pa.string()).dictionary_encode().unify_dictionaries()
+        none = np.zeros(0, dtype=np.int64)
+        self._known: pa.Array = words.chunk(0).dictionary if words.num_chunks else pa.array([], pa.string())
+        self._words = np.concatenate([none, *(np.asarray(chunk.indices) for chunk in words.chunks)]).astype(np.int32)
+        self._counts = counts = np.concatenate([none, *(counts for _, counts in pieces)])  # (n_texts,) words of each
+        self._text = np.repeat(np.arange(len(counts), dtype=np.int32), counts)  # (n_words,) whose word it is
+        ends = np.repeat(np.cumsum(counts, dtype=np.int32), counts)
+        self._left = ends - np.arange(len(ends), dtype=np.int32)  # (n_words,) words from it to the end of its text
         long = self._known.filter(pc.greater_equal(pc.binary_length(self._known), SHORTEST_NUMBER))
         self._numbers = bool(pc.any(pc.match_substring_regex(long, _NUMBER)).as_py())
 
@@ -120,7 +121,7 @@ class Words:
         begins = np.zeros(size, dtype=bool)
         begins[sequences[:, 0]] = True
         places = np.flatnonzero(begins[self._words] & (self._left >= length))
-        state, at = sequences[:, 0], self._words[places]
+        state, at = sequences[:, 0], self._words[places].astype(np.int64)
         for step in range(1, length):
             pairs, state = np.unique(state * size + sequences[:, step], return_inverse=True)
             wanted = at * size + self._words[places + step]
