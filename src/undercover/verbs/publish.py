@@ -370,8 +370,8 @@ def of_input(
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
-        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be one. "
-        "Say so in its description."
+        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be "
+        "one. Say so in its description."
         for name in table.schema.published
         if name in moments
     ]

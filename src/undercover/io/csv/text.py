@@ -16,6 +16,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -87,8 +88,8 @@ def read_csv(
         break
     else:
         raise problem
-    broken = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **broken)
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands)
+    decided = replace(decided, breaks=marks.cells, first_break=f"line {marks.first}" if marks.cells else "")
     if text is None:
         return table, decided
     try:
