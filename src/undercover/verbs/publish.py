@@ -197,10 +197,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    types = published_types(given.types, run.release.tables)
-    writing = published_writing({**given.writing, **written}, run.release.tables)
-    release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    notes = {**given.notes, **notes_of(written)}
+    tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
+    writing = published_writing({**given.writing, **written}, tables)
+    release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
