@@ -81,6 +81,12 @@ class Release(Shown):
     ``guarantees`` are the findings of the verification, one mapping each, as written to ``release.json``; ``form`` says
     what the tables stand for, whoever made them. ``algorithm_safe`` and ``corruption_robust`` are what the method
     declares: that whoever knows it learns no more than the release says, and that neither do known values of others.
+
+    >>> import undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> release = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none").release
+    >>> release.form.name, [table.name for table in release.tables], release.algorithm_safe
+    ('buckets', ['qit', 'sat'], True)
     """
 
     method: str

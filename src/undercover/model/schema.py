@@ -61,6 +61,9 @@ class Column:
         Whether kind and domain were found from the values of a table, not declared; those of another may be others.
     description, unit
         What the column means and in what it is measured, for the recipient: both are published.
+    names_nobody
+        Somebody has looked at the texts of the column: where they hold a word that is also the value of an identifier,
+        it means something else (a street, an occupation). Such texts are refused otherwise.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Column:
     found: bool = False
     description: str | None = None
     unit: str | None = None
+    names_nobody: bool = False
 
     def __post_init__(self) -> None:
         problems = []

@@ -52,6 +52,7 @@ from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.naming.cells import by_values, check_cells
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -179,6 +180,8 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
+    by, how = by_values(given.data, schema.identifiers), given.decisions
+    by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
@@ -193,6 +196,7 @@ def publish(
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
     source["digest"] = digest
+    source |= {"by_chance": by_chance} if by_chance else {}
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:

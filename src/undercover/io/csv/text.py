@@ -16,7 +16,6 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -88,8 +87,8 @@ def read_csv(
         break
     else:
         raise problem
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands)
-    decided = replace(decided, breaks=marks.cells, first_break=f"line {marks.first}" if marks.cells else "")
+    said: dict[str, Any] = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **said)
     if text is None:
         return table, decided
     try:
