@@ -7,6 +7,7 @@ would alter even so is refused: every such file is read again before anybody get
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,17 +52,17 @@ def write_table(
 
     ``words`` are what is said of columns (:attr:`Schema.said`), ``writing`` how they were written where they came from.
     """
-    names, columns = files.names(table.name, table.rows), _columns(table)
+    names, (own, said) = files.names(table.name, table.rows), ways(table.data, files, writing)
+    columns = [{**one, **said.get(one["name"], {})} for one in _columns(table)]
     if files in IN_PARTS:
-        own, said = ways(table.data, files, writing)
-        columns = [{**one, **said.get(one["name"], {})} for one in columns]
         write = write_csv if files == "csv" else write_parquet
         written = write_parts(table.data, folder, names, lambda data, path: write(in_own_way(data, own), path))
         if len(written) > 1:
             return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
     else:
         path = folder / names[0]
-        columns = _write_office(table, path, files, words, writing)
+        columns = _write_office(replace(table, data=in_own_way(table.data, own)), path, files, words, writing, columns)
+        _check_same(table, path, columns)
         written = [{"file": path.name, "rows": table.rows, "sha256": sha256(path)}]
     return {"name": table.name, **written[0], "columns": columns}
 
@@ -71,10 +72,15 @@ def _columns(table: PublishedTable) -> list[dict[str, Any]]:
 
 
 def _write_office(
-    table: PublishedTable, path: Path, file_format: str, words: Mapping[str, Any], writing: Mapping[str, Writing]
+    table: PublishedTable,
+    path: Path,
+    file_format: str,
+    words: Mapping[str, Any],
+    writing: Mapping[str, Writing],
+    columns: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A file of an office or statistics program; its columns with the names that they have there."""
-    names, columns = [column.name for column in table.columns], _columns(table)
+    names = [column.name for column in table.columns]
     check_size(table.rows, len(columns), file_format)
     if file_format == "xlsx":
         from undercover.io.office.write_excel import write_excel
@@ -85,11 +91,9 @@ def _write_office(
 
         write_statistics(table, path, file_format, {name: _words(one) for name, one in words.items()}, writing)
     called = variables(names, file_format)
-    columns = [
+    return [
         {**one, **({"variable": own} if own != one["name"] else {})} for one, own in zip(columns, called, strict=True)
     ]
-    _check_same(table, path, columns)
-    return columns
 
 
 def _words(said: Mapping[str, str]) -> str:
@@ -138,7 +142,7 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, stor
     own = {column.get("variable") or column["name"]: column["name"] for column in columns}
     if len(own) < len(names):
         return found
-    return found.rename_columns([own.get(name, name) for name in found.column_names])
+    return read_own_way(found.rename_columns([own.get(name, name) for name in found.column_names]), columns)
 
 
 def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
