@@ -13,7 +13,8 @@ RUN python -m venv /opt/undercover \
 
 FROM python:${PYTHON}-slim
 COPY --from=build /opt/undercover /opt/undercover
-# Loops are compiled above; another processor than the builder's compiles its own, which are kept in /data like all else; nothing else is ever written, so the root may be read-only.
+# Loops are compiled above; another processor than the builder's compiles its own, which are kept in /data like all
+# else. Nothing else is ever written, so the root may be read-only.
 RUN install -d -o 10001 -g 10001 -m 0700 /data
 ENV HOME=/data PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001

@@ -42,7 +42,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -253,7 +253,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if safe else (NOT_SAFE,),
+        warnings=(*(() if safe else (NOT_SAFE,)), *((REPRODUCIBLE,) if randomness.reproducible else ())),
         version=VERSION,
         form=draft.form,
     )
@@ -375,6 +375,4 @@ def of_input(
         form = table.schema.column(column.name).format
         if column.form == "value" and form not in (None, "YYYY-MM-DD"):
             warnings.append(f"`{column.name}` is published in ISO form, YYYY-MM-DD, not as it is written, {form}.")
-    if run.randomness["source"] == "seed":
-        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings
