@@ -76,7 +76,7 @@ def whole_folder(
 ) -> Iterator[Path]:
     """An empty folder for its owner alone to write into, which takes its ``place`` when the block ends well.
 
-    It does so within ``around``, which is given the written folder. Where anything fails, what stood there stands.
+    It does so within ``around``, which is given the written folder. If anything fails before, what stood there stands.
     """
     clear_away(place)
     made, handle = _begun(place)
@@ -85,7 +85,7 @@ def whole_folder(
         yield made
         _sync_all(made)
         with around(made):
-            _put(made, place)
+            put(made, place)
             ending.MADE.append(f"`{place}`")
     finally:
         undo()  # what was not finished, or what stood there before
@@ -249,13 +249,12 @@ def _held(left: Path, process: int) -> bool:
         os.close(handle)
 
 
-def _put(made: Path, place: Path) -> None:
+def put(made: Path, place: Path) -> None:
     """Put a folder in its place; what stood there has its hidden name then."""
-    there = os.path.lexists(place)
-    if not there:
+    if not os.path.lexists(place):
         made.rename(place)
     elif not _exchange(made, place):
-        aside = place.with_name(made.name.replace(".tmp-", ".old-"))
+        aside = place.with_name(f".{place.name}.old-{os.getpid()}-{secrets.token_hex(4)}")
         place.rename(aside)
         try:
             made.rename(place)
@@ -266,13 +265,11 @@ def _put(made: Path, place: Path) -> None:
         aside.rename(made)
     try:
         sync(place.parent)
-    except OSError:
-        if not there:
-            place.rename(made)
-        elif not _exchange(place, made):
-            shutil.rmtree(place)
-            made.rename(place)
-        raise
+    except OSError as error:
+        raise OutputError(
+            f"`{place}` stands, but the disk did not confirm it: {error.strerror or error}. See to the disk, and "
+            "verify what stands there before you give it away."
+        ) from None
 
 
 def _exchange(one: Path, other: Path) -> bool:
