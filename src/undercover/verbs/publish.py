@@ -43,7 +43,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -259,7 +259,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if safe else (NOT_SAFE,),
+        warnings=(*(() if safe else (NOT_SAFE,)), *((REPRODUCIBLE,) if randomness.reproducible else ())),
         version=VERSION,
         form=draft.form,
     )
@@ -378,6 +378,4 @@ def of_input(
         for name in table.schema.published
         if name in moments
     ]
-    if run.randomness["source"] == "seed":
-        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings
