@@ -127,15 +127,20 @@ def check_folder(target: Path, *, force: bool, strange: Callable[[Path], Iterabl
                     f"({listed(found[:5])}{more}). "
                     "Move that elsewhere, or choose another folder."
                 )
-        made, handle = _begun(place)
-        try:
-            Path(made, "tried").write_bytes(bytes(_TRIED))
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-            os.close(handle)
+        _try(place)
     except OSError as error:
         raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
     return place
+
+
+def check_above(target: Path) -> None:
+    """Refuse, before any work, a folder that nothing can be written to, or that cannot be made where it is to be."""
+    place = Path(os.path.abspath(target))
+    above = next(one for one in (place, *place.parents) if os.path.lexists(one))
+    try:
+        _try(above / place.name)
+    except OSError as error:
+        raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
 
 
 def check_file(target: Path, *, force: bool, ours: Callable[[bytes], bool]) -> None:
@@ -217,6 +222,16 @@ def locked(handle: int, *, wait: bool = True) -> Literal["mine", "taken", "unkno
     except OSError:
         return "unknown"
     return "mine"
+
+
+def _try(place: Path) -> None:
+    """Write something beside a place, and remove it."""
+    made, handle = _begun(place)
+    try:
+        Path(made, "tried").write_bytes(bytes(_TRIED))
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(handle)
 
 
 def _check_parent(target: Path, place: Path) -> None:
