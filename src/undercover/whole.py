@@ -72,7 +72,7 @@ def write_whole(
 
 @contextmanager
 def whole_folder(
-    place: Path, around: Callable[[Path], AbstractContextManager[Any]] = lambda _: nullcontext()
+    place: Path, around: Callable[[Path], AbstractContextManager[Any]] = lambda _: nullcontext(), *, force: bool
 ) -> Iterator[Path]:
     """An empty folder for its owner alone to write into, which takes its ``place`` when the block ends well.
 
@@ -85,7 +85,7 @@ def whole_folder(
         yield made
         _sync_all(made)
         with around(made):
-            put(made, place)
+            put(made, place, force=force)
             ending.MADE.append(f"`{place}`")
     finally:
         undo()  # what was not finished, or what stood there before
@@ -264,10 +264,17 @@ def _held(left: Path, process: int) -> bool:
         os.close(handle)
 
 
-def put(made: Path, place: Path) -> None:
-    """Put a folder in its place; what stood there has its hidden name then."""
-    if not os.path.lexists(place):
-        made.rename(place)
+def put(made: Path, place: Path, *, force: bool) -> None:
+    """Put a folder in its place; what stood there has its hidden name then, and without ``force`` nothing may."""
+    if not force or not os.path.lexists(place):
+        try:
+            made.rename(place)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            raise OutputError(
+                f"`{place}` was written by somebody else in the meantime, and is not replaced. Choose another folder."
+            ) from None
     elif not _exchange(made, place):
         aside = place.with_name(f".{place.name}.old-{os.getpid()}-{secrets.token_hex(4)}")
         place.rename(aside)
