@@ -158,6 +158,9 @@ def publish(
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
+    book = None if ledger is None else ledger_of(ledger)
+    if book is not None:
+        book.check()
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
@@ -183,7 +186,6 @@ def publish(
     by, how = by_values(given.data, schema.identifiers), given.decisions
     by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
     check_policy(limits, table, asked=policy is not None)
-    book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
