@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from undercover import whole
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, VerificationError
 from undercover.io.release import folder as bundle
 from undercover.io.release import tables
@@ -280,8 +281,8 @@ def test_force_never_deletes_what_is_no_release(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "thesis.tex").write_text("years of work")
     (tmp_path / "file").write_text("x")
-    for name in ("home", "file"):
-        with pytest.raises(OutputError, match="not a release folder"):
+    for name, why in (("home", r"does not know as its own \(`thesis.tex`\)"), ("file", "is not a folder")):
+        with pytest.raises(OutputError, match=why):
             save(make_run(), tmp_path / name, force=True)
     assert (tmp_path / "home" / "thesis.tex").read_text() == "years of work"
     assert sorted(os.listdir(tmp_path)) == ["file", "home"]
@@ -290,7 +291,7 @@ def test_force_never_deletes_what_is_no_release(tmp_path: Path) -> None:
 def test_places_that_cannot_be_written_to(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="does not exist"):
         save(make_run(), tmp_path / "no" / "out")
-    with pytest.raises(OutputError, match="cannot be a release folder"):
+    with pytest.raises(OutputError, match="cannot be a new folder"):
         save(make_run(), "/")
     with pytest.raises(ParameterError, match="one of `csv`, `parquet`, `xlsx`, `dta`, `sav`"):
         save(make_run(), tmp_path / "out", format="xls")  # type: ignore[arg-type]
@@ -342,7 +343,9 @@ def test_a_failure_in_the_middle_leaves_nothing(
 
 
 def test_a_failed_rename_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where folders cannot change places in one step."""
     target = save(make_run(), tmp_path / "out")
+    monkeypatch.setattr(whole, "_exchange", lambda *_: False)
     rename = Path.rename
 
     def fail_for_the_new_one(self: Path, to: Path) -> Path:
@@ -423,7 +426,10 @@ def test_the_temporary_folder_of_a_living_run_is_left_alone(tmp_path: Path) -> N
     other = tmp_path / ".other.tmp-1-zz"
     living.mkdir()
     other.mkdir()
+    handle = os.open(living, os.O_RDONLY)
+    assert whole.locked(handle) == "mine"
     save(make_run(), tmp_path / "out")
+    os.close(handle)
     assert living.exists()
     assert other.exists()
     assert bundle.load_run(tmp_path / "out").groups.count == 2

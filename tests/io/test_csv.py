@@ -167,7 +167,7 @@ def test_non_finite_numbers_among_numbers_are_refused(tmp_path: Path, odd: str) 
         ("a,b,a\n1,2,3\n", "line 1: more than one column is named `a`"),
         ("a,b\n1,2\n3\n4,5,6\n", r"(?s)line 3: 1 fields where the header has 2.*line 4: 3 fields"),
         ('a,b\n"x\ny",1\n2\n', r"line 4: 1 fields"),
-        ('a,b\n1,2\n"x,3\n4,5\n', r"line 3: 1 fields where the header has 2. Is a quotation mark not closed"),
+        ('a,b\n1,2\n"x,3\n4,5\n', r"line 3: a quotation mark opens a cell here and nothing closes it"),
     ],
 )
 def test_malformed_files_are_refused_with_file_and_line(tmp_path: Path, content: str, message: str) -> None:

@@ -47,13 +47,12 @@ def test_a_release_is_withheld_or_public(runs: dict[str, uc.Run], withheld: Path
 
 def test_nobody_else_may_look_until_it_is_accepted(withheld: Path) -> None:
     assert (mode(withheld / "withheld"), mode(withheld / "private")) == (0o700, 0o700)
-    usual, inside = (
-        mode(withheld),
-        {name: mode(withheld / "withheld" / name) for name in os.listdir(withheld / "withheld")},
-    )
+    usual = mode(withheld)
+    assert {mode(file) for part in ("withheld", "private") for file in (withheld / part).iterdir()} == {0o600}
     uc.accept(withheld, because=BECAUSE)
     assert mode(withheld / "public") == usual != 0o700
-    assert {name: mode(withheld / "public" / name) for name in inside} == inside
+    assert {mode(file) for file in (withheld / "public").iterdir()} == {usual & 0o666}
+    assert {mode(file) for file in (withheld / "private").iterdir()} == {0o600}
 
 
 def test_everything_finds_the_tables(runs: dict[str, uc.Run], withheld: Path, tmp_path: Path) -> None:

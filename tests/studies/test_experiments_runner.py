@@ -256,9 +256,14 @@ def test_folder_of_another_experiment_is_refused(tmp_path):
 
 
 def test_a_spoilt_journal_is_named(tmp_path):
-    (tmp_path / JOURNAL).write_text("what is this\n")
-    with pytest.raises(OutputError, match="Line 1 of"):
+    (tmp_path / JOURNAL).write_text('{"experiment": "toy"}\nwhat is this\n')
+    with pytest.raises(OutputError, match="Line 2 of"):
         run_experiment(Toy().experiment, tmp_path)
+    (tmp_path / JOURNAL).write_text("what is this\n")
+    for fresh in (False, True):
+        with pytest.raises(OutputError, match="was not written by an experiment"):
+            run_experiment(Toy().experiment, tmp_path, fresh=fresh)
+    assert (tmp_path / JOURNAL).read_text() == "what is this\n"
 
 
 def test_keys_differ_in_everything_a_value_depends_on():

@@ -133,10 +133,13 @@ def test_file_is_written_once(tmp_path):
     text = write_spec(found, path)
     assert path.read_text(encoding="utf-8") == text
     path.write_text("mine", encoding="utf-8")
-    with pytest.raises(OutputError, match="exists already"):
+    with pytest.raises(OutputError, match="already exists"):
         write_spec(found, path)
+    with pytest.raises(OutputError, match="nothing that undercover writes there"):
+        write_spec(found, path, force=True)
     assert path.read_text(encoding="utf-8") == "mine"
+    path.write_text("# mine\n[roles]\nsensitive = ['age']\n", encoding="utf-8")
     write_spec(found, path, force=True)
     assert path.read_text(encoding="utf-8") == text
-    with pytest.raises(OutputError, match="cannot be written"):
+    with pytest.raises(OutputError, match="does not exist"):
         write_spec(found, tmp_path / "nowhere" / "spec.toml")

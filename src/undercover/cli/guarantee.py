@@ -9,7 +9,7 @@ import typer
 
 from undercover.cli.options import Force, Json
 from undercover.cli.output import console, print_json, print_table
-from undercover.errors import OutputError, ParameterError, unknown
+from undercover.errors import ParameterError, unknown
 from undercover.exact import Number, exact
 from undercover.guarantees.breach.bounds import (
     BOUNDS,
@@ -24,6 +24,7 @@ from undercover.guarantees.breach.bounds import (
     rho2_bound,
 )
 from undercover.model.finding import shown
+from undercover.whole import check_file, is_page, write_whole
 
 Figures = dict[str, Any]
 _KS = (2, 4, 6, 8, 10)
@@ -54,14 +55,16 @@ def command(
         raise ParameterError(f"Give exactly one of --p, --rho2 and --growth. Got {' and '.join(given) or 'none'}.")
     if rho2 is not None and rho1 is None:
         raise ParameterError("--rho2 is reached from somewhere: give --rho1 too.")
-    if page is not None and page.exists() and not force:
-        raise OutputError(f"`{page}` exists. Choose another file, or replace it with --force.")
+    if page is not None:
+        check_file(page, force=force, ours=is_page)
     people = k if k is not None else cell_size(cast(str, sample))
     found = _computed(people, domain, p, rho1, rho2, growth, skew)
     main: Bound = "paper" if bound == "paper" else "tight"
     grid = guarantee_grid(ks=_KS, ps=_PS, rho1=rho1 or 0, domain=domain, skew=skew, bound=main)
     if page is not None:
-        _write_page(page, grid, rho1, domain, skew, main)
+        from undercover.pages.render import guarantee_html
+
+        write_whole(page, guarantee_html(grid, rho1=rho1, domain=domain, skew=skew, bound=main))
     if json:
         asked = {"k": people, "domain": domain, "skew": _float(skew), "bound": bound}
         asked |= {"rho1": _float(rho1)} if rho1 is not None else {}
@@ -122,17 +125,6 @@ def _print(
         rows = [[str(size), *(fields[size, _float(p)] for p in _PS)] for size in _KS]
         print_table(screen, f"{title} over k and p ({bound} bound)", columns, rows)
     screen.print("Promises are rounded up, p is rounded down.")
-
-
-def _write_page(
-    page: Path, grid: list[dict[str, Any]], rho1: Number | None, domain: int, skew: Number, bound: Bound
-) -> None:
-    from undercover.pages.render import guarantee_html
-
-    try:
-        page.write_text(guarantee_html(grid, rho1=rho1, domain=domain, skew=skew, bound=bound), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(f"The map cannot be written to `{page}`: {error.strerror or error}.") from error
 
 
 def _float(value: Number | None) -> float:

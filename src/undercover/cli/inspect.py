@@ -22,9 +22,9 @@ from undercover.cli.options import (
     roles,
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
-from undercover.errors import OutputError
-from undercover.studies.inspect.inspection import Inspection, inspect
+from undercover.studies.inspect.inspection import inspect
 from undercover.studies.inspect.spec import write_spec as write_spec_file
+from undercover.whole import check_file, is_page, is_spec, write_whole
 
 
 def command(
@@ -43,6 +43,9 @@ def command(
     json: Json = False,
 ) -> None:
     """Inspect a table and print what was found."""
+    for place, ours in ((write_spec, is_spec), (html, is_page)):
+        if place is not None:
+            check_file(place, force=force, ours=ours)
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
         named = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
@@ -52,29 +55,19 @@ def command(
             progress("choosing a method", 0.0)
             write_spec_file(found, write_spec, force=force, data=given)
     if html is not None:
-        _write_page(html, found, Path(data).name, force)
-    content = {**found.to_dict(), "read_as": given.source.get("read_as")}
+        from undercover.pages.inspection import inspection_html
+
+        write_whole(html, inspection_html(found.to_dict(), found.risks(), Path(data).name), private=True)
+    content = {**found.to_dict(), "read_as": given.source.get("read_as"), "notes": list(given.notes.values())}
     if json:
         print_json(content)
         return
     console().print(f"read as: {str(content['read_as']).removeprefix('read as: ')}", style="dim")
     print_view(found.view())
-    warn(found.warnings)
+    warn([*given.notes.values(), *found.warnings])
     if html is not None:
         console().print(f"wrote {html}: a page for you alone")
     if write_spec is not None:
         console().print(
             f"wrote {write_spec}; look at it, then: undercover publish {data} --spec {write_spec} --out out"
         )
-
-
-def _write_page(page: Path, found: Inspection, name: str, force: bool) -> None:
-    from undercover.pages.inspection import inspection_html
-
-    try:
-        with page.open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-            file.write(inspection_html(found.to_dict(), found.risks(), name))
-    except FileExistsError as error:
-        raise OutputError(f"{page} exists already. Choose another name or force it.") from error
-    except OSError as error:
-        raise OutputError(f"The page cannot be written to {page}: {error.strerror or error}.") from error

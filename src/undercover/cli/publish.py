@@ -45,11 +45,12 @@ from undercover.cli.options import (
     who,
 )
 from undercover.cli.output import console, note, print_json, print_table, print_view, progress_on_stderr, warn
-from undercover.errors import OutputError, ParameterError, listed
+from undercover.errors import ParameterError, listed
 from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
+from undercover.io.release.ours import strange
 from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
 from undercover.io.source import Input
@@ -65,6 +66,7 @@ from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import engine_of, publish
 from undercover.verbs.report import summarize
 from undercover.verbs.store import save
+from undercover.whole import check_folder
 from undercover.wording import from_spec
 
 _FIRST = plugins.names("methods")[0]
@@ -167,12 +169,7 @@ def check_output(out: Path, format: str, force: bool, rows_per_file: int | None 
         raise ParameterError(f"--format must be one of {listed(FORMATS)}. Got {format!r} instead.")
     check_installed(format)
     Files(format, rows_per_file)
-    if out.exists() and not force:
-        raise OutputError(f"`{out}` exists. Choose another folder, or replace it with --force.")
-    if not out.absolute().parent.is_dir():
-        raise OutputError(
-            f"The folder `{out.parent}` in which `{out.name}` is to be made does not exist. Make it first."
-        )
+    check_folder(out, force=force, strange=strange)
 
 
 def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow_unsafe: bool) -> Method:
@@ -241,6 +238,7 @@ def as_dict(made: Run, out: Path, **more: Any) -> dict[str, Any]:
         "algorithm_safe": made.release.algorithm_safe,
         "corruption_robust": made.release.corruption_robust,
         "suppressed_rows": made.release.suppressed_rows,
+        "scan": made.scan.to_dict(),
         **({"earlier": made.diagnostics["earlier"]} if "earlier" in made.diagnostics else {}),
         **more,
         "warnings": list(made.warnings),
@@ -302,7 +300,10 @@ def print_places(made: Run, out: Path) -> None:
     screen.print(f"algorithm-safe: {', '.join(filter(None, (safe, declared_by(release.method))))}")
     screen.print(f"robust when values of others are known: {'yes' if release.corruption_robust else 'no'}")
     tables = public_part(out)
-    if is_withheld(out):
+    screen.print(f"looked for:     {made.scan.short()}", markup=False)
+    if made.scan.leaks:
+        screen.print(f"withheld:       {tables}; nobody can accept a leak: remove its cause, and publish again")
+    elif is_withheld(out):
         screen.print(f"withheld:       {tables}; to publish it all the same: undercover accept {out} --because TEXT")
     else:
         screen.print(f"for the world:  {tables}")

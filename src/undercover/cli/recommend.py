@@ -31,13 +31,14 @@ from undercover.cli.options import (
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
 from undercover.cli.publish import as_dict, check_output, leave, print_places
-from undercover.errors import OutputError, ParameterError
+from undercover.errors import ParameterError
 from undercover.io.spec.write import SPEC, spec_files
 from undercover.model.formats import check_size
 from undercover.model.run import Run
 from undercover.studies.recommend.recommend import recommend
 from undercover.verbs.publish import publish as publish_release
 from undercover.verbs.store import save
+from undercover.whole import check_file, is_levels, is_spec, write_whole
 
 
 def command(
@@ -71,8 +72,8 @@ def command(
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
     if publish is not None:
         check_output(publish, format, force)
-    if write_spec is not None and write_spec.exists() and not force:
-        raise OutputError(f"`{write_spec}` exists. Choose another name, or replace it with --force.")
+    if write_spec is not None:
+        check_file(write_spec, force=force, ours=is_spec)
     made: Run | None = None
     with progress_on_stderr() as progress:
         progress("reading", 0.0)
@@ -106,7 +107,7 @@ def command(
             kept: dict[str, Any] = {"format": format, "force": force}
             save(made, publish, progress=progress, **kept)
     if write_spec is not None:
-        _write(spec_files(found.runs[0]), write_spec)
+        _write(spec_files(found.runs[0]), write_spec, force)
     if json:
         published = {} if made is None or publish is None else {"published": as_dict(made, publish)}
         print_json({**found.to_dict(), **published, **({"spec": str(write_spec)} if write_spec else {})})
@@ -122,11 +123,11 @@ def command(
         leave(publish)
 
 
-def _write(files: dict[str, str], place: Path) -> None:
-    """The spec where it was asked for, and the files it names beside it."""
-    try:
-        for name, text in files.items():
-            target = place if name == SPEC else place.parent / name
-            target.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise OutputError(f"The spec cannot be written to `{place}`: {error.strerror}.") from error
+def _write(files: dict[str, str], place: Path, force: bool) -> None:
+    """The spec where it was asked for, after the files it names beside it."""
+    beside = {place.parent / name: text for name, text in files.items() if name != SPEC}
+    for target, text in beside.items():
+        if not target.is_file() or target.read_bytes() != text.encode():
+            check_file(target, force=force, ours=is_levels)
+    for target, text in {**beside, place: files[SPEC]}.items():
+        write_whole(target, text)

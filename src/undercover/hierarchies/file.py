@@ -8,8 +8,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from undercover.errors import HierarchyError, OutputError, listed
+from undercover.errors import HierarchyError, listed
 from undercover.model.hierarchy import Hierarchy
+from undercover.whole import write_whole
 
 SEPARATORS = (",", ";", "\t")
 
@@ -52,11 +53,7 @@ def leaf_labels(path: str | os.PathLike[str]) -> list[str]:
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | os.PathLike[str]) -> None:
     """Write a hierarchy as :func:`read_hierarchy` reads it."""
-    try:
-        with open(path, "w", encoding="utf-8", newline="") as stream:
-            stream.write(hierarchy_text(hierarchy))
-    except OSError as error:
-        raise OutputError(f"The hierarchy cannot be written to `{path}`: {error.strerror}.") from error
+    write_whole(path, hierarchy_text(hierarchy))
 
 
 def hierarchy_text(hierarchy: Hierarchy) -> str:
@@ -88,11 +85,34 @@ def _separator(text: str) -> str:
 
 def _records(path: str | os.PathLike[str], text: str) -> list[tuple[int, tuple[str, ...]]]:
     """Every row that is not blank, with its line."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
     try:
-        return [(reader.line_num, tuple(record)) for record in reader if record]
+        return [(line, tuple(record)) for line, record in strict_records(text, _separator(text))]
     except csv.Error as error:
-        raise HierarchyError(f"`{path}`, line {reader.line_num}: {error}.") from error
+        raise HierarchyError(f"`{path}`, {error}") from error
+
+
+def strict_records(text: str, separator: str) -> list[tuple[int, list[str]]]:
+    """Every row of a small CSV text that is not blank, with the line it ends on; marks that swallow rows are refused.
+
+    >>> strict_records('a,"b\\nc,d', ",")
+    Traceback (most recent call last):
+    _csv.Error: line 1: a quotation mark is not closed, or text follows one that closes a cell. Mend it; ...
+    """
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    found: list[tuple[int, list[str]]] = []
+    begins = 1
+    try:
+        for record in reader:
+            found += [(reader.line_num, record)] if record else []
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        if "field larger" in str(error):
+            raise csv.Error(f"line {begins}: {error}.") from error
+        raise csv.Error(
+            f"line {begins}: a quotation mark is not closed, or text follows one that closes a cell. Mend it; a mark "
+            'that belongs to a text is written twice ("") in a cell between marks.'
+        ) from error
+    return found
 
 
 def _problems(path: str, records: Sequence[tuple[int, tuple[str, ...]]], depth: int) -> list[str]:

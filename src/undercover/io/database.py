@@ -26,11 +26,13 @@ import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed, unknown
 from undercover.io.coded.columns import Tell, gathered
-from undercover.io.csv.kinds import dates
+from undercover.io.csv.typed import Written, dated
 from undercover.memory import Store
+from undercover.model.frames.exact import exact_cells
 
 SCHEMES = ("duckdb", "sqlite", "postgres", "postgresql")
 _BATCH = 50_000
+_NO_ARROW = ("UHUGEINT", "BIGNUM", "VARINT")  # numbers that go wrong on their way out of DuckDB where they are long
 
 
 def is_database_url(source: str) -> bool:
@@ -55,6 +57,11 @@ def file_of(url: str) -> str | None:
 
 
 def read_database(url: str, store: Store | None = None, tell: Tell | None = None, *, sealed: bool = False) -> pa.Table:
+    """The values alone of :func:`fetch_database`."""
+    return fetch_database(url, store, tell, sealed=sealed).table
+
+
+def fetch_database(url: str, store: Store | None = None, tell: Tell | None = None, *, sealed: bool = False) -> Written:
     """Read a table, or the result of a query; many rows batch by batch into a ``store``.
 
     A query of a ``sealed`` database sees nothing else: DuckDB could read any file by one.
@@ -70,11 +77,11 @@ def read_database(url: str, store: Store | None = None, tell: Tell | None = None
         except duckdb.Error as error:
             raise DataError(f"`{address.target}` cannot be opened as a DuckDB file: {error}") from error
         with connection:
-            return _fetch(duckdb, connection, address, None, store, tell, sealed)
+            return Written(_fetch(duckdb, connection, address, None, store, tell, sealed))
     with duckdb.connect(config=_OFFLINE) as connection:
         _load(duckdb, connection, "postgres", "PostgreSQL")
         _attach(duckdb, connection, address, "postgres")
-        return _fetch(duckdb, connection, address, "source", store, tell, sealed)
+        return Written(_fetch(duckdb, connection, address, "source", store, tell, sealed))
 
 
 _OFFLINE = {"autoinstall_known_extensions": "false"}
@@ -176,9 +183,11 @@ def _fetch(
         statements = duckdb.extract_statements(query)
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise DataError(f"The query of `{address.shown}` must be a single SELECT.")
-        if store is None:
-            return connection.sql(query).to_arrow_table()
         found = connection.sql(query)
+        if any(str(type_) in _NO_ARROW for type_ in found.types):
+            found = found.project(", ".join(map(_as_text, found.columns, map(str, found.types))))
+        if store is None:
+            return found.to_arrow_table()
         reader = (found.to_arrow_reader if hasattr(found, "to_arrow_reader") else found.fetch_arrow_reader)(store.batch)
         return gathered(reader.schema, reader, store, tell)
     except duckdb.Error as error:
@@ -196,6 +205,11 @@ def _found(address: _Address, tables: Sequence[tuple[str, str]]) -> str:
     return ".".join(_quoted(part) for part in matches[0])
 
 
+def _as_text(name: str, type_: str) -> str:
+    """A column for DuckDB, as text where it would hand on other numbers than it holds."""
+    return f"CAST({_quoted(name)} AS VARCHAR) AS {_quoted(name)}" if type_ in _NO_ARROW else _quoted(name)
+
+
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
@@ -204,14 +218,14 @@ def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None, sealed: bool) -> pa.Table:
+def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None, sealed: bool) -> Written:
     _check_file(address)
     try:
         duckdb = _duckdb()
         with duckdb.connect(config=_OFFLINE) as connection:
             _load(duckdb, connection, "sqlite", "SQLite")
             _attach(duckdb, connection, address, "sqlite")
-            return _fetch(duckdb, connection, address, "source", store, tell, sealed)
+            return Written(_fetch(duckdb, connection, address, "source", store, tell, sealed))
     except MissingExtraError:
         pass
     except DataError as error:
@@ -220,7 +234,7 @@ def _read_sqlite(address: _Address, store: Store | None, tell: Tell | None, seal
     return _read_sqlite_plainly(address)
 
 
-def _read_sqlite_plainly(address: _Address) -> pa.Table:
+def _read_sqlite_plainly(address: _Address) -> Written:
     connection = sqlite3.connect(f"{Path(address.target).absolute().as_uri()}?mode=ro", uri=True)
     try:
         query = address.query
@@ -243,7 +257,7 @@ def _read_sqlite_plainly(address: _Address) -> pa.Table:
     columns = [_sqlite_column(name, values, problems) for name, values in zip(names, parts, strict=True)]
     if problems:
         raise DataError([f"`{address.shown}`: {problem}" for problem in problems])
-    return pa.table(columns, names=names)
+    return dated(pa.table(columns, names=names))
 
 
 def _sqlite_column(name: str, values: list[Any], problems: list[str]) -> Any:
@@ -251,11 +265,8 @@ def _sqlite_column(name: str, values: list[Any], problems: list[str]) -> Any:
     types = {type(value) for value in values} - {type(None)}
     if types <= {int, float} or types <= {str}:
         try:
-            array = pa.array([float(v) if v is not None else v for v in values] if types == {int, float} else values)
-        except OverflowError:
-            problems.append(f"column `{name}` holds whole numbers beyond 64 bits.")
-            return None
-        found = dates(array) if types == {str} else None
-        return array if found is None else found
+            return pa.array(values, pa.float64()) if types == {int, float} else pa.array(values)
+        except pa.ArrowInvalid:  # a float does not tell all of them
+            return exact_cells(values)
     problems.append(f"column `{name}` holds values of different types: {listed(sorted(t.__name__ for t in types))}.")
     return None

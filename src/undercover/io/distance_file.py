@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover.errors import SchemaError
-from undercover.hierarchies.file import SEPARATORS
+from undercover.hierarchies.file import SEPARATORS, strict_records
 from undercover.model.distance.declared import Distances
 
 
@@ -82,11 +82,10 @@ def _records(path: str | os.PathLike[str]) -> tuple[list[tuple[int, list[str]]],
         text = content.decode("cp1252", errors="replace")
     first = text.partition("\n")[0]
     separator = next((mark for mark in reversed(SEPARATORS) if mark in first), ",")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        return [(reader.line_num, record) for record in reader if record], separator
+        return strict_records(text, separator), separator
     except csv.Error as error:
-        raise SchemaError(f"`{path}`, line {reader.line_num}: {error}.") from error
+        raise SchemaError(f"`{path}`, {error}") from error
 
 
 def _in_order(path: str, values: list[str], lines: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:

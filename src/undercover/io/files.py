@@ -32,12 +32,15 @@ _PACKED = 5  # times as long as its .gz a file is, about
 
 
 class FileRead(NamedTuple):
-    """What a file holds, how it was read in a few words, what was decided of a CSV file, and how others wrote it."""
+    """What a file holds, how it was read in a few words, what was decided of a CSV file, and what is to be known of
+    columns: how they are written, and what the holder is told.
+    """
 
     table: pa.Table
     read_as: str
     decisions: CsvDecisions | None = None
     writing: Mapping[str, Writing] = {}
+    notes: Mapping[str, str] = {}
 
 
 def read_place(place: Place, options: ReadOptions, store: Store | None = None, tell: Tell | None = None) -> FileRead:
@@ -59,7 +62,8 @@ def read_place(place: Place, options: ReadOptions, store: Store | None = None, t
     if endings is PARQUET:
         return FileRead(read_parquet_parts(files, _for(files, store), tell), _counted("Parquet", len(files)))
     table, decisions = read_csv_parts(files, options, _for(files, store), tell)
-    return FileRead(table, f"{_counted('CSV', len(files))}, {_bare(decisions.sentence())}", decisions)
+    read_as = f"{_counted('CSV', len(files))}, {_bare(decisions.sentence())}"
+    return FileRead(table, read_as, decisions, decisions.writing, decisions.notes)
 
 
 def _counted(kind: str, files: int) -> str:
@@ -101,13 +105,14 @@ def _read_file(path: Path, sheet: str | None, options: ReadOptions, store: Store
             path,
             separator=options.separator,
             decimal=options.decimal,
+            thousands=options.thousands,
             encoding=options.encoding,
             nulls=options.nulls,
             text=options.text,
             store=_for([path], store),
             tell=tell,
         )
-        return FileRead(table, decisions.sentence(), decisions)
+        return FileRead(table, decisions.sentence(), decisions, decisions.writing, decisions.notes)
     if name.endswith(PARQUET):
         return FileRead(read_parquet(path, _for([path], store), tell), "a Parquet file")
     return _read_other(path, name, sheet, options, store, tell)
@@ -129,7 +134,8 @@ def _read_other(
     if name.endswith(JSON_LINES):
         from undercover.io.json_lines import read_json_lines
 
-        return FileRead(read_json_lines(path, options.text), "JSON lines")
+        found = read_json_lines(path, options.text)
+        return FileRead(found.table, "JSON lines", None, found.writing, found.notes)
     if name.endswith(FEATHER):
         from undercover.io.feather import read_feather
 

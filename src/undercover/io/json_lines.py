@@ -6,6 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Collection
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,15 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.io.cells import column
-from undercover.io.csv.kinds import dates
 from undercover.io.csv.text import open_text
+from undercover.io.csv.typed import Written, dated
 from undercover.parsing import check_letters
 
 _NESTED = {dict, list}
+_TOLD_APART = 15  # characters up to which every number is a double of its own
 
 
-def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
+def read_json_lines(path: Path, text: Collection[str] = ()) -> Written:
     """Read a file of JSON lines, plain or ``.gz``; texts that are all ISO dates are dates, unless named in ``text``."""
     columns: dict[str, list[Any]] = {}
     rows = 0
@@ -43,7 +45,7 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> pa.Table:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
     for held in columns.values():
         held.extend([None] * (rows - len(held)))
-    return pa.table({name: _column(held, name in text) for name, held in columns.items()})
+    return dated(pa.table({name: column(held) for name, held in columns.items()}), text)
 
 
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -65,12 +67,10 @@ def _no_number(name: str) -> float:
     raise ValueError(f"{name} is no number; leave the key out, or write null")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_number)
+def _number(text: str) -> float | str:
+    """A number; as it is written where a float does not tell it from its neighbours."""
+    found = float(text)
+    return found if len(text) <= _TOLD_APART or Decimal(text) == Decimal(repr(found)) else text
 
 
-def _column(cells: list[Any], as_text: bool) -> pa.Array:
-    found = column(cells)
-    if as_text or not pa.types.is_string(found.type):
-        return found
-    times = dates(pa.chunked_array([found]))
-    return found if times is None else times.combine_chunks()
+_DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)

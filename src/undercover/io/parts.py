@@ -6,6 +6,7 @@ What a column is, is decided from all parts together: a postcode 01234 in the la
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ def read_csv_parts(
         table, decided = read_csv(
             file,
             separator=options.separator,
+            thousands=options.thousands,
             encoding=options.encoding,
             nulls=options.nulls,
             text=None,
@@ -41,7 +43,9 @@ def read_csv_parts(
             tell=_after(tables, tell),
         )
         tables.append(table)
-        found = found or decided
+        where = f"{decided.first_break} of `{file.name}`" if decided.breaks else ""
+        before, first = (0, "") if found is None else (found.breaks, found.first_break)
+        found = replace(found or decided, breaks=before + decided.breaks, first_break=first or where)
     if found is None:
         raise DataError("There are no parts.")
     aligned = _aligned(files, tables)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from undercover.errors import DataError, MissingExtraError, OutputError, ParameterError
 from undercover.io.plain import as_json
-from undercover.io.release.contents import MANIFEST, SIGNATURE, read_json
+from undercover.io.release.contents import MANIFEST, PUBLIC, SIGNATURE, WITHHELD, read_json
+from undercover.whole import write_whole
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -29,7 +30,13 @@ PUBLIC_SUFFIX = ".pub"
 
 
 def new_key(path: str | os.PathLike[str]) -> Path:
-    """Write a new private key to ``path`` (mode 0600) and its public key beside it; where the public key is."""
+    """Write a new private key to ``path`` (mode 0600) and its public key beside it; where the public key is.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new_key(Path(folder, "key")).name
+    'key.pub'
+    """
     ed25519, serialization = _library("Making a key")
     private = ed25519.Ed25519PrivateKey.generate()
     place = Path(path)
@@ -47,8 +54,14 @@ def new_key(path: str | os.PathLike[str]) -> Path:
             raise OutputError(f"`{target}` already exists. Keys are never replaced: choose another name.") from None
         except OSError as error:
             raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+        except BaseException as error:
+            target.unlink()  # half a key
+            if isinstance(error, OSError):
+                raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+            raise
     return public
 
 
@@ -90,13 +103,10 @@ def write_signature(folder: Path, key: Ed25519PrivateKey) -> Path:
         "public_key": base64.b64encode(_raw(key.public_key())).decode(),
         "signature": base64.b64encode(signature).decode(),
     }
-    path, beside = folder / SIGNATURE, folder / f".{SIGNATURE}.{os.getpid()}"
-    try:
-        beside.write_text(as_json(content), encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
+    path, part = folder / SIGNATURE, folder.absolute().name
+    # What a kill leaves must not lie among what is published: nobody could verify that, or sign it again.
+    beside = folder.parent if part in (PUBLIC, WITHHELD) else None
+    write_whole(path, as_json(content), private=part == WITHHELD, beside=beside)
     return path
 
 

@@ -21,14 +21,21 @@ import pyarrow.compute as pc
 from undercover.errors import DataError, listed
 from undercover.io.coded.columns import Tell
 from undercover.io.csv.text import CsvDecisions
-from undercover.io.database import is_database_url, read_database, without_password
+from undercover.io.database import fetch_database, is_database_url, without_password
 from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
 from undercover.memory import Store, size_in_words
-from undercover.model.encoding.coded import Coded, value_type
-from undercover.model.formats.writing import Writing, decimals
-from undercover.model.frames.exact import exact_moments, exact_numbers, in_utc
+from undercover.model.encoding.coded import Coded
+from undercover.model.formats.writing import Writing, typed_writing
+from undercover.model.frames.exact import (
+    beyond_calendar,
+    exact_cells,
+    exact_moments,
+    exact_numbers,
+    in_utc,
+    long_numbers,
+)
 from undercover.model.frames.types import Given, given_type, unified
 from undercover.waiting import Progress, no_progress
 
@@ -41,6 +48,7 @@ class ReadOptions:
 
     separator: str | None = None
     decimal: str | None = None
+    thousands: str | None = None
     encoding: str | None = None
     nulls: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
@@ -57,6 +65,7 @@ class Input:
     types: Mapping[str, Given] = field(default_factory=dict)  # of the columns of a frame
     utc: tuple[str, ...] = ()  # columns whose moments are held in UTC, since their clock shows two alike
     writing: Mapping[str, Writing] = field(default_factory=dict)  # of the columns of a file
+    notes: Mapping[str, str] = field(default_factory=dict)  # what the holder should know of columns
     once: bool = False  # whether nobody needs the rows after they were encoded
     seconds: float = field(default=0.0, compare=False)  # that reading took
 
@@ -95,13 +104,18 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
         data = tidy(table, nulls=options.nulls, where="The frame", store=_for(table, store))
         described = _described(None, None, data, f"a {kind} frame")
         utc = in_utc(table, data)
-        return Input(data, kind, described, types=_types(source, table, kind, utc), utc=utc)
+        types = _types(source, table, kind, utc)
+        writing = typed_writing(table, data, utc)
+        return Input(data, kind, described, types=types, utc=utc, writing=writing, notes=long_numbers(table, data))
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
-        data = read_database(given, store, tell)
-        data = tidy(data, nulls=options.nulls, where=f"`{shown}`", store=_for(data, store))
-        return Input(data, "pyarrow", _described(shown, None, data, f"a database table{_held(store)}"))
+        table, writing, notes = fetch_database(given, store, tell)
+        data = tidy(table, nulls=options.nulls, where=f"`{shown}`", store=_for(table, store))
+        described = _described(shown, None, data, f"a database table{_held(store)}")
+        utc, notes = in_utc(table, data), {**notes, **long_numbers(table, data)}
+        writing = {**typed_writing(table, data, utc), **writing}
+        return Input(data, "pyarrow", described, utc=utc, writing=writing, notes=notes)
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")
     place = place_of(given)
@@ -109,11 +123,11 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`", store=_for(data, store))
-    digits = {} if found.decisions is None else found.decisions.digits
-    exact = decimals({name: value_type(found.table.schema.field(name).type) for name in data.column_names})
-    writing = {**exact, **found.writing, **{name: Writing(digits=count) for name, count in digits.items()}}
     described = _described(given, place.digest(), data, f"{found.read_as}{_held(store)}")
-    return Input(data, "pyarrow", described, found.decisions, utc=in_utc(found.table, data), writing=writing)
+    utc = in_utc(found.table, data)
+    writing = {**typed_writing(found.table, data, utc), **found.writing}
+    notes = {**found.notes, **long_numbers(found.table, data)}
+    return Input(data, "pyarrow", described, found.decisions, utc=utc, writing=writing, notes=notes)
 
 
 def _teller(progress: Progress) -> Tell:
@@ -201,8 +215,10 @@ def _column(series: Any) -> Any:
         if hasattr(getattr(kind, "dtype", None), "closed"):  # the intervals of `pandas.cut`, as they are written
             codes = pa.array(native.cat.codes.to_numpy(), mask=native.isna().to_numpy())
             return pa.DictionaryArray.from_arrays(codes, [str(one) for one in kind], ordered=native.dtype.ordered)
-        # NaN and None in object columns are missing values; arrow is told so.
-        return pa.Array.from_pandas(native)
+        try:  # NaN and None in object columns are missing values; arrow is told so
+            return pa.Array.from_pandas(native)
+        except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
+            return exact_cells(native.tolist())
     return series.to_arrow()
 
 
@@ -244,6 +260,8 @@ def _tidy(column: pa.ChunkedArray, markers: pa.Array) -> Any:
         return _without_markers(column if pa.types.is_string(type_) else _as_string(column), markers)
     if pa.types.is_decimal(type_) or type_ == pa.uint64():
         return exact_numbers(column)
+    if (pa.types.is_date(type_) or pa.types.is_timestamp(type_)) and beyond_calendar(column):
+        raise DataError("holds days outside the years 1 to 9999. Leave these cells empty, or write them as text.")
     if pa.types.is_float16(type_) or pa.types.is_float32(type_):
         return column.cast(pa.float64())
     if pa.types.is_timestamp(type_) and type_.tz is not None:

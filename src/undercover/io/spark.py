@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,11 +26,13 @@ from undercover.engines.spark import is_frame
 from undercover.engines.spark.coding import Gathered, gathered
 from undercover.engines.spark.door import same_length
 from undercover.errors import DataError
-from undercover.io.csv.kinds import infer
-from undercover.io.csv.text import encodings_to_try, sample, separator_of
+from undercover.io.csv.kinds import Marks, infer
+from undercover.io.csv.text import check_quotes, encodings_to_try, sample, separator_of
+from undercover.io.csv.typed import writing_of
 from undercover.io.files import CSV, PARQUET
 from undercover.io.place import place_of
 from undercover.io.source import ReadOptions, tidy
+from undercover.model.formats.writing import Writing
 
 CATALOGUE = "spark://"
 _READABLE = "There are DataFrames, spark://TABLE of the catalogue, Parquet and CSV files."
@@ -42,6 +46,9 @@ class SparkInput:
     source: Mapping[str, Any]
     options: ReadOptions
     texts: bool = False  # whether every field is text, whatever it stands for
+    separator: str | None = None  # of the fields of such a table
+    writing: dict[str, Writing] = field(default_factory=dict, compare=False)  # of such columns, when they were read
+    notes: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def names(self) -> list[str]:
@@ -63,7 +70,14 @@ class SparkInput:
                 name: pc.if_else(pc.is_in(column, markers), pa.scalar(None, pa.string()), column)
                 for name, column in columns.items()
             }
-            return infer(texts, decimal=self.options.decimal, text=self.options.text)[0]
+            said = self.options
+            marks = Marks(separator=self.separator, decimal=said.decimal, thousands=said.thousands)
+            columns, _, point, notes = infer(texts, marks=marks, text=said.text)
+            counts = {name: partial(np.append, one.counts, 0) for name, one in found.items()}
+            writing, told = writing_of(texts, columns, counts, replace(marks, decimal=point))
+            self.writing.update(writing)
+            self.notes.update(notes | told)
+            return columns
         problems: list[str] = []
         for name, column in columns.items():
             try:
@@ -109,10 +123,16 @@ def _files(session: Any, given: str, options: ReadOptions) -> SparkInput:
     where = [str(file.absolute()) for file in files] or [given]
     if name.endswith(CSV):
         separator, encoding = _written_as(files[0] if files else None, options)
+        for file in files:  # Spark's own reader swallows rows without a word
+            try:
+                check_quotes(file, encoding, separator)
+            except UnicodeError as error:
+                raise DataError(f"`{file}` is not in the encoding {encoding}. Name another one.") from error
         reader = session.read.options(header=True, sep=separator, encoding=encoding, multiLine=True, escape='"')
         frame = reader.csv(where, inferSchema=False, nullValue="", emptyValue="")
         shown = "tab" if separator == "\t" else f"'{separator}'"
-        return SparkInput(frame, _described(given, f"CSV: separator {shown}, encoding {encoding}"), options, texts=True)
+        described = _described(given, f"CSV: separator {shown}, encoding {encoding}")
+        return SparkInput(frame, described, options, texts=True, separator=separator)
     if name.endswith(PARQUET) or not local:
         return SparkInput(session.read.parquet(*where), _described(given, "Parquet"), options)
     raise DataError(f"`{given}` cannot be read by the Spark engine. {_READABLE}")

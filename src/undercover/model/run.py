@@ -57,8 +57,14 @@ class Run(Shown):
     """Private. The release and everything the holder may look at and nobody else.
 
     ``recipe`` are the parameters that make its method again. ``original`` is the encoded input, ``method`` the very
-    object that made the release and ``order`` which grouped row stands in each published row: all three are held in
-    memory only and never written.
+    object that made the release, ``order`` which grouped row stands in each published row and ``identifying`` the
+    values of identifiers: all four are held in memory only and never written.
+
+    >>> import undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> run.groups.count, run.randomness, run.verdict.to_dict()["verdict"]
+    (2, {'source': 'os'}, 'Not judged')
     """
 
     release: Release
@@ -82,6 +88,8 @@ class Run(Shown):
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
+    identifying: Mapping[str, pa.Array] | None = field(default=None, compare=False, repr=False)  # values of identifiers
+    scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
 
     @property
     def name(self) -> str | None:
@@ -119,6 +127,10 @@ class Run(Shown):
         judged = replace(self, judged=verdict)
         judged.__dict__.update({name: self.__dict__[name] for name in ("attacks",) if name in self.__dict__})
         return judged
+
+    def saved(self, verdict: Verdict, scan: Any) -> None:
+        """Note what was found in its files when they were written, and what the verdict is by it."""
+        self.__dict__.update(verdict=verdict, scan=scan)
 
     def __repr__(self) -> str:
         return (

@@ -32,6 +32,9 @@ _MEANING: Mapping[Status, str] = {
     "decide": "No limit of the policy is exceeded, and something is not known. You decide.",
     "do not publish": "A limit of the policy is exceeded.",
 }
+LEAK = "leak"
+"""The kind of a reason that nobody can accept: public files hold what must not be in any."""
+_LEAKS = "Public files hold what must not be published."
 
 
 @dataclass(frozen=True)
@@ -202,14 +205,21 @@ class Verdict(Viewable):
     @property
     def title(self) -> str:
         """Ready, Decide, or Do not publish; where the policy judges nothing, that."""
-        return TITLES[self.status] if self.policy.judges else "Not judged"
+        return TITLES[self.status] if self.speaks else "Not judged"
 
     @property
     def meaning(self) -> str:
         """What that means, in a sentence that names the policy."""
-        if not self.policy.judges:
+        if not self.speaks:
             return "Nothing was judged: the policy is `none`."
+        if any(reason.kind == LEAK for reason in self.reasons):
+            return f"{_LEAKS} Policy: {self.policy.name}."
         return f"{_MEANING[self.status]} Policy: {self.policy.name}."
+
+    @property
+    def speaks(self) -> bool:
+        """Whether anything was judged: by the policy, or by what must not be published under any."""
+        return self.policy.judges or self.withheld
 
     @property
     def withheld(self) -> bool:
@@ -219,6 +229,11 @@ class Verdict(Viewable):
     def with_reasons(self, *more: Reason) -> Verdict:
         """The same with what else is known."""
         return replace(self, reasons=(*self.reasons, *more))
+
+    @property
+    def before_written(self) -> Verdict:
+        """The same without what was found in files."""
+        return replace(self, reasons=tuple(reason for reason in self.reasons if reason.kind != LEAK))
 
     def weighing(self, weight: Weight) -> tuple[Reason, ...]:
         """The reasons of one weight."""
@@ -240,8 +255,8 @@ class Verdict(Viewable):
     def view(self) -> View:
         """The verdict, its reasons and what to change."""
         parts: list[Part] = [Said(self.meaning)]
-        parts += [Said(reason.sentence()) for reason in self.ordered() if self.policy.judges]
-        colour = _COLOURS[self.status] if self.policy.judges else "plain"
+        parts += [Said(reason.sentence()) for reason in self.ordered() if self.speaks]
+        colour = _COLOURS[self.status] if self.speaks else "plain"
         return View("verdict", "Verdict", tuple(parts), colour, self.title, private=True)
 
     def ordered(self) -> Sequence[Reason]:

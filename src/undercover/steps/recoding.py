@@ -305,14 +305,17 @@ def sensitive_table(table: Table, sensitive: str, buckets: Groups, threads: int 
 
 def generalized_buckets(
     table: Table, groups: Groups, buckets: Groups, cells: Sequence[Cells], randomness: Randomness, threads: int = 1
-) -> PublishedTable:
-    """Every row with the cells of its group and the number of its bucket; rows written alike in a secret order."""
+) -> tuple[PublishedTable, NDArray[np.uint32]]:
+    """Every row with the cells of its group and the number of its bucket; rows written alike in a secret order.
+
+    And that order: the grouped row that stands in each published row.
+    """
     from undercover.compiled.rows import taken
 
     published, rows = ordered_table(_with(table, {}), groups, cells, randomness, "qit", threads)
     columns = (*published.columns, PublishedColumn(BUCKET, "structure", "value"))
     numbers = pa.array(taken(buckets.labels, rows, threads))
-    return PublishedTable("qit", columns, published.data.append_column(BUCKET, numbers))
+    return PublishedTable("qit", columns, published.data.append_column(BUCKET, numbers)), rows
 
 
 def joined_view(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from undercover.waiting import Progress, no_progress
+from undercover.whole import write_whole
 
 Draw = Callable[[Mapping[str, Any], Path], None]
 
@@ -40,7 +41,7 @@ def draw(summary: Mapping[str, Any], page: Path) -> None:
     """Draw the report with these figures into a file."""
     from undercover.pages.render import report_html
 
-    page.write_text(report_html(summary), encoding="utf-8")
+    write_whole(page, report_html(summary), private=True)
 
 
 def _leave_interrupts_to_the_other() -> None:

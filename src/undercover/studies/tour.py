@@ -7,9 +7,8 @@ publishes on its own, and what it publishes next to the first.
 from __future__ import annotations
 
 import os
-import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from undercover.errors import OutputError
 from undercover.io.csv.text import write_csv
 from undercover.io.release import folder
 from undercover.io.release.contents import DATASHEET, public_part
+from undercover.io.release.ours import strange
 from undercover.model.about import Stop, about_of
 from undercover.model.protocols import Method, Progress, Resolving, no_progress
 from undercover.model.run import Run
@@ -34,8 +34,10 @@ from undercover.studies.warm_up import compiling_ahead
 from undercover.verbs.joint import joint_risk, published
 from undercover.verbs.publish import publish
 from undercover.verbs.report import summarize
+from undercover.whole import check_folder, is_page, whole_folder
 
 OVERVIEW = "index.html"
+PEOPLE = "people.csv"
 
 
 @dataclass(frozen=True)
@@ -74,25 +76,30 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
 
     The folder of an earlier tour is replaced with ``force`` only; anything else that stands there is refused.
     """
-    if out.exists():
-        if not force:
-            raise OutputError(f"`{out}` exists. Choose another folder with --out, or replace it with --force.")
-        if not (out / OVERVIEW).is_file():
-            raise OutputError(f"`{out}` was not written by a tour. It is left alone: choose another folder with --out.")
-    # Written beside its place and moved there when it is complete, so that a tour cut short leaves nothing behind.
-    unfinished = out.with_name(f".{out.name}.tmp-{os.getpid()}")
     try:
-        unfinished.mkdir(parents=True)
-        with compiling_ahead(compiled_ahead()) as compiled, drawing_beside(progress) as draw:
-            made = _take(unfinished, out, rows, progress, compiled, draw)
-        if out.exists():
-            shutil.rmtree(out)
-        unfinished.rename(out)
+        Path(os.path.abspath(out)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"`{out}` cannot be written: {error.strerror or error}.") from error
+    place = check_folder(out, force=force, strange=_strange)
+    try:
+        with whole_folder(place) as unfinished:
+            with compiling_ahead(compiled_ahead()) as compiled, drawing_beside(progress) as draw:
+                made = _take(unfinished, out, rows, progress, compiled, draw)
+            unfinished.chmod((unfinished / made[0].folder).stat().st_mode & 0o777)
     except OSError as error:
         raise OutputError(f"The tour cannot be written to `{out}`: {error.strerror or error}.") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return made
+
+
+def _strange(out: Path) -> Iterator[str]:
+    """What lies in a folder that is not of a tour of ours."""
+    page, folders = out / OVERVIEW, {stop.folder for _, stop in stops()}
+    ours = page.is_file() and is_page(page.read_bytes())
+    for entry in sorted(out.iterdir()):
+        if entry.is_symlink() or not ours or entry.name not in (OVERVIEW, PEOPLE, *folders):
+            yield entry.name
+        elif entry.name in folders:
+            yield from (f"{entry.name}/{name}" for name in strange(entry))
 
 
 def _take(
@@ -103,7 +110,7 @@ def _take(
     ``compiled`` waits for what another process compiles, ``draw`` hands a report to the one that draws.
     """
     people = census(rows)
-    write_csv(people, out / "people.csv")
+    write_csv(people, out / PEOPLE)
     made: dict[str, Made] = {}
     beside: dict[str, Run] = {}
     tour = stops()

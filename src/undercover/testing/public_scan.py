@@ -31,7 +31,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,7 @@ from undercover.guarantees.requirements import FOUND
 from undercover.io.release.contents import KEYS, pieces_of
 from undercover.io.release.manifest import read_public
 from undercover.model.form import PEOPLE
+from undercover.scanning.texts import Page as Page
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 DATASHEET, RELEASE, PACKAGE = "datasheet.html", "release.json", "datapackage.json"
@@ -121,48 +121,6 @@ def scan_release(
 
 def _read(folder: Path) -> Public:
     return (folder / DATASHEET).read_text("utf-8"), json.loads((folder / RELEASE).read_text("utf-8"))
-
-
-class Page(HTMLParser):
-    """A page in pieces: everything between, in and instead of tags, and its figures."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.pieces: list[str] = []
-        self.figures: list[tuple[str, str]] = []
-        self._figure: str | None = None
-        self.feed(source)
-        self.close()
-
-    @property
-    def text(self) -> str:
-        """Everything but tags."""
-        return "".join(self.pieces)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """A tag: its attributes are pieces, the value of ``<data>`` is a figure."""
-        self._figure = ""
-        for name, value in attrs:
-            if (tag, name) == ("data", "value"):
-                self._figure = value
-            else:
-                self.pieces.append(f"{name}={value}")
-        if tag != "data":
-            self._figure = None
-
-    def handle_data(self, data: str) -> None:
-        """A run of text."""
-        if self._figure is None:
-            self.pieces.append(" ".join(data.split()))
-        else:
-            self.figures.append((self._figure, data))
-            self._figure = None
-
-    def handle_comment(self, data: str) -> None:
-        """A comment, a declaration, an instruction."""
-        self.pieces.append(data)
-
-    handle_decl = handle_pi = unknown_decl = handle_comment  # type: ignore[assignment]
 
 
 def leaked_values(text: str, secrets: Mapping[str, set[str]]) -> list[str]:

@@ -16,6 +16,7 @@ from undercover.errors import DataError, ParameterError, VerificationError, join
 from undercover.io.release.contents import MANIFEST, PRIVATE, PUBLIC, WITHHELD, read_json
 from undercover.io.release.decision import Decision, alone_with, decision_of, make_public
 from undercover.io.source import sha256
+from undercover.model.verdict import LEAK
 from undercover.verbs.ledger import ENTRY, entered_now
 from undercover.verbs.verify import verify
 from undercover.wording import option
@@ -55,6 +56,7 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
     with alone_with(place):
         if (place / PUBLIC).exists() or not (place / WITHHELD).is_dir():
             return _finished(place)
+        refuse_leaks(place)
         found = verify(place)
         failed = [f"{finding.name} does not hold." for finding in found.findings if finding.holds is False]
         if found.problems or failed:
@@ -63,13 +65,21 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
         return decided(place, because, by)
 
 
+def refuse_leaks(place: Path) -> None:
+    """Nobody accepts what must not be in public files: its cause is to be removed."""
+    reasons = read_json(place / PRIVATE / "run.json").get("judged", {}).get("reasons", ())
+    leaks = [reason["text"] for reason in reasons if reason.get("kind") == LEAK]
+    if leaks:
+        raise DataError([*leaks, f"`{place}` cannot be accepted: a leak is not a risk to weigh. Publish again."])
+
+
 def decider(because: str, by: str | None = None) -> str:
     """Who decides; refused without a reason, or where nobody is named and nobody is logged in."""
     if not because.strip():
         raise ParameterError(f"Say why it may be published although the verdict says not to: {option(because=...)}")
     try:
         name = (getpass.getuser() if by is None else by).strip()
-    except (OSError, KeyError):  # no such user, as in some containers
+    except (OSError, KeyError, ImportError):  # no such user, as in some containers; on Windows, no users at all
         name = ""
     if not name:
         raise ParameterError(f"Say who decides: {option(by=...)}")

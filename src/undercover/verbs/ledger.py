@@ -17,13 +17,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from undercover.errors import DataError, UnreachableError, VerificationError, join_problems
+from undercover.errors import DataError, OutputError, UnreachableError, VerificationError, join_problems
 from undercover.forms import read
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before, Entry, Ledger
 from undercover.io.ledger.people import Digests, Key, keys_of
 from undercover.io.ledger.withheld import Withheld, entry_file, read_entry
-from undercover.io.release.contents import MANIFEST, PRIVATE, PUBLIC, is_withheld, public_part
+from undercover.io.release.contents import MANIFEST, PRIVATE, is_withheld, public_part
 from undercover.io.release.folder import load_checked
 from undercover.io.source import sha256
 from undercover.model.protocols import Composing, Method
@@ -76,20 +76,36 @@ def pending(run: Run, data: pa.Table, ledger: Ledger, schema: Schema, before: Be
 
 
 @contextmanager
-def entered(run: Run, directory: str | os.PathLike[str]) -> Iterator[None]:
-    """Enter a run before its folder is written, and finish the entry when it stands."""
+def entered(run: Run, directory: str | os.PathLike[str], tables: Path) -> Iterator[None]:
+    """Enter a run before its folder, whose ``tables`` are written, takes its place, and finish the entry when it did.
+
+    The entry knows the release by its hash: it counts as soon as that one stands there, whatever happens next.
+    """
     waiting: Pending | None = run.entry
     if waiting is None:
         yield
         return
-    facts = {**facts_of(run), "state": "entered", "folder": os.path.abspath(directory)}
+    release = sha256(tables / MANIFEST)
+    facts = {**facts_of(run), "state": "entered", "folder": os.path.abspath(directory), "release": release}
     entry = waiting.ledger.enter(facts, waiting.people, waiting.seen)
     try:
         yield
     except BaseException:
-        waiting.ledger.drop(entry.number)
+        if not entry.counts:
+            waiting.ledger.drop(entry.number)
         raise
-    waiting.ledger.finish(entry.number, sha256(Path(directory, PUBLIC, MANIFEST)))
+    _finished(waiting.ledger, entry.number, release, directory)
+
+
+def _finished(book: Ledger, number: int, release: str, directory: str | os.PathLike[str]) -> None:
+    """Finish an entry whose release stands; where that fails, say so, and that the release counts all the same."""
+    try:
+        book.finish(number, release)
+    except OutputError as error:
+        raise OutputError(
+            f"`{directory}` stands and counts as release {number} of the ledger, which cannot note that it is "
+            f"finished: {error} Leave the folder where it is until something else is entered in the ledger."
+        ) from None
 
 
 def kept_entry(run: Run) -> dict[str, bytes]:
@@ -128,8 +144,13 @@ def entered_now(place: Path) -> Iterator[None]:
             book.drop(begun[0])
         raise
     for number in begun:
-        book.finish(number, release)
-    path.unlink()
+        _finished(book, number, release, place)
+    try:
+        path.unlink()
+    except OSError as error:
+        raise OutputError(
+            f"`{place}` is public and entered, but `{path}` cannot be removed: {error.strerror}. Accept it again."
+        ) from error
 
 
 def facts_of(run: Run) -> dict[str, Any]:

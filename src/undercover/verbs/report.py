@@ -23,6 +23,7 @@ from undercover.utility.measures import measure
 from undercover.utility.queries.counts import about_each
 from undercover.utility.queries.sums import sums_of_each
 from undercover.waiting import teller, telling, through
+from undercover.whole import write_whole
 
 MOST_ROWS_ATTACKED_TWICE = 200_000  # beyond, the report leaves the slower attacks to the attack command
 DRAWING = "drawing the report"
@@ -90,11 +91,18 @@ def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool 
     """Write the holder's report of a run: one self-contained HTML page, private.
 
     ``progress=True`` shows how far it is on stderr.
+
+    >>> import tempfile, undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     "Anatomy" in report(run, Path(folder, "report.html")).read_text("utf-8")
+    True
     """
     from undercover.pages.render import report_html
 
     place = Path(path)
     facts = summarize(run, progress=teller(progress))
     teller(progress)(DRAWING, 0.0)
-    place.write_text(report_html(facts), encoding="utf-8")
+    write_whole(place, report_html(facts), private=True)
     return place

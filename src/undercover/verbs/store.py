@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.scanning.scan import scan
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.encode import encoded
 from undercover.verbs.ledger import entered, kept_entry
@@ -46,10 +47,11 @@ def save(
 
     Where the verdict says not to publish, the tables are withheld: they are written to ``directory/withheld`` until
     somebody accepts them (:func:`undercover.accept`). ``accept`` does so at once: it says why, and ``by`` who.
-    ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key with
-    which the manifest is signed (:func:`undercover.new_key` makes one). A table of more than ``rows_per_file`` rows,
-    ten million by default, is written in parts, ``table-00000.csv`` and so on, as CSV and Parquet. ``progress=True``
-    shows on stderr how far it is.
+    ``summary`` is what :func:`summarize` returned, where it was called before; ``sign`` the file of a private key
+    with which the manifest is signed (:func:`undercover.new_key` makes one). The public files are looked at as they
+    are written, before anybody sees them (``run.scan``): what must not be in them is withheld, and nobody can
+    accept it. A table of more than ``rows_per_file`` rows, ten million by default, is written in parts,
+    ``table-00000.csv`` and so on, as CSV and Parquet. ``progress=True`` shows on stderr how far it is.
 
     Examples
     --------
@@ -69,36 +71,52 @@ def save(
     by = by if accept is None else decider(accept, by)
     files = Files(format, rows_per_file)
     tell = teller(progress)
-    run = judged_beside(run, directory, tell)
+    given, run = run, judged_beside(run, directory, tell)
+    before = run.verdict.before_written
     facts = summarize(run, progress=tell) if summary is None else summary
-    verdict, withheld = run.verdict, run.verdict.withheld
-    facts = {**facts, **verdict.to_dict(), "meaning": verdict.meaning}
-    facts["again"] = again(run, folder=directory, file_format=files)
-    tell(DRAWING, 0.0)
-    page = report_html(facts)
     sheet = datasheet_html(datasheet_summary(run.release, run.schema.said, file_format=files))
     tell("writing", 0.0)
-    with nullcontext() if withheld else entered(run, directory):
-        place = folder.save(
-            run,
-            directory,
-            format=format,
-            force=force,
-            report=page,
-            summary=facts,
-            datasheet=sheet,
-            sign=sign,
-            verdict=run.verdict,
-            kept=kept_entry(run) if withheld else None,
-            rows_per_file=rows_per_file,
-        )
-    if withheld and accept is not None and by is not None:
+
+    def look(public: Path) -> folder.Looked:
+        tell("looking at what is published", 0.0)
+        found = scan(run, public, Path(directory), files)
+        verdict = before.with_reasons(*found.reasons())
+        given.saved(verdict, found)
+        tell(DRAWING, 0.0)
+        said = {**facts, **verdict.to_dict(), "meaning": verdict.meaning, "scan": found.to_dict()}
+        said["again"] = again(run, folder=directory, file_format=files)
+        return folder.Looked(verdict, report_html(said), said, kept_entry(run) if verdict.withheld else None)
+
+    def around(tables: Path) -> AbstractContextManager[None]:
+        return nullcontext() if given.verdict.withheld else entered(run, directory, tables)
+
+    place = folder.save(
+        run,
+        directory,
+        format=format,
+        force=force,
+        datasheet=sheet,
+        sign=sign,
+        verdict=before,
+        rows_per_file=rows_per_file,
+        look=look,
+        around=around,
+    )
+    if before.withheld and not given.scan.leaks and accept is not None and by is not None:
         decided(place, accept, by)
     return place
 
 
 def load(directory: str | os.PathLike[str]) -> Run:
-    """Read a run back from the folder it was saved to; the original table is not part of it."""
+    """Read a run back from the folder it was saved to; the original table is not part of it.
+
+    >>> import tempfile, undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load(uc.save(run, Path(folder, "out"))).groups.count == run.groups.count
+    True
+    """
     return folder.load_run(directory)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from undercover.errors import DataError, HierarchyError, OutputError, ParameterError, SchemaError, unknown
+from undercover.errors import DataError, HierarchyError, ParameterError, SchemaError, unknown
 
 if TYPE_CHECKING:
     from undercover.model.hierarchy import Hierarchy
@@ -173,8 +173,10 @@ def check(file: File, data: Data = None, column: ColumnName = None, nulls: Nulls
 
 
 def _check_out(out: Path | None, force: bool) -> None:
-    if out is not None and out.exists() and not force:
-        raise OutputError(f"`{out}` exists. Choose another file, or replace it with --force.")
+    from undercover.whole import check_file, is_levels
+
+    if out is not None:
+        check_file(out, force=force, ours=is_levels)
 
 
 def _finish(made: Hierarchy, column: str | None, out: Path | None, lines: int, as_json: bool) -> None:

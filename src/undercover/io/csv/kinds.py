@@ -1,20 +1,23 @@
 """From text to numbers and dates: a column is what all of its values are.
 
 All whole numbers make int64, all numbers float64, all ISO dates date32, all ISO times a timestamp; everything else
-stays text. Text it stays as well where a number would lose something: a leading zero (postcode 01234) or more digits
-than an int64 holds. A spelled-out NaN or infinity among numbers is an error, not a number.
+stays text. Text it stays as well where a number would lose something: a leading zero (postcode 01234), more digits than
+an int64 holds, or decimals that no double tells apart. A spelled-out NaN or infinity among numbers is an error, not a
+number. A comma is taken for a decimal mark only where it does not separate fields and where no thousands are meant.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
+from undercover.model.frames.exact import LONG, become_one, beyond_calendar, one_each
 from undercover.model.table import write_values
 from undercover.wording import in_data
 
@@ -26,26 +29,49 @@ _ONLY_DIGITS = ((r"[eE].*$", ""), (r"0+\s*$", ""), (r"[^0-9]", ""), (r"^0+", "")
 _TOLD_DIGITS = 17
 """More significant digits no double tells apart."""
 _LONG_DIGITS = r"^\s*[-+]?[0-9]{19,}\s*$"
+_THOUSANDS = r"^\s*[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+\s*$"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Marks:
+    """What separates fields, decimals and thousands; a decimal mark that is ``None`` is found."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+class Inferred(NamedTuple):
+    """Columns with the types they were found to have, what each is, the decimal mark, and why one is text."""
+
+    columns: dict[str, Any]
+    kinds: dict[str, str]
+    decimal: str
+    notes: dict[str, str]
 
 
 def infer(
     columns: Mapping[str, Any],
     *,
-    decimal: str | None,
+    marks: Marks,
     text: Collection[str] = (),
     rows: Mapping[str, Callable[[int], int]] | None = None,
-) -> tuple[dict[str, Any], dict[str, str], str]:
-    """Give every text column its type: the columns, what each is, and the decimal mark.
+) -> Inferred:
+    """Give every text column its type.
 
-    Without a ``decimal`` the comma is taken where columns of numbers have one and none has a point; what is named in
-    ``text`` stays text whatever it holds. Columns may be distinct texts in the order of their rows; ``rows`` then says
-    in which row the text of a place comes first.
+    Without a decimal mark the comma is taken where columns of numbers have one, none has a point and no field ends with
+    one; what is named in ``text`` stays text whatever it holds. Columns may be distinct texts in the order of their
+    rows; ``rows`` then says in which row the text of a place comes first.
     """
     row_of = {name: (rows or {}).get(name, int) for name in columns}
+    decimal = marks.decimal or ("," if marks.thousands == "." else None)
+    if decimal is None and "," in (marks.thousands, marks.separator):
+        decimal = "."
     typed: dict[str, Any] = {}
     problems: list[str] = []
     with_point: list[str] = []
     with_comma: dict[str, Any] = {}
+    like_numbers: dict[str, Any] = {}
     for name, column in columns.items():
         first = pc.first(column).as_py()
         if name in text or first is None:
@@ -53,6 +79,7 @@ def infer(
         if _DATE.match(first):
             typed[name] = dates(column)
         elif _NUMBER.match(first):
+            like_numbers[name] = column = _without_thousands(column, marks.thousands, decimal)
             typed[name] = _whole_numbers(column)
             if typed[name] is None and decimal != ",":
                 typed[name] = _numbers(name, column, problems, row_of[name])
@@ -64,11 +91,16 @@ def infer(
         raise DataError(problems)
     with_comma = {name: found for name, found in with_comma.items() if found is not None}
     if decimal is None:
-        decimal = "," if with_comma and not with_point else "."
+        clear = [name for name in with_comma if not _only_thousands(columns[name])]
+        decimal = "," if clear and not with_point else "."
     if decimal == ",":
         typed.update(with_comma)
-    result = {name: column if typed.get(name) is None else typed[name] for name, column in columns.items()}
-    return result, {name: _kind(column.type) for name, column in result.items()}, decimal
+    left = [name for name in like_numbers if typed.get(name) is None]
+    notes = {name: _why_text(name, like_numbers[name], decimal) for name in left}
+    long = {name: one_each(columns[name], decimal) for name, note in notes.items() if LONG in note}
+    result = {name: long.get(name, columns[name]) if typed.get(name) is None else typed[name] for name in columns}
+    kinds = {name: _kind(column.type) for name, column in result.items()}
+    return Inferred(result, kinds, decimal, {name: note for name, note in notes.items() if note})
 
 
 def lossless(column: Any) -> Any:
@@ -88,9 +120,10 @@ def lossless(column: Any) -> Any:
 
 
 def dates(column: Any) -> Any | None:
-    """The column as dates or times, or ``None`` where a value is not in ISO form."""
+    """The column as dates or times, or ``None`` where a value is not in ISO form or no year of the calendar."""
     found = _cast(column, pa.date32())
-    return _cast(column, pa.timestamp("us")) if found is None else found
+    found = _cast(column, pa.timestamp("us")) if found is None else found
+    return None if found is None or beyond_calendar(found) else found
 
 
 def _whole_numbers(column: Any) -> Any | None:
@@ -100,7 +133,7 @@ def _whole_numbers(column: Any) -> Any | None:
 
 def _numbers(name: str, column: Any, problems: list[str], row_of: Callable[[int], int]) -> Any | None:
     numbers = _cast(column, pa.float64())
-    if numbers is None or _loses_zeros(column) or _loses_digits(column):
+    if numbers is None or _loses_zeros(column) or _loses_digits(column) or become_one(column, numbers):
         return None
     finite = pc.is_finite(numbers)
     if pc.all(finite).as_py():
@@ -128,10 +161,10 @@ def _cast(column: Any, type_: pa.DataType) -> Any | None:
         return column.cast(type_)
     except pa.ArrowInvalid:
         pass
-    if pa.types.is_temporal(type_) or not pc.any(pc.match_substring(column, " ")).as_py():
+    if pa.types.is_temporal(type_) or not pc.any(pc.match_substring_regex(column, "^[ +]| $")).as_py():
         return None
     try:
-        return pc.utf8_trim_whitespace(column).cast(type_)
+        return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"^\+(\d)", r"\1").cast(type_)
     except pa.ArrowInvalid:
         return None
 
@@ -153,6 +186,36 @@ def _loses_digits(column: Any) -> bool:
         fractions = pc.replace_substring_regex(fractions, pattern, instead)
     more = pc.any(pc.greater(pc.binary_length(fractions), _TOLD_DIGITS)).as_py()
     return bool(more) or bool(pc.any(pc.match_substring_regex(long, _LONG_DIGITS)).as_py())
+
+
+def _without_thousands(column: Any, mark: str | None, decimal: str | None) -> Any:
+    """Numbers without the mark between their thousands, where it stands nowhere else."""
+    if mark is None:
+        return column
+    grouped = rf"^\s*[-+]?[0-9]{{1,3}}({re.escape(mark)}[0-9]{{3}})+({re.escape(decimal or '.')}[0-9]+)?\s*$"
+    inside = pc.match_substring(pc.utf8_trim_whitespace(column), mark)
+    fits = pc.all(pc.match_substring_regex(column.filter(inside), grouped)).as_py()
+    return pc.if_else(inside, pc.replace_substring(column, mark, ""), column) if fits else column
+
+
+def _only_thousands(column: Any) -> bool:
+    """Whether every comma of a column stands before three digits, so that it may part thousands."""
+    commas = pc.match_substring(column, ",")
+    found = pc.match_substring_regex(column.filter(commas), _THOUSANDS)
+    return bool(len(found)) and pc.all(found).as_py() is not False
+
+
+def _why_text(name: str, column: Any, decimal: str) -> str:
+    """Why a column that looks like numbers stays text; nothing where it is clear that it is none."""
+    point = pc.replace_substring(column, ",", ".") if decimal == "," else column
+    if _only_thousands(column) and _cast(pc.replace_substring(column, ",", ""), pa.float64()) is not None:
+        return (
+            f"`{name}` stays text: 1,000 may be a thousand or one. To have numbers, say {in_data(thousands=',')} or "
+            f"{in_data(decimal=',')}."
+        )
+    if _cast(point, pa.float64()) is None or _loses_zeros(column):
+        return ""
+    return f"`{name}` stays text, for its numbers: {LONG}."
 
 
 def _kind(type_: pa.DataType) -> str:

@@ -15,6 +15,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
@@ -25,6 +26,7 @@ import pyarrow.csv as arrow_csv
 from undercover.errors import DataError, OutputError, listed
 from undercover.io.cells import texts
 from undercover.io.coded.columns import Tell, coded_table
+from undercover.io.csv.quotes import Quotes, Watched
 from undercover.io.csv.typed import CsvDecisions as CsvDecisions
 from undercover.io.csv.typed import typed
 from undercover.memory import Store
@@ -36,6 +38,7 @@ _BATCH = 1 << 17
 _RAGGED_SHOWN = 5
 _LONG = pa.large_string()
 SEPARATORS = (",", ";", "\t", "|")
+THOUSANDS = (",", ".", "'", " ")
 SAMPLE = 1 << 18
 _RECORDS = 200
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
@@ -46,6 +49,7 @@ def read_csv(
     *,
     separator: str | None = None,
     decimal: str | None = None,
+    thousands: str | None = None,
     encoding: str | None = None,
     nulls: Sequence[str] | None = None,
     text: Collection[str] | None = (),
@@ -60,7 +64,7 @@ def read_csv(
     ``store`` all columns are, batch by batch.
     """
     place = Path(path)
-    _check_options(separator, decimal, encoding)
+    _check_options(separator, decimal, thousands, encoding)
     start = sample(place)
     if not start.strip():
         raise DataError(f"`{place}` is empty: it has neither a header nor rows.")
@@ -74,7 +78,7 @@ def read_csv(
         try:
             head = start.decode(candidate, errors="replace").removeprefix("\ufeff")
             mark = separator or separator_of(head)
-            table = _read(place, head, mark, candidate, missing, dictionaries, store, tell)
+            table, marks = _read(place, head, mark, candidate, missing, dictionaries, store, tell)
         except UnicodeDecodeError as error:
             problem = _wrong_encoding(place, candidate, error)
             continue
@@ -83,7 +87,8 @@ def read_csv(
         break
     else:
         raise problem
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()))
+    said: dict[str, Any] = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **said)
     if text is None:
         return table, decided
     try:
@@ -152,12 +157,17 @@ def _quoted(values: Any) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), values)
 
 
-def _check_options(separator: str | None, decimal: str | None, encoding: str | None) -> None:
+def _check_options(separator: str | None, decimal: str | None, thousands: str | None, encoding: str | None) -> None:
     problems = []
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
         problems.append(f"The separator must be a single character such as ',' or ';'. Got {separator!r} instead.")
     if decimal is not None and decimal not in (".", ","):
         problems.append(f"The decimal mark must be '.' or ','. Got {decimal!r} instead.")
+    if thousands is not None and (thousands not in THOUSANDS or thousands == decimal):
+        problems.append(
+            f"The mark between thousands must be one of {listed(THOUSANDS)}, and not that of decimals. Got "
+            f"{thousands!r} instead."
+        )
     if encoding is not None:
         try:
             b"a,\xc3".decode(encoding, "replace")
@@ -180,27 +190,27 @@ def _read(
     dictionaries: Collection[str],
     store: Store | None,
     tell: Tell | None,
-) -> pa.Table:
-    """Every column as text; raises UnicodeDecodeError where the encoding is wrong."""
+) -> tuple[pa.Table, Quotes]:
+    """Every column as text, and what quotation marks do; raises UnicodeDecodeError where the encoding is wrong."""
     names = next((record for _, record in records(head, separator, limit=1)), [])
-    how = _how(names, separator, encoding, missing, dictionaries if store is None else names)
-    table = _arrow_read(path, how, store, tell)
+    how = _how(names, separator, missing, dictionaries if store is None else names)
+    table, marks = _arrow_read(path, encoding, how, store, tell)
     if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types) and store is None:
-        table = _arrow_read(path, _how(table.column_names, separator, encoding, missing, dictionaries), None, None)
+        how = _how(table.column_names, separator, missing, dictionaries)
+        table, marks = _arrow_read(path, encoding, how, None, None)
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     if repeated:
         raise DataError(f"`{path}`, line 1: more than one column is named {listed(repeated)}. Rename them.")
     if not table.num_rows:
         raise DataError(f"`{path}` has a header and no rows.")
-    return table
+    return table, marks
 
 
 def _how(
-    names: Collection[str], separator: str, encoding: str, missing: Sequence[str], dictionaries: Collection[str]
+    names: Collection[str], separator: str, missing: Sequence[str], dictionaries: Collection[str]
 ) -> dict[str, Any]:
-    utf8 = _canonical(encoding) == "utf-8"
     return {
-        "read_options": arrow_csv.ReadOptions(block_size=_BLOCK, encoding="utf8" if utf8 else encoding),
+        "read_options": arrow_csv.ReadOptions(block_size=_BLOCK),
         "parse_options": arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
         "convert_options": arrow_csv.ConvertOptions(
             column_types={name: _CODED if name in dictionaries else pa.string() for name in names},
@@ -210,24 +220,55 @@ def _how(
     }
 
 
-def _arrow_read(path: Path, how: dict[str, Any], store: Store | None, tell: Tell | None) -> pa.Table:
+def _arrow_read(
+    path: Path, encoding: str, how: dict[str, Any], store: Store | None, tell: Tell | None
+) -> tuple[pa.Table, Quotes]:
+    separator = how["parse_options"].delimiter
     try:
-        with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
-            if store is None:
-                return arrow_csv.read_csv(stream, **how)
-            reader = arrow_csv.open_csv(stream, **how)
-            if all(type_ == _CODED for type_ in reader.schema.types):
-                return coded_table(reader, store, tell)
-            types = dict.fromkeys(reader.schema.names, _CODED)  # the header is not what it seemed to be
-        how["convert_options"].column_types = types
-        return _arrow_read(path, how, store, tell)
+        with watched(path, encoding, separator) as stream:
+            table = _arrow_table(stream, how, store, tell)
+            if table is None:
+                return _arrow_read(path, encoding, how, store, tell)
+            marks = stream.seen()
     except pa.ArrowInvalid as error:
         if "invalid UTF8" in str(error):
             raise _first_wrong_byte(path) from error
-        parsed = how["parse_options"].delimiter, how["read_options"].encoding
-        raise DataError(_ragged(path, *parsed, str(error))) from error
+        check_quotes(path, encoding, separator)
+        raise DataError(_ragged(path, separator, encoding, str(error))) from error
     except OSError as error:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
+    _refuse(path, marks)
+    return table, marks
+
+
+def _arrow_table(stream: Watched, how: dict[str, Any], store: Store | None, tell: Tell | None) -> pa.Table | None:
+    """All rows; none where the header is not what it seemed to be, after which ``how`` goes by it."""
+    if store is None:
+        return arrow_csv.read_csv(stream, **how)
+    reader = arrow_csv.open_csv(stream, **how)
+    if all(type_ == _CODED for type_ in reader.schema.types):
+        return coded_table(reader, store, tell)
+    how["convert_options"].column_types = dict.fromkeys(reader.schema.names, _CODED)
+    return None
+
+
+@contextmanager
+def watched(path: Path, encoding: str, separator: str) -> Iterator[Watched]:
+    """A file as bytes in UTF-8, unpacked where it is packed, whose quotation marks are watched."""
+    with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
+        utf8 = _canonical(encoding) == "utf-8"
+        yield Watched(stream if utf8 else pa.transcoding_input_stream(stream, encoding, "utf8"), separator)
+
+
+def check_quotes(path: Path, encoding: str, separator: str) -> None:
+    """Refuse a file in which a quotation mark is not closed, or text follows one; the file is read for that alone."""
+    with watched(path, encoding, separator) as stream:
+        _refuse(path, stream.seen())
+
+
+def _refuse(path: Path, marks: Quotes) -> None:
+    if marks.problem:
+        raise DataError(f"`{path}`, {marks.problem}")
 
 
 def _first_wrong_byte(path: Path) -> UnicodeDecodeError:

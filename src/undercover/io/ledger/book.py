@@ -12,13 +12,13 @@ folder never came to stand is not counted.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,12 +30,13 @@ from pydantic import TypeAdapter, ValidationError
 from undercover.errors import DataError, OutputError, unknown
 from undercover.io.ledger.people import Digests, Key, array_of, columns_named, digests, keys_of, shared
 from undercover.io.plain import as_json
-from undercover.io.release.contents import MANIFEST, misfits
+from undercover.io.release.contents import MANIFEST, PUBLIC, misfits
 from undercover.io.source import sha256
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
 from undercover.parsing import MALFORMED, json_of
 from undercover.waiting import Progress, no_progress, through
+from undercover.whole import locked, write_whole
 
 State = Literal["entered", "published", "withdrawn"]
 _VERSION = 1
@@ -65,9 +66,10 @@ class Entry:
     @property
     def counts(self) -> bool:
         """Whether people of it were published, as far as the ledger knows: its folder stands, or was finished."""
-        if self.state == "entered":
-            return self.folder is None or Path(self.folder, "public", MANIFEST).is_file()
-        return self.state == "published"
+        if self.state == "entered" and self.folder is not None:
+            manifest = Path(self.folder, PUBLIC, MANIFEST)
+            return manifest.is_file() and self.release in (None, sha256(manifest))
+        return self.state != "withdrawn"
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ class Ledger:
             new = Entry(number=number, made=made, known_by=[list(key) for key in people], **facts)
             folder = self._people_folder(make=True)
             for place, found in enumerate(people.values()):
-                _write(folder / f"{number}-{place}.npy", lambda stream, found=found: np.save(stream, found))  # type: ignore[misc]
+                write = partial(np.save, arr=found)
+                write_whole(folder / f"{number}-{place}.npy", write, private=True)
             entries.append(new)
         return new
 
@@ -190,7 +193,6 @@ class Ledger:
         """Take out a release whose folder could not be written."""
         with self._changing() as entries:
             entries[:] = [entry for entry in entries if entry.number != number]
-            self._forget_people(number)
 
     def forget(self, which: str) -> Entry:
         """Withdraw a release, by its number, folder or the first digits of its hash: noted, but not counted again."""
@@ -200,7 +202,6 @@ class Ledger:
                 raise DataError(unknown("Release", which, [str(entry.number) for entry in entries]))
             gone = replace(chosen[0], state="withdrawn", withdrawn=datetime.now(UTC).isoformat(timespec="seconds"))
             entries[:] = [gone if entry.number == gone.number else entry for entry in entries]
-            self._forget_people(gone.number)
         return gone
 
     def _in(
@@ -233,9 +234,14 @@ class Ledger:
             folder.mkdir(mode=0o700, exist_ok=True)
         return folder
 
-    def _forget_people(self, number: int) -> None:
-        for path in self._people_folder().glob(f"{number}-*.npy"):
-            path.unlink()
+    def _forget_others(self, numbers: set[int]) -> None:
+        """Remove the digests of people of all releases but these: withdrawn ones, and what a kill left."""
+        try:
+            for path in self._people_folder().glob("*-*.npy"):
+                if path.name.split("-")[0] not in map(str, numbers):
+                    path.unlink()
+        except OSError as error:
+            raise OutputError(f"`{error.filename}` cannot be removed: {error.strerror}. Try again.") from error
 
     def _secret(self) -> bytes:
         """The key, made with the first release; without it the ledger of others cannot be read."""
@@ -246,7 +252,7 @@ class Ledger:
                     raise DataError(f"The ledger `{self.path}` cannot be used without its key `{path}`. Bring it back.")
                 with self._locked():
                     if not path.exists():
-                        _write(path, lambda stream: stream.write(secrets.token_hex(_KEY_BYTES).encode()))
+                        write_whole(path, secrets.token_hex(_KEY_BYTES), private=True)
             secret = bytes.fromhex(path.read_bytes().decode("ascii").strip())
         except OSError as error:
             raise OutputError(f"The key `{path}` cannot be used: {error.strerror or error}.") from error
@@ -258,13 +264,21 @@ class Ledger:
 
     @contextmanager
     def _changing(self) -> Iterator[list[Entry]]:
-        """The entries, to be changed in place; they replace the file when the block ends well."""
+        """The entries, to be changed in place; they replace the file when the block ends well.
+
+        One whose folder stands is finished, for whoever entered it was killed before he could; digests are removed when
+        the file no longer needs them.
+        """
         self._secret()
         with self._locked():
-            entries = list(self.entries())
+            entries = [
+                replace(entry, state="published") if entry.release and entry.counts else entry
+                for entry in self.entries()
+            ]
             yield entries
             content = {"ledger": _VERSION, "releases": [asdict(entry) for entry in entries]}
-            _write(Path(self.path), lambda stream: stream.write(as_json(content).encode()))
+            write_whole(self.path, as_json(content), private=True)
+            self._forget_others({entry.number for entry in entries if entry.state != "withdrawn"})
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -273,7 +287,10 @@ class Ledger:
         except OSError as error:
             raise OutputError(f"The ledger `{self.path}` cannot be written: {error.strerror or error}.") from error
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            if locked(handle) == "unknown":
+                raise OutputError(
+                    f"The ledger `{self.path}` lies where files cannot be locked. Keep it on another disk."
+                )
             yield
         finally:
             os.close(handle)
@@ -307,18 +324,3 @@ def _called(entry: Entry, which: str) -> bool:
     """Whether somebody means this release."""
     same_folder = entry.folder is not None and os.path.abspath(which) == entry.folder
     return str(entry.number) == which or same_folder or (len(which) >= 6 and (entry.release or "").startswith(which))
-
-
-def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    """Write a file for its owner alone, whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
-    try:
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error

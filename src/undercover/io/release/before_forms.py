@@ -23,7 +23,7 @@ OLD = (
     "columns. Ask the holder to write the release anew, or for the private part beside it."
 )
 
-_SINCE = ("corruption_robust",)
+_SINCE = ("layout", "corruption_robust")
 """Keys that were never written without ``files``."""
 
 

@@ -18,6 +18,7 @@ from undercover.errors import DataError, listed
 from undercover.io.source import sha256
 from undercover.model.release import STATEMENTS
 from undercover.parsing import json_of
+from undercover.version import VERSION
 
 MANIFEST = "release.json"
 SIGNATURE = "release.sig"
@@ -29,15 +30,21 @@ PACKAGE = "datapackage.json"
 OTHER_FILES = (DATASHEET, PACKAGE)
 """What a public folder may hold beside its tables, the manifest and its signature."""
 
+LAYOUT = 3
+"""Of the release folder, said under ``layout``: 1 had neither ``form`` nor ``files``, 2 no ``files``; both are read.
+
+It rises when an earlier reader would misread what is written. A key more is told by its name, and is no new layout.
+"""
+
 KEYS = {
     "the manifest": (
-        *("undercover", "method", "guarantees", *STATEMENTS, "form", "tables", "suppressed_rows", "warnings"),
+        *("undercover", "layout", "method", "guarantees", *STATEMENTS, "form", "tables", "suppressed_rows", "warnings"),
         "files",
     ),
     "the method": ("name", "parameters"),
     "a table": ("name", "file", "rows", "sha256", "parts", "columns"),
     "a part": ("file", "rows", "sha256"),
-    "a column": ("name", "role", "form", "variable", "digits"),
+    "a column": ("name", "role", "form", "variable", "digits", "written"),
 }
 """The keys of ``release.json``, by what has them. Those of a promise are its parameters, those of a form its fields."""
 
@@ -86,6 +93,24 @@ def _beyond(owner: str, entry: Mapping[str, Any]) -> Iterator[str]:
     strange = [name for name in entry if name not in KEYS[owner]]
     if strange:
         yield f"{MANIFEST} has keys of {owner} that nobody here knows: {listed(strange)}."
+
+
+def check_layout(content: Any, path: Path) -> None:
+    """Refuse what a later version has written otherwise than this one can read.
+
+    >>> check_layout({"layout": 9}, Path("release.json"))
+    Traceback (most recent call last):
+        ...
+    undercover.errors.DataError: `release.json` has layout 9; undercover ... reads layouts up to 3. Install a later ...
+    """
+    said = (
+        content.get("release", content) if isinstance(content, Mapping) else None
+    )  # a run keeps what the manifest says
+    found = said.get("layout") if isinstance(said, Mapping) else None
+    if isinstance(found, int) and found > LAYOUT:
+        raise DataError(
+            f"`{path}` has layout {found}; undercover {VERSION} reads layouts up to {LAYOUT}. Install a later version."
+        )
 
 
 def pieces_of(table: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -6,9 +6,7 @@ release, or a public one with its decision.
 
 from __future__ import annotations
 
-import fcntl
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -21,8 +19,9 @@ from pydantic import TypeAdapter, ValidationError
 from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
 from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD, misfits, read_json
-from undercover.io.release.folder import sync
 from undercover.model.view import View, Viewable, facts
+from undercover.system import open_to_lock, sync
+from undercover.whole import locked, write_whole
 
 DECISION = "decision.json"
 MARK = "<!-- decision -->"
@@ -75,10 +74,12 @@ def make_public(place: Path, decision: Decision) -> None:
     try:
         for begun in private.glob(".*.tmp-*"):  # by somebody who was killed
             begun.unlink()
-        _replace(private / DECISION, as_json(decision.to_dict()))
+        write_whole(private / DECISION, as_json(decision.to_dict()), private=True)
         _in_report(private, decision)
-        sync(private)
-        tables.chmod(place.stat().st_mode & 0o777)
+        usual = place.stat().st_mode & 0o777
+        for file in tables.iterdir():
+            file.chmod(usual & 0o666)
+        tables.chmod(usual)
         tables.rename(place / PUBLIC)
         sync(place)
     except OSError as error:
@@ -89,14 +90,13 @@ def make_public(place: Path, decision: Decision) -> None:
 def alone_with(place: Path) -> Iterator[None]:
     """Nobody else accepts this release meanwhile."""
     try:
-        handle = os.open(place / PRIVATE, os.O_RDONLY)
+        handle = open_to_lock(place / PRIVATE)
     except OSError as error:
         raise DataError(f"`{place}` is no release folder with its private part: {error.strerror or error}.") from error
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if locked(handle, wait=False) == "taken":
+            raise OutputError(f"`{place}` is being accepted by somebody else at this moment.")
         yield
-    except BlockingIOError as error:
-        raise OutputError(f"`{place}` is being accepted by somebody else at this moment.") from error
     finally:
         os.close(handle)
 
@@ -108,20 +108,10 @@ def _in_report(private: Path, decision: Decision) -> None:
         content = read_json(figures)
         if not isinstance(content, dict):
             raise DataError(f"`{figures}` is not the report of a release. Publish again.")
-        _replace(figures, as_json({**content, "decision": decision.to_dict()}))
+        write_whole(figures, as_json({**content, "decision": decision.to_dict()}), private=True)
     if page.is_file():
         before, mark, after = page.read_text(encoding="utf-8").partition(MARK)
         _, again, rest = after.partition(MARK)  # of an acceptance that was killed
         shown = f'<div class="note danger"><p>{escape(decision.sentence())}</p></div>'
-        _replace(page, before + mark + shown + mark + (rest if again else after) if mark else before)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    temporary = path.with_name(f".{path.name}.tmp-{secrets.token_hex(4)}")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        sync(temporary)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        text = before + mark + shown + mark + (rest if again else after) if mark else before
+        write_whole(page, text, private=True)

@@ -2,11 +2,9 @@
 
 What must not be published lies in ``withheld/`` (0700) in place of ``public/`` until somebody accepts it.
 
-A folder appears whole or not at all. Everything is written into a hidden sibling, synced to the disk and renamed.
-An exception, Ctrl-C included, removes the sibling; a kill leaves it behind, never a half-written folder, and the next
-run to the same place removes it once the process that made it (its number is in the name) is gone. With ``force`` the
-old folder is moved aside first and deleted only when the new one stands; if a kill comes between the two, the next
-run puts the old one back.
+A folder appears whole or not at all (:mod:`undercover.whole`): an exception, Ctrl-C included, leaves nothing of it, a
+kill a hidden sibling that the next run to the same place removes. With ``force`` a release of ours is replaced, and
+nothing else (:mod:`undercover.io.release.ours`). Files of the holder are 0600, whatever the process's mask.
 """
 
 from __future__ import annotations
@@ -14,13 +12,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -31,6 +27,7 @@ from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slic
 from undercover.io.plain import as_json
 from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
 from undercover.io.release.manifest import Public, read_public, without_seed, write_tables
+from undercover.io.release.ours import strange
 from undercover.io.release.run_file import read_run
 from undercover.io.release.tables import check_installed
 from undercover.io.signatures import private_key, write_signature
@@ -44,10 +41,21 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.verdict import Verdict
 from undercover.version import VERSION
-from undercover.wording import option
+from undercover.whole import check_folder, make_private, whole_folder
 
 _FRAME = re.compile(r"[A-Za-z0-9_-]+")
 _RESERVED = ("groups",)
+Around = Callable[[Path], AbstractContextManager[Any]]
+"""Within which a folder takes its place; given where its tables lie until then."""
+
+
+class Looked(NamedTuple):
+    """What is kept of a release whose public files were looked at before anybody sees them."""
+
+    verdict: Verdict
+    report: str
+    summary: Mapping[str, Any]
+    kept: Mapping[str, bytes] | None
 
 
 def save(
@@ -63,15 +71,18 @@ def save(
     verdict: Verdict | None = None,
     kept: Mapping[str, bytes] | None = None,
     rows_per_file: int | None = None,
+    look: Callable[[Path], Looked] | None = None,
+    around: Around | None = None,
 ) -> Path:
     """Write a run to a new folder, whose parent must exist; with ``force`` an existing release folder is replaced.
 
     ``report`` and ``datasheet`` are the HTML pages of holder and recipient; ``summary``, what the report says with
     every figure unrounded, becomes ``private/report.json``. ``sign`` is the file of a private key; the ``verdict`` is
     kept with the run, and where it says not to publish, the tables are withheld: they lie in ``withheld``, for the
-    holder alone. ``kept`` are further private files, by their names. A table of more than ``rows_per_file`` rows is
-    written in parts. The manifest hashes every public file, and the private run keeps what the manifest says: the two
-    are bound to each other.
+    holder alone. ``kept`` are further private files, by their names. ``look`` is shown the public files as they are
+    written, and says instead what is kept with them and whether they are withheld. A table of more than
+    ``rows_per_file`` rows is written in parts. Within ``around`` the written folder takes its place. The manifest
+    hashes every public file, and the private run keeps what the manifest says: the two are bound to each other.
     """
     if format not in FORMATS:
         raise ParameterError(f"The format of a release must be one of {listed(FORMATS)}. Got {format!r} instead.")
@@ -80,7 +91,7 @@ def save(
     _check_public(run, datasheet)
     key = None if sign is None else private_key(sign)
     part = WITHHELD if verdict is not None and verdict.withheld else PUBLIC
-    with _whole_folder(Path(directory), part, force=force) as folder:
+    with _new_folder(Path(directory), part, around, force=force) as folder:
         public = folder / part
         release = run.release if run.release.version else replace(run.release, version=VERSION)
         if datasheet is not None:
@@ -88,6 +99,11 @@ def save(
         manifest = write_tables(release, public, format=format, said=run.schema.said, rows_per_file=rows_per_file)
         if key is not None:
             write_signature(public, key)
+        if look is not None:
+            verdict, report, summary, kept = look(public)
+            if verdict.withheld and part == PUBLIC:
+                public.chmod(0o700)
+                make_private(public.rename(folder / WITHHELD))
         _write_private(run, folder / PRIVATE, report, manifest, verdict)
         if summary is not None:
             (folder / PRIVATE / "report.json").write_text(as_json(summary), encoding="utf-8")
@@ -270,96 +286,25 @@ def _group_table(run: Run) -> Iterator[pa.Table]:
 
 
 @contextmanager
-def _whole_folder(target: Path, part: str, *, force: bool) -> Iterator[Path]:
+def _new_folder(target: Path, part: str, around: Around | None, *, force: bool) -> Iterator[Path]:
     """A folder with ``part`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
-    place = Path(os.path.abspath(target))
+    place = check_folder(target, force=force, strange=strange)
     try:
-        _check_place(target, place)
-        _clear_away(place)
-        if os.path.lexists(place):
-            _check_replaceable(target, place, force)
-    except OSError as error:
-        raise OutputError(f"`{target}` cannot be used: {error.strerror or error}.") from error
-    mark = f"{os.getpid()}-{secrets.token_hex(4)}"
-    temporary, aside = place.with_name(f".{place.name}.tmp-{mark}"), place.with_name(f".{place.name}.old-{mark}")
-    try:
-        temporary.mkdir(mode=0o700)
-        (temporary / part).mkdir()
-        usual = (temporary / part).stat().st_mode & 0o777
-        (temporary / PRIVATE).mkdir(mode=0o700)
-        for private in (PRIVATE, *([WITHHELD] if part == WITHHELD else [])):
-            (temporary / private).chmod(0o700)
-        yield temporary
-        _sync_all(temporary)
-        temporary.chmod(usual)
-        if force and os.path.lexists(place):
-            place.rename(aside)
-        temporary.rename(place)
-        sync(place.parent)
-    except BaseException as error:
-        if os.path.lexists(aside) and not os.path.lexists(place):
-            aside.rename(place)
-        for leftover in (temporary, aside):
-            shutil.rmtree(leftover, ignore_errors=True)
+        with whole_folder(place, lambda made: nullcontext() if around is None else around(made / part)) as made:
+            (made / part).mkdir()
+            usual = (made / part).stat().st_mode & 0o777
+            hidden = [PRIVATE, *([WITHHELD] if part == WITHHELD else [])]
+            for name in hidden:
+                (made / name).mkdir(mode=0o700, exist_ok=True)
+                (made / name).chmod(0o700)
+            yield made
+            for name in hidden:
+                make_private(made / name)
+            made.chmod(usual)
+    except (OSError, OutputError) as error:
         cause = error.__cause__ if isinstance(error, OutputError) else error
-        if isinstance(cause, OSError):
-            raise OutputError(
-                f"The release cannot be written to `{target}`: {cause.strerror or cause}. Nothing was left behind."
-            ) from error
-        raise
-    shutil.rmtree(aside, ignore_errors=True)
-
-
-def _check_place(target: Path, place: Path) -> None:
-    if not place.name:
-        raise OutputError(f"`{target}` cannot be a release folder. Name a new one.")
-    if not place.parent.is_dir():
-        raise OutputError(f"The folder `{target.parent}` in which `{place.name}` is to be made does not exist.")
-
-
-def _check_replaceable(target: Path, place: Path, force: bool) -> None:
-    if not force:
-        raise OutputError(f"`{target}` already exists. Choose another folder, or replace it: {option(force=True)}.")
-    known = {PUBLIC, WITHHELD, PRIVATE}
-    if not place.is_dir() or place.is_symlink() or {entry.name for entry in place.iterdir()} - known:
-        raise OutputError(f"`{target}` is not a release folder and is not replaced. Remove it yourself.")
-
-
-def _clear_away(place: Path) -> None:
-    """Remove what a killed run to the same place left behind; put back what it had moved aside."""
-    pattern = re.compile(rf"\.{re.escape(place.name)}\.(tmp|old)-(\d+)-[0-9a-f]+")
-    for entry in sorted(os.listdir(place.parent)):
-        match = pattern.fullmatch(entry)
-        if match is None or _alive(int(match[2])):
-            continue
-        leftover = place.with_name(entry)
-        if match[1] == "old" and not os.path.lexists(place):
-            leftover.rename(place)
-        else:
-            shutil.rmtree(leftover, ignore_errors=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
-def _sync_all(folder: Path) -> None:
-    for parent, _, files in os.walk(folder):
-        for file in files:
-            sync(Path(parent, file))
-        sync(Path(parent))
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        if not isinstance(cause, OSError):
+            raise
+        raise OutputError(
+            f"The release cannot be written to `{target}`: {cause.strerror or cause}. Nothing was left behind."
+        ) from error

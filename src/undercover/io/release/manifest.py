@@ -23,8 +23,10 @@ from undercover.errors import DataError, InternalError, UnknownFormError, Verifi
 from undercover.io.plain import as_json
 from undercover.io.release.before_forms import OLD, files_by_old_rules, form_by_old_rules, stripped
 from undercover.io.release.contents import (
+    LAYOUT,
     MANIFEST,
     PACKAGE,
+    check_layout,
     hashes,
     misfits,
     pieces_of,
@@ -40,7 +42,6 @@ from undercover.memory import LARGE, Store
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
-from undercover.model.formats.writing import decimals
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -56,6 +57,7 @@ class _Column(_Entry):
     form: CellForm
     variable: str | None = None  # what it is called in the file, where that is not its name
     digits: int | None = Field(None, ge=0, le=300)  # after the point, where every number of a CSV file has as many
+    written: str | None = None  # how the cells of a CSV file are read that are written as their source spelled them
 
 
 class _Part(_Entry):
@@ -94,6 +96,7 @@ class _Method(_Entry):
 
 class _Manifest(_Entry):
     undercover: str
+    layout: int | None = Field(None, ge=1, strict=True)
     method: _Method
     guarantees: list[dict[str, Any]]
     algorithm_safe: bool
@@ -131,17 +134,17 @@ def write_tables(
     """
     tables: list[dict[str, Any]] = []
     files = Files(format, rows_per_file)
-    writing = {**decimals({name: given.arrow for name, given in release.types.items()}), **release.writing}
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
         if not _NAME.fullmatch(table.name):
             raise InternalError(f"{table.name!r} is not a name for a table.")
-        tables.append(write_table(table, folder, files, (said or {}).get("columns", {}), writing))
+        tables.append(write_table(table, folder, files, (said or {}).get("columns", {}), release.writing))
     if said is not None:
         (folder / PACKAGE).write_text(as_json(package(release, said, folder, tables)), encoding="utf-8")
     content = {
         "undercover": release.version,
+        "layout": LAYOUT,
         "method": {"name": release.method, "parameters": without_seed(release.parameters)},
         "guarantees": [without_seed(finding) for finding in release.guarantees],
         **{name: getattr(release, name) for name in STATEMENTS},
@@ -243,6 +246,7 @@ def _read_content(place: Path) -> Any:
 
 def _manifest(place: Path, content: Any) -> _Manifest:
     path = place / MANIFEST
+    check_layout(content, path)
     try:
         manifest = _Manifest.model_validate(content)
     except ValidationError as error:

@@ -19,12 +19,12 @@ from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.release.parts import write_parts
+from undercover.io.release.ways import in_own_way, read_own_way, ways
 from undercover.io.source import sha256, tidy
 from undercover.memory import Store
 from undercover.model.cells import CellForm
-from undercover.model.encoding.coded import Coded
 from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
-from undercover.model.formats.writing import Writing, with_digits
+from undercover.model.formats.writing import Writing
 from undercover.model.frames.types import one_piece
 from undercover.model.release import PublishedTable, Release
 
@@ -53,10 +53,10 @@ def write_table(
     """
     names, columns = files.names(table.name, table.rows), _columns(table)
     if files in IN_PARTS:
-        digits = _digits(table.data, writing) if files == "csv" else {}
-        columns = [{**one, **({"digits": digits[one["name"]]} if one["name"] in digits else {})} for one in columns]
-        write = (lambda data, path: write_csv(_written(data, digits), path)) if files == "csv" else write_parquet
-        written = write_parts(table.data, folder, names, write)
+        own, said = ways(table.data, files, writing)
+        columns = [{**one, **said.get(one["name"], {})} for one in columns]
+        write = write_csv if files == "csv" else write_parquet
+        written = write_parts(table.data, folder, names, lambda data, path: write(in_own_way(data, own), path))
         if len(written) > 1:
             return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
     else:
@@ -92,24 +92,6 @@ def _write_office(
     return columns
 
 
-def _digits(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, int]:
-    """The digits after the point of columns of decimals that can be written as they were."""
-    wanted = {name: writing[name].digits for name in data.column_names if name in writing}
-    different = {name: pa.chunked_array([data.column(name).unique()]) for name in wanted if wanted[name] is not None}
-    return {
-        name: digits
-        for name, digits in wanted.items()
-        if digits is not None and with_digits(different[name], digits) is not None
-    }
-
-
-def _written(data: pa.Table, digits: Mapping[str, int]) -> pa.Table:
-    """A table, or a slice of it, with its decimals as texts of so many digits after the point."""
-    for name, count in digits.items():
-        data = data.set_column(data.column_names.index(name), name, with_digits(data.column(name), count))
-    return data
-
-
 def _words(said: Mapping[str, str]) -> str:
     unit = f" ({said['unit']})" if said.get("unit") else ""
     return f"{said.get('description', '')}{unit}".strip()
@@ -139,9 +121,9 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, stor
     if kind == "csv":
         generalized = [column["name"] for column in columns if column["form"] != "value"]
         how: dict[str, Any] = {"separator": ",", "decimal": ".", "encoding": "utf-8", "text": None}
-        return _numbers(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
+        return read_own_way(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
     if kind == "parquet":
-        return read_parquet(path, store)
+        return read_own_way(read_parquet(path, store), columns)
     if kind not in FORMATS:
         raise DataError(f"`{path}` is of no format that tables are published in. There are: {listed(FORMATS)}.")
     if kind == "xlsx":
@@ -170,35 +152,6 @@ def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
             for name in sheet.column_names
         }
     )
-
-
-def _numbers(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Numbers that are written with as many digits after the point as the manifest says."""
-    for column in columns:
-        name, digits = column["name"], column.get("digits")
-        if digits is None or name not in data.column_names:
-            continue
-        coded = Coded.of(data.column(name)) if pa.types.is_dictionary(data.field(name).type) else None
-        texts = data.column(name) if coded is None else pa.chunked_array([coded.values])
-        try:
-            numbers = texts.cast(pa.float64())
-            again = with_digits(numbers, digits)
-        except pa.ArrowInvalid:
-            again = None
-        if again is None or not again.combine_chunks().equals(texts.combine_chunks()):
-            raise DataError(
-                f"Column `{name}` is not of numbers with {digits} digits after the point, as its manifest says."
-            )
-        found = _whole(numbers) if coded is None else coded.changed(_whole(numbers)).column()
-        data = data.set_column(data.column_names.index(name), name, found)
-    return data
-
-
-def _whole(numbers: pa.ChunkedArray) -> pa.ChunkedArray:
-    try:
-        return numbers.cast(pa.int64())
-    except pa.ArrowInvalid:  # one has a fraction
-        return numbers
 
 
 def format_of(folder: Path) -> str:

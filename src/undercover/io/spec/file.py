@@ -12,6 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from undercover.errors import unknown
 from undercover.model.schema import Kind, Missing, OneRow
+from undercover.version import VERSION
+
+SPEC_VERSION = 1
+"""Of spec files, said under ``version``; it rises when a key comes to mean something else."""
 
 
 class _Part(BaseModel):
@@ -24,6 +28,7 @@ class DataPart(_Part):
     missing: Missing = "error"
     separator: str | None = None
     decimal: Literal[".", ","] | None = None
+    thousands: Literal[",", ".", "'", " "] | None = None
     encoding: str | None = None
     nulls: list[str] = Field(default_factory=list)
     memory: str | int | None = None
@@ -64,6 +69,7 @@ class ColumnPart(_Part):
     format: str | None = None
     description: str | None = None
     unit: str | None = None
+    names_nobody: bool = False
 
 
 class NamedPart(BaseModel):
@@ -101,6 +107,7 @@ class PolicyPart(BaseModel):
 class SpecFile(_Part):
     """The whole file."""
 
+    version: int = Field(SPEC_VERSION, ge=1)
     data: DataPart = Field(default_factory=DataPart)
     roles: RolesPart = Field(default_factory=RolesPart)
     columns: dict[str, ColumnPart] = Field(default_factory=dict)
@@ -123,6 +130,10 @@ _PARTS: Mapping[tuple[str, ...], type[BaseModel]] = {
 
 def checked(content: Mapping[str, Any]) -> tuple[SpecFile, list[str]]:
     """The content of a file as far as it can be understood, and everything that is wrong with it."""
+    found = content.get("version")
+    if isinstance(found, int) and found > SPEC_VERSION:
+        later = f"This is a spec of version {found}; undercover {VERSION} reads version {SPEC_VERSION}."
+        return SpecFile(), [f"{later} Install a later version of undercover."]
     try:
         return SpecFile.model_validate(content), []
     except ValidationError as error:

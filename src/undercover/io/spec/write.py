@@ -17,13 +17,14 @@ from undercover.errors import InternalError
 from undercover.hierarchies.file import hierarchy_text
 from undercover.io.distance_file import distances_text
 from undercover.io.plain import plain
+from undercover.io.spec.file import SPEC_VERSION
 from undercover.io.spec.load import ROLES, WHO, schema_to_mapping
 from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.policy import STANDARD
 from undercover.model.run import Run
 
-_READING = ("separator", "decimal", "encoding", "nulls")
+_READING = ("separator", "decimal", "thousands", "encoding", "nulls")
 SPEC = "spec.toml"
 
 
@@ -31,7 +32,7 @@ def spec_files(run: Run) -> dict[str, str]:
     """The files of a spec by name: ``spec.toml`` and the hierarchies and distances it names."""
     schema: Mapping[str, Any] = run.source.get("asked") or schema_to_mapping(run.schema)
     files: dict[str, str] = {}
-    parts = [_part("[data]", {"missing": schema["missing"], **_reading(run)})]
+    parts = [f"version = {SPEC_VERSION}\n", _part("[data]", {"missing": schema["missing"], **_reading(run)})]
     parts.append(_part("[roles]", {role: schema[role] for role in (*ROLES, *WHO) if schema.get(role)}))
     for name, settings in schema["columns"].items():
         said = {key: value for key, value in settings.items() if key not in ("hierarchy", "found")}

@@ -98,9 +98,14 @@ class Anatomy:
             table, sensitive, self.l, randomness, lambda part, words: deal(part, sensitive, self.l, words, threads)
         )
         groups = groups if table.units is None else _shuffled(groups, randomness, threads)  # numbers tell no round
-        tables = (_qit(table, groups, randomness, threads), sensitive_table(table, sensitive, groups, threads))
+        qit, order = _qit(table, groups, randomness, threads)
         return Draft(
-            tables=tables, groups=groups, form=Buckets(), buckets=groups.labels, diagnostics={"buckets": groups.count}
+            tables=(qit, sensitive_table(table, sensitive, groups, threads)),
+            groups=groups,
+            form=Buckets(),
+            buckets=groups.labels,
+            diagnostics={"buckets": groups.count},
+            order=order,
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]]:
@@ -162,8 +167,10 @@ def _dealt(table: Table, sensitive: str, l: int, words: NDArray[np.uint32], spar
     return Deal(slots, offsets, lambda slots: take_slots(column.codes, offsets, slots), buckets)
 
 
-def _qit(table: Table, groups: Groups, randomness: Randomness, threads: int) -> PublishedTable:
-    """Quasi-identifiers as they are, with the bucket; rows of a bucket in a secret uniform order."""
+def _qit(
+    table: Table, groups: Groups, randomness: Randomness, threads: int
+) -> tuple[PublishedTable, NDArray[np.integer]]:
+    """Quasi-identifiers as they are, with the bucket; rows of a bucket in a secret uniform order, and that order."""
     rows = groups.order.copy()
     shuffle_within(rows, groups.offsets, randomness, "order of rows", threads)
     columns = [PublishedColumn(name, "quasi-identifier", "value") for name in table.schema.quasi_identifiers]
@@ -172,4 +179,4 @@ def _qit(table: Table, groups: Groups, randomness: Randomness, threads: int) -> 
     columns.append(PublishedColumn(BUCKET, "structure", "value"))
     # Rows stand bucket by bucket, whatever their order within it.
     data.append(pa.array(np.repeat(np.arange(groups.count, dtype=np.int32), groups.sizes)))
-    return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns]))
+    return PublishedTable("qit", tuple(columns), pa.table(data, names=[column.name for column in columns])), rows

@@ -117,10 +117,8 @@ class CrossBucket:
         progress("generalising", 0.0)
         threads = engine.threads
         cells = box_cells(table, groups, threads)
-        tables = [
-            generalized_buckets(table, groups, buckets, cells, randomness, threads),
-            sensitive_table(table, sensitive, buckets, threads),
-        ]
+        qit, order = generalized_buckets(table, groups, buckets, cells, randomness, threads)
+        tables = [qit, sensitive_table(table, sensitive, buckets, threads)]
         if self.joined:
             tables.append(joined_view(table, sensitive, groups, buckets, cells, randomness, threads))
         return Draft(
@@ -135,6 +133,7 @@ class CrossBucket:
                 "largest_group": int(groups.sizes.max()),
                 "discernibility": int(np.dot(groups.sizes, groups.sizes)),
             },
+            order=order,
         )
 
     def outcomes(self, table: Table) -> Iterator[tuple[Fraction, Seen]] | None:

@@ -18,8 +18,10 @@ from undercover.model.bins import Bins
 from undercover.model.encoding.coded import Coded
 from undercover.model.encoding.domain import Domain, EncodedColumn, code_type, kind_of, write_values
 from undercover.model.figures import counted
+from undercover.model.frames.exact import become_one
 from undercover.model.kinds.dates import as_dates
 from undercover.model.schema import Column, Kind
+from undercover.wording import in_column
 
 Values: TypeAlias = pa.Array | pa.ChunkedArray
 Empty = Callable[[int, Any], NDArray[Any]]
@@ -119,12 +121,17 @@ def _as_scale(name: str, data: pa.Array | pa.ChunkedArray, kind: Kind, form: str
             return data.cast(pa.int8()).cast(pa.int64())
         if pa.types.is_integer(data.type) and data.type != pa.uint64():
             return data.cast(pa.int64())
-        data = data.cast(pa.float64())
+        numbers = data.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"Column `{name}` is declared {kind}, but not all of its values are: {error}") from error
     except DataError as error:
         raise DataError(f"Column `{name}` is declared date and {error}") from error
-    return pc.if_else(pc.fill_null(pc.is_nan(data), False), pa.scalar(None, pa.float64()), data)
+    if pa.types.is_string(data.type) and become_one(data, numbers):
+        raise DataError(
+            f"Column `{name}` is declared numeric, and has different numbers that would become one: a number tells 15 "
+            f"digits apart. To keep them all, say {in_column(name, kind='categorical')}."
+        )
+    return pc.if_else(pc.fill_null(pc.is_nan(numbers), False), pa.scalar(None, pa.float64()), numbers)
 
 
 def _micro(name: str, data: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:

@@ -28,11 +28,12 @@ from undercover.studies.compare.bench import WHY, Bench
 from undercover.studies.compare.choice import policy_identity, recommended
 from undercover.studies.compare.plan import Planned, plan, without_sweep
 from undercover.studies.experiments.experiment import Cell, Experiment
-from undercover.studies.experiments.folder import Finished, write_whole
+from undercover.studies.experiments.folder import JOURNAL, Finished, folder_of
 from undercover.studies.experiments.request import Request
 from undercover.studies.experiments.runner import made_with, run_cells
 from undercover.verbs.judge import check_policy
 from undercover.waiting import Progress, teller, telling
+from undercover.whole import write_whole
 
 FILES = ("compare.html", "compare.csv", "compare.json")
 NAME = "compare"
@@ -77,6 +78,12 @@ def compare(
     are not for publication. An interrupted comparison in ``out`` is continued. ``own`` is a further method with its
     parameters, such as that of a spec, and ``policy`` what may happen to people, which marks the releases that satisfy
     it. ``progress=True`` shows how far it is on stderr. Returns the content of ``compare.json``.
+
+    >>> import undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> compare(example.table, example.schema, "compared", queries=0)  # see docs/guide/compare.md for one that is made
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'queries' parameter of compare must be an int in [1, inf). Got 0 instead.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -93,11 +100,12 @@ def compare(
     wanted = plugins.chosen("methods", methods)
     planned = plan(bench.table, wanted, own=own)
     experiment = _experiment(bench, planned)
-    finished, reused = run_cells(experiment, out, FILES, fresh=fresh, progress=tell)
-    results = _results(experiment, bench, planned, finished, reused, without_sweep(wanted))
-    tell(f"{NAME}: writing the results", 1.0)
-    for name, content in zip(FILES, (compare_html(results), compare_csv(results), as_json(results)), strict=True):
-        write_whole(out / name, content)
+    with folder_of(out, JOURNAL, FILES, "an experiment", private=experiment.private, fresh=fresh):
+        finished, reused = run_cells(experiment, out, progress=tell)
+        results = _results(experiment, bench, planned, finished, reused, without_sweep(wanted))
+        tell(f"{NAME}: writing the results", 1.0)
+        for name, content in zip(FILES, (compare_html(results), compare_csv(results), as_json(results)), strict=True):
+            write_whole(out / name, content, private=experiment.private)
     return results
 
 

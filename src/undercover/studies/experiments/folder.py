@@ -13,7 +13,8 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,30 +27,60 @@ from undercover.pages.experiment import experiment_html
 from undercover.parsing import MALFORMED, json_of
 from undercover.studies.experiments.experiment import COLUMNS, Cell, Experiment
 from undercover.version import VERSION
+from undercover.whole import clear_away, locked, new_private, write_whole
 
 RESULTS = ("results.csv", "results.json", "experiment.html")
 JOURNAL = "cells.jsonl"
+_BEGINS = b'{"experiment": "'
 
 
-def write_results(results: Mapping[str, Any], out: Path) -> None:
+def write_results(results: Mapping[str, Any], out: Path, *, private: bool) -> None:
     """Write the three files of an experiment into an existing folder."""
     contents = (tidy_csv(results), as_json(results), experiment_html(results))
     for name, content in zip(RESULTS, contents, strict=True):
-        write_whole(out / name, content)
+        write_whole(out / name, content, private=private)
 
 
-def open_folder(out: Path, mark: str, files: Sequence[str], writer: str, *, private: bool, fresh: bool = False) -> None:
-    """Make the folder, or see that it is one of ours; that of somebody's table is for its holder alone."""
+@contextmanager
+def folder_of(
+    out: Path, mark: str, files: Sequence[str], writer: str, *, private: bool, fresh: bool = False
+) -> Iterator[None]:
+    """Make the folder, or see that it is one of ours, and hold it: nobody else writes there meanwhile.
+
+    What a kill left in it is removed. That of somebody's table is for its holder alone.
+    """
     try:
         if not out.exists():
             out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        found = {path.name for path in out.iterdir()}
-        if mark not in found and found - set(files):
-            raise OutputError(f"`{out}` was not written by {writer}. It is left alone: choose another with --out.")
-        for name in (mark, *files) if fresh else ():
-            (out / name).unlink(missing_ok=True)
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
         raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
+    try:
+        if locked(handle, wait=False) == "taken":
+            raise OutputError(f"Somebody else writes to `{out}` at this moment. Wait, or choose another with --out.")
+        try:
+            for name in (mark, *files):
+                clear_away(out / name)
+            if not _is_ours(out, mark, files):
+                raise OutputError(f"`{out}` was not written by {writer}. It is left alone: choose another with --out.")
+            for name in (*files, mark) if fresh else ():
+                (out / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
+        yield
+    finally:
+        os.close(handle)
+
+
+def _is_ours(out: Path, mark: str, files: Sequence[str]) -> bool:
+    """Whether a folder is empty, or bears a mark of ours; of several experiments, whether each of them does."""
+    found = {path.name for path in out.iterdir()}
+    if mark not in found:
+        return all(name in files and (out / name / JOURNAL).is_file() for name in found)
+    content = (out / mark).read_bytes()
+    if mark != JOURNAL:
+        return b'"made_with"' in content
+    return _BEGINS.startswith(content[: len(_BEGINS)])  # less of it where the first line was cut off
 
 
 def tidy_csv(results: Mapping[str, Any]) -> str:
@@ -59,21 +90,6 @@ def tidy_csv(results: Mapping[str, Any]) -> str:
     writer.writeheader()
     writer.writerows(results["rows"])
     return text.getvalue()
-
-
-def write_whole(path: Path, content: str) -> None:
-    """Write beside the place, sync, and rename: whoever reads sees the old file or the new one."""
-    unfinished = path.with_name(f".{path.name}.tmp-{os.getpid()}")
-    try:
-        with open(unfinished, "w", encoding="utf-8", newline="") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        unfinished.replace(path)
-    except OSError as error:
-        raise OutputError(f"`{path}` cannot be written: {error.strerror or error}.") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -105,8 +121,9 @@ def cell_key(experiment: Experiment, cell: Cell) -> str:
 class Journal:
     """The finished cells of one folder."""
 
-    def __init__(self, path: Path, experiment: str) -> None:
+    def __init__(self, path: Path, experiment: str, *, private: bool = False) -> None:
         self.path = path
+        self._private = private
         self.experiment = experiment
         self.finished: dict[str, Finished] = {}
         self._whole = 0  # bytes of the file that are whole lines
@@ -115,7 +132,7 @@ class Journal:
 
     def __enter__(self) -> Journal:
         try:
-            self._stream = open(self.path, "ab")
+            self._stream = open(self.path, "ab", buffering=0, opener=new_private if self._private else None)
             self._stream.truncate(self._whole)
         except OSError as error:
             raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error
@@ -140,10 +157,10 @@ class Journal:
         self.finished[key] = finished
 
     def _append(self, content: Mapping[str, Any]) -> None:
-        line = json.dumps(plain(content), ensure_ascii=False, allow_nan=False) + "\n"
+        line = (json.dumps(plain(content), ensure_ascii=False, allow_nan=False) + "\n").encode()
         try:
-            self._stream.write(line.encode())
-            self._stream.flush()
+            while line:  # a disk that fills up takes a part of it
+                line = line[self._stream.write(line) :]
             os.fsync(self._stream.fileno())
         except OSError as error:
             raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error

@@ -31,12 +31,12 @@ from undercover.studies.experiments.folder import (
     Finished,
     Journal,
     cell_key,
-    open_folder,
+    folder_of,
     write_results,
-    write_whole,
 )
 from undercover.studies.experiments.request import Request
 from undercover.version import VERSION
+from undercover.whole import write_whole
 
 _BETWEEN_REPORTS = 0.5  # seconds
 NO_VERDICT = "This is a quick run on a small scale: what held or did not hold here is no verdict on the paper."
@@ -71,23 +71,29 @@ def shortened(experiment: Experiment, whole: Experiment) -> list[Shortened]:
 def run_experiment(
     experiment: Experiment, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned."""
-    finished, reused = run_cells(experiment, out, RESULTS, fresh=fresh, progress=progress)
-    results = _results(experiment, finished, reused)
-    progress(f"{experiment.name}: writing the results", 1.0)
-    write_results(results, out)
+    """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned.
+
+    >>> import tempfile
+    >>> nothing = {"data": {}, "cells": [], "plots": lambda rows: [], "claims": []}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run_experiment(Experiment(name="no", title="No", paper="", version=1, **nothing), Path(folder))["claims"]
+    []
+    """
+    private = experiment.private
+    with folder_of(out, JOURNAL, RESULTS, "an experiment", private=private, fresh=fresh):
+        finished, reused = run_cells(experiment, out, progress=progress)
+        results = _results(experiment, finished, reused)
+        progress(f"{experiment.name}: writing the results", 1.0)
+        write_results(results, out, private=private)
     return results
 
 
-def run_cells(
-    experiment: Experiment, out: Path, files: Sequence[str], *, fresh: bool = False, progress: Progress = no_progress
-) -> tuple[list[Finished], int]:
-    """Run the cells that are not yet finished in the folder ``out``, which is to hold ``files``.
+def run_cells(experiment: Experiment, out: Path, *, progress: Progress = no_progress) -> tuple[list[Finished], int]:
+    """Run the cells that are not yet finished in the folder ``out``, which is held (:func:`folder_of`).
 
     Returns what became of every cell, and how many of them were finished before.
     """
-    open_folder(out, JOURNAL, files, "an experiment", private=experiment.private, fresh=fresh)
-    with Journal(out / JOURNAL, experiment.name) as journal:
+    with Journal(out / JOURNAL, experiment.name, private=experiment.private) as journal:
         keys = [cell_key(experiment, cell) for cell in experiment.cells]
         reused = sum(key in journal.finished for key in keys)
         _run_cells(experiment, keys, journal, progress)
@@ -211,7 +217,6 @@ def run_everything(
     it could not be run, the ``reason`` and the ``exit_code`` it would have left with.
     """
     names, private = plugins.names("experiments"), request.given is not None
-    open_folder(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private)
     overview: dict[str, Any] = {
         "private": private,
         "quick": request.quick,
@@ -219,14 +224,15 @@ def run_everything(
         "experiments": [_waiting(name) for name in names],
         "made_with": {"undercover": VERSION, "python": platform.python_version(), "architecture": platform.machine()},
     }
-    _write(overview, out)
-    for position, name in enumerate(names):
-
-        def within(stage: str, share: float, done: int = position) -> None:
-            progress(f"all: {stage}", (done + share) / len(names))
-
-        overview["experiments"][position] = _run(name, request, out / name, fresh, within)
+    with folder_of(out, OVERVIEW, (PAGE, *names), "`experiment all`", private=private):
         _write(overview, out)
+        for position, name in enumerate(names):
+
+            def within(stage: str, share: float, done: int = position) -> None:
+                progress(f"all: {stage}", (done + share) / len(names))
+
+            overview["experiments"][position] = _run(name, request, out / name, fresh, within)
+            _write(overview, out)
     return overview
 
 
@@ -267,5 +273,5 @@ def _write(overview: Mapping[str, Any], out: Path) -> None:
     # Where our code lies on this machine is nobody's business.
     entries = [{key: value for key, value in entry.items() if key != "traceback"} for entry in overview["experiments"]]
     content: dict[str, Any] = plain({**overview, "experiments": entries})
-    write_whole(out / OVERVIEW, as_json(content))
-    write_whole(out / PAGE, experiments_overview_html(content))
+    for name, text in ((OVERVIEW, as_json(content)), (PAGE, experiments_overview_html(content))):
+        write_whole(out / name, text, private=content["private"])

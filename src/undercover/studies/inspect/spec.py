@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from undercover import plugins
-from undercover.errors import OutputError, UndercoverError
+from undercover.errors import UndercoverError
 from undercover.io.plain import plain
 from undercover.io.source import read
+from undercover.io.spec.file import SPEC_VERSION
 from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.io.spec.write import quoted, written
 from undercover.model.schema import INSENSITIVE
@@ -20,6 +21,7 @@ from undercover.studies.inspect.inspection import Inspection
 from undercover.studies.inspect.questions import QUESTION
 from undercover.studies.inspect.vocabulary import COUNT_WORDS, words_of
 from undercover.studies.recommend.recommend import recommend
+from undercover.whole import check_file, is_spec, write_whole
 
 K = 5
 L = 3
@@ -34,19 +36,13 @@ def write_spec(
     With the ``data`` that was inspected, the method is the one that :func:`undercover.recommend` chooses in a few
     seconds; without, it is one to start from.
     """
-    if path is not None and not force and Path(path).exists():  # told before the search
-        raise OutputError(f"{os.fspath(path)} exists already. Choose another name or force it.")
+    if path is not None:  # told before the search
+        check_file(Path(path), force=force, ours=is_spec)
     parts = [*_data(inspection), "", *_roles(inspection), "", *_columns(inspection)]
     chosen = _method(inspection) if data is None else _recommended(inspection, "\n".join(parts), data)
     text = "\n".join([*parts, *chosen, *_BEYOND, ""])
     if path is not None:
-        try:
-            with Path(path).open("w" if force else "x", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-        except FileExistsError as error:
-            raise OutputError(f"{os.fspath(path)} exists already. Choose another name or force it.") from error
-        except OSError as error:
-            raise OutputError(f"The spec cannot be written to {os.fspath(path)}: {error.strerror}.") from error
+        write_whole(path, text)
     return text
 
 
@@ -56,6 +52,7 @@ def _data(inspection: Inspection) -> list[str]:
         "# to say. A column without a role is not published, and publishing without deciding on it asks you to decide.",
         "",
     ]
+    lines += [f"version = {SPEC_VERSION}", ""]
     for warning in inspection.warnings:
         if warning.startswith("SEVERAL"):
             lines += [f"# {line}" for line in textwrap.wrap(f"ATTENTION: {_comment(warning)}", 110)]

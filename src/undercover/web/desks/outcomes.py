@@ -17,7 +17,7 @@ from typing import Any, Final
 from undercover.errors import DataError, ParameterError
 from undercover.io.release.contents import PRIVATE, is_withheld
 from undercover.io.release.decision import Decision, decision_of
-from undercover.model.verdict import TITLES, Verdict
+from undercover.model.verdict import LEAK, TITLES, Verdict
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.progress import releases
 from undercover.web.desks.project import Project
@@ -79,6 +79,11 @@ class Outcome:
         """Who decided what the verdict left open, where somebody did."""
         place = self.page / _DECIDED
         return read_json(place) if place.is_file() else None
+
+    @property
+    def leaks(self) -> bool:
+        """Whether its files hold what must not be published, which nobody can accept."""
+        return any(reason["kind"] == LEAK for reason in self.facts["reasons"])
 
     @property
     def open(self) -> bool:
@@ -149,6 +154,7 @@ def facts_of(summary: Mapping[str, Any], judged: Mapping[str, Any] | None, made:
         "seconds": done["seconds"],
         "loss": {name: loss["arithmetic"] for name, loss in cost.get("loss", {}).items()},
         "changed_cells": moved.get("changed_cells"),
+        **{name: summary[name] for name in ("scan",) if name in summary},
     }
 
 

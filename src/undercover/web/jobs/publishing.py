@@ -54,7 +54,7 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
         facts = summarize(run, progress=progress)
         kept: dict[str, Any] = {"format": str(files), "rows_per_file": choices.get("rows_per_file")}
         save(run, out, summary=facts, progress=progress, **kept)
-        show(project, number, run, facts, progress)
+        show(project, number, run, {**facts, "scan": run.scan.to_dict()}, progress)
     made(project, number)
     warnings = [*run.warnings, *file_notes(run.release, files)]
     return {"release": number, "verdict": run.verdict.title, "warnings": warnings}
