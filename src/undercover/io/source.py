@@ -28,7 +28,14 @@ from undercover.io.place import sha256 as sha256
 from undercover.memory import Store, size_in_words
 from undercover.model.encoding.coded import Coded, value_type
 from undercover.model.formats.writing import Writing, decimals
-from undercover.model.frames.exact import beyond_calendar, exact_cells, exact_moments, exact_numbers, in_utc, long_numbers
+from undercover.model.frames.exact import (
+    beyond_calendar,
+    exact_cells,
+    exact_moments,
+    exact_numbers,
+    in_utc,
+    long_numbers,
+)
 from undercover.model.frames.types import Given, given_type, unified
 from undercover.waiting import Progress, no_progress
 

@@ -64,7 +64,9 @@ def infer(
     rows; ``rows`` then says in which row the text of a place comes first.
     """
     row_of = {name: (rows or {}).get(name, int) for name in columns}
-    decimal = marks.decimal or ("," if marks.thousands == "." else "." if "," in (marks.thousands, marks.separator) else None)
+    decimal = marks.decimal or (
+        "," if marks.thousands == "." else "." if "," in (marks.thousands, marks.separator) else None
+    )
     typed: dict[str, Any] = {}
     problems: list[str] = []
     with_point: list[str] = []
