@@ -92,9 +92,10 @@ def formula_note(release: Release, files: str) -> list[str]:
         return []
     what = [counted(sum(cells.values()), "cell")] if cells else []
     what += [counted(len(names), "name of a column", "names of columns")] if names else []
+    where, cure = listed(dict.fromkeys([*cells, *sorted(names)])), option(safe_for_spreadsheets=True)
     return [
-        f"A spreadsheet would calculate {' and '.join(what)} ({listed(dict.fromkeys([*cells, *sorted(names)]))}), "
-        f"which begin or go on like formulas. Where the file may be opened in one: {option(safe_for_spreadsheets=True)}."
+        f"A spreadsheet would calculate {' and '.join(what)} ({where}), which begin or go on like formulas. Where the "
+        f"file may be opened in one: {cure}."
     ]
 
 

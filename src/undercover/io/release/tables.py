@@ -71,7 +71,7 @@ def write_table(
         columns = [{**one, **said.get(one["name"], {})} for one in columns]
         own: _Own = {name: partial(with_digits, digits=count) for name, count in digits.items()}
         own |= {name: one.of for name, one in spellings.items()}
-        as_csv = (lambda data: with_texts(_written(data, own), escape)) if files.escaped else partial(_written, own=own)
+        as_csv = partial(_as_csv, own=own, safe=files.escaped)
         write = (lambda data, path: write_csv(as_csv(data), path)) if files == "csv" else write_parquet
         written = write_parts(table.data, folder, names, write)
         if len(written) > 1:
@@ -144,6 +144,11 @@ def _written(data: pa.Table, own: _Own) -> pa.Table:
     for name, texts in own.items():
         data = data.set_column(data.column_names.index(name), name, texts(data.column(name)))
     return data
+
+
+def _as_csv(data: pa.Table, own: _Own, safe: bool) -> pa.Table:
+    data = _written(data, own)
+    return with_texts(data, escape) if safe else data
 
 
 def _words(said: Mapping[str, str]) -> str:
