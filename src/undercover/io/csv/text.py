@@ -87,8 +87,8 @@ def read_csv(
         break
     else:
         raise problem
-    broken = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **broken)
+    said: dict[str, Any] = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **said)
     if text is None:
         return table, decided
     try:
