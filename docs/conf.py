@@ -12,11 +12,19 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 project = "undercover"
 author = "the authors of undercover"
-extensions = ["myst_parser", "making.made", "making.navigation", "making.formulas"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "making.made",
+    "making.reference",
+    "making.navigation",
+    "making.formulas",
+]
 root_doc = "docs/guide/index"
 include_patterns = ["*.md", "docs/**.md", "benchmarks/README.md"]
 exclude_patterns = [".*", "build", "dist", "src", "tests", "packages", "examples"]
-listed_only = ["docs/decisions"]
+listed_only = ["docs/decisions", "docs/reference", "docs/reference/commands", "docs/reference/python"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -33,3 +41,8 @@ html_static_path = ["manual.css"]
 html_css_files = ["manual.css"]
 pygments_style = "default"
 pygments_dark_style = "github-dark"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+napoleon_google_docstring = False
+toc_object_entries = False

@@ -29,16 +29,26 @@ BY_STYLE = re.compile(r"url\(\s*[\"']?([^)\"']+)|@import\s+[\"']([^\"']+)")
 FOREIGN = re.compile(r"(?:[a-z]+:)?//")
 
 
-@pytest.fixture(scope="module")
-def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def built(folder: Path, *options: str) -> Path:
     """The manual as ``make docs`` builds it, with warnings as errors, without what is made for the gallery."""
-    folder = tmp_path_factory.mktemp("manual")
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "made=0", "-c", "docs"]
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-D", "made=0", "-c", "docs", *options]
     places = ["-d", str(folder / "pages"), ".", str(folder / "built")]
     done = subprocess.run([*command, *places], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode or done.stdout or done.stderr:
         pytest.fail(f"The manual is not built without a word:\n{done.stdout}{done.stderr}", pytrace=False)
     return folder / "built"
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All pages; of the reference the names of objects, whose docstrings are looked at in ``test_reference.py``."""
+    return built(tmp_path_factory.mktemp("manual"), "-D", "whole_reference=0")
+
+
+@pytest.mark.soak
+def test_the_whole_reference_is_built(tmp_path: Path) -> None:
+    page = (built(tmp_path) / "docs" / "reference" / "python" / "verbs.html").read_text("utf-8")
+    assert 'id="undercover.publish"' in page
 
 
 def fetched(text: str) -> list[str]:

@@ -64,6 +64,13 @@ class Reading:
     """What a release says, from its tables and its form alone; each answer is worked out once and kept.
 
     What a form cannot answer raises :class:`~undercover.errors.NotTold` with the reason, which whoever asked shows.
+
+    >>> import undercover as uc
+    >>> from undercover.forms import read
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> found = read(uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none").release)
+    >>> found.covers, found.one_each, found.main.name
+    (True, True, 'qit')
     """
 
     covers: ClassVar[bool] = True
@@ -327,7 +334,12 @@ class Reading:
 
 @dataclass(frozen=True)
 class FormPlugin:
-    """A form and how it is read: what a package offers in the entry-point group ``undercover.forms``."""
+    """A form and how it is read: what a package offers in the entry-point group ``undercover.forms``.
+
+    >>> from undercover import plugins
+    >>> plugins.load("forms", "buckets").form.name
+    'buckets'
+    """
 
     form: type[Any]
     reading: type[Reading]

@@ -27,7 +27,7 @@ from undercover.parameters import Above
 
 @dataclass(frozen=True, kw_only=True)
 class DeltaDisclosure(Promise):
-    """|log(p/q)| stays below ``delta`` for every value in every class.
+    """``|log(p/q)|`` stays below ``delta`` for every value in every class.
 
     Examples
     --------

@@ -30,7 +30,13 @@ PUBLIC_SUFFIX = ".pub"
 
 
 def new_key(path: str | os.PathLike[str]) -> Path:
-    """Write a new private key to ``path`` (mode 0600) and its public key beside it; where the public key is."""
+    """Write a new private key to ``path`` (mode 0600) and its public key beside it; where the public key is.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     new_key(Path(folder, "key")).name
+    'key.pub'
+    """
     ed25519, serialization = _library("Making a key")
     private = ed25519.Ed25519PrivateKey.generate()
     place = Path(path)

@@ -214,7 +214,11 @@ _MAIN = asked("delta", "k", "l", "t", "p")
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What is to be known of a method."""
+    """What is to be known of a method.
+
+    >>> about_of("anatomy").title, about_of("nobody's").title
+    ('Anatomy', "Nobody's")
+    """
 
     title: str
     did: Callable[[Release], str]  # what was done, from public facts

@@ -56,6 +56,10 @@ class Engine(Protocol):
 
     Parts are cut by quasi-identifiers alone (:mod:`undercover.engines.parts`), and a method is run on each of them as
     if it were the table (:mod:`undercover.engines.divided`), with what must be decided once decided before.
+
+    >>> from undercover import LocalEngine
+    >>> LocalEngine(threads=1, parts=2).parts
+    2
     """
 
     name: ClassVar[str]
@@ -96,7 +100,12 @@ class Engine(Protocol):
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to anonymise a table. Frozen, keyword-only, checked on construction."""
+    """A way to anonymise a table. Frozen, keyword-only, checked on construction.
+
+    >>> from undercover import Anatomy
+    >>> fits(Anatomy(l=2), Method), fits("anatomy", Method)
+    (True, False)
+    """
 
     name: ClassVar[str]
 
@@ -115,7 +124,12 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class OnParts:
-    """How a method is run on parts of a table: by whom, what must not be cut apart, and what is settled beforehand."""
+    """How a method is run on parts of a table: by whom, what must not be cut apart, and what is settled beforehand.
+
+    >>> from undercover import Anatomy
+    >>> OnParts(Anatomy(l=2)).settled
+    {}
+    """
 
     method: Method
     together: Mapping[str, NDArray[np.int64]] | None = None  # column -> node of each code; None: all may be cut
@@ -127,6 +141,10 @@ class Deciding(Protocol):
     """A method that decides something for the whole table, from counts, before it is run on parts of it.
 
     Any other is run on the parts as it is.
+
+    >>> from undercover import Anatomy, Incognito
+    >>> fits(Incognito(k=2), Deciding), fits(Anatomy(l=2), Deciding)
+    (True, False)
     """
 
     def on_parts(self, table: Table, *, engine: Engine, progress: Progress = no_progress) -> OnParts | None:
@@ -138,7 +156,12 @@ class Deciding(Protocol):
 
 @runtime_checkable
 class Enumerable(Protocol):
-    """A method whose randomness can be enumerated on a tiny table."""
+    """A method whose randomness can be enumerated on a tiny table.
+
+    >>> from undercover import Streamliner
+    >>> fits(Streamliner(l=2), Enumerable)
+    True
+    """
 
     def outcomes(self, table: Table) -> Iterable[tuple[Fraction, Seen | DrawnCells]] | None:
         """Every output, as an adversary sees it, with its exact probability; the same output may come several times.
@@ -166,6 +189,10 @@ class Robust(Protocol):
 
     ``corruption_robust``: whether what is known of people in other groups tells nothing about mine (within a group of l
     values, l - c remain to somebody who knows c of them).
+
+    >>> from undercover import Streamliner
+    >>> [Streamliner(l=2, algorithm=name).corruption_robust for name in ("wrap", "guided")]
+    [True, False]
     """
 
     @property
@@ -185,7 +212,12 @@ def corruption_robust(method: Method) -> bool:
 
 @runtime_checkable
 class PerUnit(Protocol):
-    """A method that says whether it keeps its promise for people with several rows; one that does not, does not."""
+    """A method that says whether it keeps its promise for people with several rows; one that does not, does not.
+
+    >>> from undercover import Anatomy, CrossBucket
+    >>> fits(Anatomy(l=2), PerUnit), fits(CrossBucket(k=2, l=2), PerUnit)
+    (True, False)
+    """
 
     @property
     def per_unit(self) -> bool:
@@ -204,7 +236,12 @@ def per_unit(method: Method) -> bool:
 
 
 class Attack(Protocol[R_co]):
-    """Somebody who wants to know more than the release is meant to say. Frozen, keyword-only."""
+    """Somebody who wants to know more than the release is meant to say. Frozen, keyword-only.
+
+    >>> from undercover import Linkage
+    >>> Linkage().name, Linkage().effort
+    ('linkage', 'report')
+    """
 
     name: ClassVar[str]
     effort: ClassVar[Effort]
@@ -219,7 +256,12 @@ class Attack(Protocol[R_co]):
 
 @runtime_checkable
 class Resolving(Protocol):
-    """A method that needs tables others have published, which its parameters name by their path."""
+    """A method that needs tables others have published, which its parameters name by their path.
+
+    >>> from undercover import NonCentralized
+    >>> NonCentralized.paths
+    ('others',)
+    """
 
     paths: ClassVar[tuple[str, ...]]  # these parameters; a spec gives paths from where it lies
 
@@ -229,7 +271,12 @@ class Resolving(Protocol):
 
 @runtime_checkable
 class Recorded(Protocol):
-    """A method whose parameters are not published as they were given; of any other, they are its fields."""
+    """A method whose parameters are not published as they were given; of any other, they are its fields.
+
+    >>> from undercover import NonCentralized
+    >>> fits(NonCentralized(l=2), Recorded)
+    True
+    """
 
     def public(self) -> Mapping[str, Any]:
         """The parameters as they are published."""
@@ -260,7 +307,12 @@ def private_parameters(method: Method) -> dict[str, Any]:
 
 @runtime_checkable
 class Continuing(Protocol):
-    """A method that cares who is in the earlier table when its recipe is applied to a new one."""
+    """A method that cares who is in the earlier table when its recipe is applied to a new one.
+
+    >>> from undercover import Anatomy, PerturbedGeneralization
+    >>> fits(PerturbedGeneralization(k=2, p="1/2"), Continuing), fits(Anatomy(l=2), Continuing)
+    (True, False)
+    """
 
     def continue_from(self, before: Run, people: SamePeople) -> Method:
         """The method for the new table; an ``InputError`` where its promise would not survive a second release."""
@@ -268,7 +320,12 @@ class Continuing(Protocol):
 
 @runtime_checkable
 class Composing(Protocol):
-    """A method that knows what its promise comes to where the same people were published before."""
+    """A method that knows what its promise comes to where the same people were published before.
+
+    >>> from undercover import Anatomy, PerturbedGeneralization
+    >>> fits(PerturbedGeneralization(k=2, p="1/2"), Composing), fits(Anatomy(l=2), Composing)
+    (True, False)
+    """
 
     def composed(self, earlier: Sequence[Earlier], schema: Schema) -> Method:
         """The method whose promise counts what was published; an ``UnreachableError`` where nothing of it is left."""
@@ -281,6 +338,10 @@ class Guarantee(Protocol):
     it, each with what is thereby said: ``{"distinct-l": {"form": "distinct"}}`` makes ``distinct-l=3`` out of ``l=3``;
     the number belongs to the parameter after the last hyphen. A number that is given beside it is a
     :class:`~undercover.guarantees.checking.Given`.
+
+    >>> from undercover import LDiversity
+    >>> LDiversity(l=3).title(), sorted(LDiversity.short)[:2]
+    (...)
     """
 
     name: ClassVar[str]

@@ -59,6 +59,12 @@ class Run(Shown):
     ``recipe`` are the parameters that make its method again. ``original`` is the encoded input, ``method`` the very
     object that made the release, ``order`` which grouped row stands in each published row and ``identifying`` the
     values of identifiers: all four are held in memory only and never written.
+
+    >>> import undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> run.groups.count, run.randomness, run.verdict.to_dict()["verdict"]
+    (2, {'source': 'os'}, 'Not judged')
     """
 
     release: Release

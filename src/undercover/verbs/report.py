@@ -91,6 +91,13 @@ def report(run: Run, path: str | os.PathLike[str], *, progress: Progress | bool 
     """Write the holder's report of a run: one self-contained HTML page, private.
 
     ``progress=True`` shows how far it is on stderr.
+
+    >>> import tempfile, undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     "Anatomy" in report(run, Path(folder, "report.html")).read_text("utf-8")
+    True
     """
     from undercover.pages.render import report_html
 

@@ -108,7 +108,15 @@ def save(
 
 
 def load(directory: str | os.PathLike[str]) -> Run:
-    """Read a run back from the folder it was saved to; the original table is not part of it."""
+    """Read a run back from the folder it was saved to; the original table is not part of it.
+
+    >>> import tempfile, undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> run = uc.publish(example.table, example.schema, uc.Anatomy(l=4), policy="none")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     load(uc.save(run, Path(folder, "out"))).groups.count == run.groups.count
+    True
+    """
     return folder.load_run(directory)
 
 

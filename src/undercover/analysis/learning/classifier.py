@@ -219,6 +219,14 @@ def fit_release(
     what it came from: a tree that weighs rows by their ``people``, one that weighs them ``alike``, or, where neither is
     found to be better, the class of the ``majority`` (:mod:`undercover.analysis.learning.choice`). ``majority_clear_``
     says whether it is clear which class that is; only then is the classifier held to be no worse than it.
+
+    Examples
+    --------
+    >>> import undercover as uc
+    >>> people, schema = uc.datasets.census(1000, seed=1), uc.datasets.census_schema(["age", "sex"])
+    >>> release = uc.publish(people, schema, uc.PerturbedGeneralization(k=6, p=0.5), seed=1).release
+    >>> fit_release(release, {"low": uc.Between(0, 24), "high": uc.Between(25, 49)}).classes_.tolist()
+    ['high', 'low']
     """
     features = PerturbedFeatures(release, classes, domains)
     X, y, weight = features.cells(points=points)

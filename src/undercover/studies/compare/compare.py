@@ -78,6 +78,12 @@ def compare(
     are not for publication. An interrupted comparison in ``out`` is continued. ``own`` is a further method with its
     parameters, such as that of a spec, and ``policy`` what may happen to people, which marks the releases that satisfy
     it. ``progress=True`` shows how far it is on stderr. Returns the content of ``compare.json``.
+
+    >>> import undercover as uc
+    >>> example = uc.datasets.hospital("cross-bucket")
+    >>> compare(example.table, example.schema, "compared", queries=0)  # see docs/guide/compare.md for one that is made
+    Traceback (most recent call last):
+    undercover.errors.ParameterError: The 'queries' parameter of compare must be an int in [1, inf). Got 0 instead.
     """
     for name, value, least in (("queries", queries, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:

@@ -142,7 +142,11 @@ def summarised(values: Sequence[float]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One measurement, independent of every other."""
+    """One measurement, independent of every other.
+
+    >>> Cell(figure="area", series="square", x=3, measure=lambda side: {"area": side**2}).repetition
+    0
+    """
 
     figure: str
     series: str  # the line or bar in the figure
@@ -167,7 +171,12 @@ Judge = Callable[[Rows], Judgement]
 
 @dataclass(frozen=True)
 class Claim:
-    """Something a paper says of its measurements."""
+    """Something a paper says of its measurements.
+
+    >>> claim = Claim("large", "Section 1", untestable("nobody measured it"), "It is large.", "more than 1")
+    >>> claim.judged(Rows([])).verdict
+    'cannot be tested'
+    """
 
     id: str  # short and stable, for scripts
     place: str  # where the paper says it
@@ -184,7 +193,11 @@ class Claim:
 
 
 def judged(held: bool, figures: str) -> Judgement:
-    """Held or not."""
+    """Held or not.
+
+    >>> judged(9 > 1, "9 against 1")
+    Judgement(verdict='held', figures='9 against 1')
+    """
     return Judgement(HELD if held else NOT_HELD, figures)
 
 
@@ -195,7 +208,11 @@ def untestable(reason: str) -> Judge:
 
 @dataclass(frozen=True)
 class Plot:
-    """A picture of one measure, with the table of its figures."""
+    """A picture of one measure, with the table of its figures.
+
+    >>> Plot(id="area", title="Area", caption="", points=[], x_title="side", y_title="area").mark
+    'line'
+    """
 
     id: str  # unique on the page
     title: str
@@ -220,7 +237,12 @@ class Shortened:
 
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """What a paper measured, as cells, plots and claims."""
+    """What a paper measured, as cells, plots and claims.
+
+    >>> nothing = {"data": {}, "cells": [], "plots": lambda rows: [], "claims": []}
+    >>> Experiment(name="squares", title="Squares", paper="", version=1, **nothing).private
+    False
+    """
 
     name: str
     title: str

@@ -71,7 +71,14 @@ def shortened(experiment: Experiment, whole: Experiment) -> list[Shortened]:
 def run_experiment(
     experiment: Experiment, out: Path, *, fresh: bool = False, progress: Progress = no_progress
 ) -> dict[str, Any]:
-    """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned."""
+    """Run what is not yet finished in ``out``, judge the claims and write the results: ``results.json`` is returned.
+
+    >>> import tempfile
+    >>> nothing = {"data": {}, "cells": [], "plots": lambda rows: [], "claims": []}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     run_experiment(Experiment(name="no", title="No", paper="", version=1, **nothing), Path(folder))["claims"]
+    []
+    """
     private = experiment.private
     with folder_of(out, JOURNAL, RESULTS, "an experiment", private=private, fresh=fresh):
         finished, reused = run_cells(experiment, out, progress=progress)
