@@ -5,9 +5,11 @@ FROM python:${PYTHON}-slim AS build
 WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
+COPY locks ./locks
 RUN python -m venv /opt/undercover \
     && /opt/undercover/bin/pip wheel --no-cache-dir --no-deps --wheel-dir dist . \
-    && /opt/undercover/bin/pip install --no-cache-dir "$(echo dist/*.whl)[web,sql,office,analysis,sign]" \
+    && /opt/undercover/bin/pip install --no-cache-dir --require-hashes --requirement locks/undercover.txt \
+    && /opt/undercover/bin/pip install --no-cache-dir --no-deps dist/*.whl \
     && /opt/undercover/bin/pip uninstall --yes pip
 
 FROM python:${PYTHON}-slim

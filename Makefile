@@ -6,12 +6,15 @@ READY := $(VENV)/.ready
 TOOLS := $(VENV)/.tools
 SPARK := $(VENV)/.spark
 APT := -qq -y -o Acquire::Retries=1 -o Acquire::http::Timeout=30
-WANTED := --editable ".[sql,analysis,sign,office,web]" --editable packages/example_plugin
+EXTRAS := --extra sql --extra analysis --extra sign --extra office --extra web
+OURS := --no-deps --no-build-isolation --editable . --editable packages/example_plugin
+LOWEST := tests/earlier tests/model tests/io tests/verify tests/methods tests/guarantees tests/cli tests/report tests/web
+LOCKED := --quiet --require-hashes --requirement
 
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs clean
+.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs lock lowest licences audit release clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
@@ -26,28 +29,30 @@ help:
 	@echo "make bench-web  the web application: first page, answers, a large file, 50 at once; write build/web.json"
 	@echo "make docs       build the manual, with search, into build/manual and open it"
 	@echo "make notebooks  execute the example notebooks and store what they show"
+	@echo "make lock       look for later versions of everything that is installed, and write locks/"
+	@echo "make lowest     tests with the lowest versions that pyproject.toml allows"
+	@echo "make audit      look up what is locked in the list of known vulnerabilities"
+	@echo "make release    the wheel, made twice and compared, and its parts list (CycloneDX), into dist/"
 	@echo "make clean      remove .venv, caches and what the demo wrote"
 
-# uv installs in a third of the time that pip takes, which does the same where uv is not to be had. pip would also turn
-# every module into bytecode one by one; nobody here imports other people's tests and tools.
-$(READY): pyproject.toml packages/example_plugin/pyproject.toml
+# Every package has its version and the hashes of its files in locks/; `make lock` looks for later ones. uv installs in a
+# third of the time that pip takes.
+$(READY): pyproject.toml packages/example_plugin/pyproject.toml locks/build.txt locks/undercover.txt
 	$(PYTHON) -m venv $(VENV)
-	{ $(BIN)/python -m pip install --quiet uv && $(BIN)/uv pip install --quiet --python $(BIN)/python $(WANTED); } || \
-	{ $(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" && \
-	  $(BIN)/python -m pip install --quiet --no-compile $(WANTED); }
+	$(BIN)/python -m pip install --no-compile $(LOCKED) locks/build.txt
+	$(BIN)/uv pip install --python $(BIN)/python $(LOCKED) locks/undercover.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python $(OURS)
 	@touch $(READY)
 
 # What only tests and checks need; undercover itself stays as it is, for kernels are being compiled meanwhile.
-$(TOOLS): $(READY)
-	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --group dev || \
-	  $(BIN)/python -m pip install --quiet --no-compile --group dev; }
+$(TOOLS): $(READY) locks/dev.txt
+	$(BIN)/uv pip install --python $(BIN)/python $(LOCKED) locks/dev.txt
 	-$(BIN)/python -m compileall -q -j 0 -x '/(tests|pip|mypyc?|debugpy|jedi|setuptools|lexers)/' $(VENV)/lib
 	@touch $(TOOLS)
 
 # Half a gigabyte that only the tests of the Spark engine need: Spark, and a Java for machines that have none.
-$(SPARK): $(TOOLS)
-	{ $(BIN)/uv pip install --quiet --python $(BIN)/python --group spark || \
-	  $(BIN)/python -m pip install --quiet --no-compile --group spark; }
+$(SPARK): $(TOOLS) locks/spark.txt
+	$(BIN)/uv pip install --python $(BIN)/python $(LOCKED) locks/spark.txt
 	@touch $(SPARK)
 
 demo: $(READY)
@@ -124,6 +129,46 @@ docs: $(TOOLS)
 	@echo "The manual begins with build/manual/index.html"
 	-@$(BIN)/python -m webbrowser "file://$(CURDIR)/build/manual/index.html"
 
+# The newest versions that pyproject.toml allows, for every Python and system, each with the hashes of its files.
+LOCK := $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command "make lock"
+lock: $(READY)
+	$(LOCK) --group build --output-file locks/build.txt
+	$(LOCK) $(EXTRAS) pyproject.toml --output-file locks/undercover.txt
+	$(LOCK) --constraint locks/undercover.txt --group dev --output-file locks/dev.txt
+	$(LOCK) --constraint locks/undercover.txt --constraint locks/dev.txt --group spark --output-file locks/spark.txt
+
+# Oldest packages with today's tools; what these have deprecated since is none of ours.
+lowest: $(READY)
+	$(PYTHON) -m venv .lowest
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --python .lowest/bin/python $(EXTRAS) pyproject.toml \
+		--no-annotate --output-file .lowest/lowest.txt
+	$(BIN)/uv pip install --python .lowest/bin/python $(LOCKED) locks/build.txt --requirement locks/dev.txt
+	$(BIN)/uv pip install --quiet --python .lowest/bin/python --no-deps --requirement .lowest/lowest.txt
+	$(BIN)/uv pip install --quiet --python .lowest/bin/python $(OURS)
+	.lowest/bin/python -m pytest -q -n 2 -W default $(LOWEST)
+
+licences: $(TOOLS)
+	$(BIN)/python tests/supply/licences.py
+
+# What cannot be looked up fails, too: nobody should take silence for safety.
+audit: $(READY)
+	$(BIN)/uv tool run pip-audit --strict --disable-pip --requirement locks/undercover.txt
+
+# The same commit gives the same wheel, byte for byte; its parts list is that of an environment with nothing else in it.
+release: $(READY)
+	rm -rf dist build/release
+	for place in dist build/release/again; do \
+		SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build -t wheel -d $$place; done
+	cmp dist/*.whl build/release/again/*.whl
+	$(PYTHON) -m venv --without-pip build/release/clean
+	$(BIN)/uv pip install --python build/release/clean/bin/python $(LOCKED) locks/undercover.txt
+	$(BIN)/uv pip install --quiet --python build/release/clean/bin/python --no-deps dist/*.whl
+	build/release/clean/bin/undercover demo --force --out build/release/demo >/dev/null
+	$(BIN)/uv tool run --from cyclonedx-bom cyclonedx-py environment build/release/clean --pyproject pyproject.toml \
+		--output-reproducible --output-file dist/undercover.cdx.json
+	cd dist && sha256sum * > SHA256SUMS
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json peers.json .peers build
+	rm -rf $(VENV) .lowest dist .mypy_cache .pytest_cache .ruff_cache .hypothesis undercover-demo bench.json peers.json .peers build
 	find src tests benchmarks packages -name __pycache__ -type d -prune -exec rm -rf {} +

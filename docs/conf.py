@@ -16,6 +16,7 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "making.made",
     "making.reference",
     "making.navigation",
     "making.formulas",
@@ -35,6 +36,7 @@ html_copy_source = False
 html_use_index = False
 html_show_sphinx = False
 html_show_copyright = False
+html_search_scorer = str(Path(__file__).with_name("making") / "scorer.js")
 html_static_path = ["manual.css"]
 html_css_files = ["manual.css"]
 pygments_style = "default"

@@ -7,15 +7,12 @@ from the disk. Where everything is compiled already this takes a few seconds.
 
 from __future__ import annotations
 
-import fcntl
 import multiprocessing
 import os
 import sys
-import tempfile
 import time
-import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +20,6 @@ sys.path.insert(0, str(Path(__file__).parent / "golden"))
 
 ATTACKED = 400
 """Rows of a recipe; the kernels are the same as for many."""
-
-LOCKS = tempfile.gettempdir()
-"""Where the files stand by which processes keep out of each other's way."""
 
 LONGEST = ("codes", "mutual-cover-optimal", "cross-bucket-paper", "mutual-cover-guided", "streamliner-gda")
 """What takes longest to compile, begun first so that nobody waits for it at the end."""
@@ -103,40 +97,26 @@ def _ria() -> None:
     uc.publish(uc.datasets.census(ATTACKED), schema, uc.Streamliner(l=2, algorithm="ria", allow_unsafe=True), seed=1)
 
 
-@contextmanager
-def alone(name: str) -> Iterator[None]:
-    """Nobody else is in here under the same name."""
-    with open(Path(LOCKS) / f"undercover-compiling-{os.getuid()}-{name}", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 TOOK: list[tuple[str, float]] = []
 """What this process compiled or loaded for the piece it is at, and how long that took."""
 
 
-def one_at_a_time() -> None:
-    """From now on this process compiles a cached kernel, and writes down that it has, only while no other does."""
-    from numba.core.caching import Cache, NullCache
+def noting() -> None:
+    """From now on this process writes down which cached kernels it compiles or loads; nobody compiles what another is
+    compiling, see ``undercover.compiled.kept``."""
+    from numba.core.caching import NullCache
     from numba.core.dispatcher import Dispatcher
 
-    compile_now, save_now = Dispatcher.compile, Cache.save_overload
+    compile_now = Dispatcher.compile
 
-    def compile_alone(self: Any, signature: Any) -> Any:
-        if isinstance(self._cache, NullCache):
-            return compile_now(self, signature)
-        name = f"{self.py_func.__module__}.{self.py_func.__name__}"
-        with alone(f"{name}-{zlib.crc32(str(signature).encode())}"):
-            begun = time.thread_time()
-            compiled = compile_now(self, signature)
-            TOOK.append((name, time.thread_time() - begun))
-            return compiled
+    def compile_and_note(self: Any, signature: Any) -> Any:
+        begun = time.thread_time()
+        compiled = compile_now(self, signature)
+        if not isinstance(self._cache, NullCache):
+            TOOK.append((f"{self.py_func.__module__}.{self.py_func.__name__}", time.thread_time() - begun))
+        return compiled
 
-    def save_alone(self: Any, signature: Any, compiled: Any) -> Any:
-        with alone("saving"):
-            return save_now(self, signature, compiled)
-
-    Dispatcher.compile, Cache.save_overload = compile_alone, save_alone
+    Dispatcher.compile = compile_and_note
 
 
 def work(name: str) -> tuple[str, float, list[tuple[str, float]]]:
@@ -151,7 +131,7 @@ def main() -> None:
     """Do all pieces, one more at a time than there are cores, since some wait for others."""
     names = sorted(pieces(), key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
     begun = time.perf_counter()
-    with multiprocessing.get_context("spawn").Pool((os.cpu_count() or 1) + 1, one_at_a_time) as pool:
+    with multiprocessing.get_context("spawn").Pool((os.cpu_count() or 1) + 1, noting) as pool:
         for name, seconds, took in pool.imap_unordered(work, names):
             if "--verbose" in sys.argv:
                 print(f"{name:<44} {seconds:6.1f} s", *(f"{k} {t:.1f}" for k, t in took if t > 0.3), flush=True)

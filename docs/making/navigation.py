@@ -7,8 +7,11 @@ of many short pages (``listed_only``) have these on their index alone, not besid
 
 import posixpath
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from sphinx.search.en import SearchEnglish
 
 COMMENT = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 LINK = re.compile(r"\[([^\]\[]+)\]\(([^)\s]+)\)")
@@ -68,6 +71,20 @@ def read(app: Any, name: str, source: list[str]) -> None:
         source[0] = text + (contents(text, folder) if base == "index" else "")
 
 
+def remember(app: Any, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
+    """Beside pages that are not in it the navigation is the same for a whole folder: it is drawn once."""
+    folder, base = posixpath.split(name)
+    if folder in app.config.listed_only and base != "index":
+        draw, drawn = context["toctree"], app.drawn
+        context["toctree"] = lambda **how: drawn.get(folder) or drawn.setdefault(folder, draw(**how))
+
+
+class Words(SearchEnglish):
+    """English words in the search index; each is reduced to its stem once."""
+
+    stem = cache(SearchEnglish.stem)
+
+
 def begin(app: Any, failure: Exception | None) -> None:
     """The door of the manual: whoever opens the folder is led to its first page."""
     if failure is None:
@@ -80,6 +97,9 @@ def begin(app: Any, failure: Exception | None) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """What Sphinx calls."""
     app.add_config_value("listed_only", [], "env", list)
+    app.drawn = {}
+    app.add_search_language(Words)
     app.connect("source-read", read)
+    app.connect("html-page-context", remember, 100)
     app.connect("build-finished", begin)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """``python -m undercover``: the command line, where its script is not on the path."""
 
-from undercover.cli.main import main
+from undercover.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

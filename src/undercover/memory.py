@@ -23,6 +23,7 @@ from undercover.errors import OutputError, ParameterError
 LARGE = 1_000_000
 """Rows from which on a table is read batch by batch and held as codes."""
 _FREE_SHARE = 0.8  # of what the machine has free, where nobody says how much may be used
+_GUESSED = 4 << 30  # bytes of a machine that does not say how many it has (Windows)
 _CODES_SHARE = 0.25  # of what may be used: what codes may take before they go to files
 _BATCH_SHARE = 16_000  # bytes of memory for every row of a batch
 _BATCHES = 1 << 14, 1 << 18  # the fewest and the most rows of one
@@ -61,8 +62,9 @@ def free_memory() -> int:
     try:
         lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
         free = int(lines["MemAvailable"].split()[0]) << 10
-    except (OSError, KeyError, ValueError):  # another system: all that there is
-        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (OSError, KeyError, ValueError):  # another system: all that there is, or a guess where it does not say
+        known = hasattr(os, "sysconf")
+        free = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if known else _GUESSED
     for folder, limit, used in _GROUPS:
         try:
             taken = int(Path(folder, used).read_text()) - _files_in_memory(Path(folder, "memory.stat"))

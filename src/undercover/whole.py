@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import ctypes
 import errno
-import fcntl
 import os
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
+from undercover import ending
 from undercover.errors import OutputError, listed
+from undercover.system import alive, lock, open_to_lock, sync
 from undercover.wording import option
 
 _NOWHERE = -100  # AT_FDCWD
@@ -74,17 +76,20 @@ def whole_folder(
 ) -> Iterator[Path]:
     """An empty folder for its owner alone to write into, which takes its ``place`` when the block ends well.
 
-    It does so within ``around``, which is given the written folder. Where anything fails, what stood there stands.
+    It does so within ``around``, which is given the written folder. If anything fails before, what stood there stands.
     """
     clear_away(place)
     made, handle = _begun(place)
+    undo = ending.begun(lambda: shutil.rmtree(made, ignore_errors=True))
     try:
         yield made
         _sync_all(made)
         with around(made):
-            _put(made, place)
+            put(made, place)
+            ending.MADE.append(f"`{place}`")
     finally:
-        shutil.rmtree(made, ignore_errors=True)  # what was not finished, or what stood there before
+        undo()  # what was not finished, or what stood there before
+        ending.done(undo)
         os.close(handle)
 
 
@@ -199,19 +204,10 @@ def clear_away(place: Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def sync(path: Path) -> None:
-    """Wait until a file or folder is on the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def locked(handle: int, *, wait: bool = True) -> Literal["mine", "taken", "unknown"]:
     """Lock an open file or folder for as long as it is open; whose it is then. Some file systems know no locks."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle, wait=wait)
     except BlockingIOError:
         return "taken"
     except OSError:
@@ -231,7 +227,7 @@ def _begun(place: Path, mode: int | None = None) -> tuple[Path, int]:
         made = place.with_name(f".{place.name}.tmp-{os.getpid()}-{secrets.token_hex(4)}")
         if mode is None:
             made.mkdir(mode=0o700)
-            handle = os.open(made, os.O_RDONLY)
+            handle = open_to_lock(made)
         else:
             handle = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         locked(handle)
@@ -243,33 +239,22 @@ def _begun(place: Path, mode: int | None = None) -> tuple[Path, int]:
 def _held(left: Path, process: int) -> bool:
     """Whether somebody is still writing to what has a hidden name."""
     try:
-        handle = os.open(left, os.O_RDONLY)
+        handle = open_to_lock(left)
     except FileNotFoundError:  # he just finished
         return True
     try:
         whose = locked(handle, wait=False)
-        return _alive(process) if whose == "unknown" else whose == "taken"
+        return alive(process) if whose == "unknown" else whose == "taken"
     finally:
         os.close(handle)
 
 
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
-def _put(made: Path, place: Path) -> None:
+def put(made: Path, place: Path) -> None:
     """Put a folder in its place; what stood there has its hidden name then."""
-    there = os.path.lexists(place)
-    if not there:
+    if not os.path.lexists(place):
         made.rename(place)
     elif not _exchange(made, place):
-        aside = place.with_name(made.name.replace(".tmp-", ".old-"))
+        aside = place.with_name(f".{place.name}.old-{os.getpid()}-{secrets.token_hex(4)}")
         place.rename(aside)
         try:
             made.rename(place)
@@ -280,18 +265,16 @@ def _put(made: Path, place: Path) -> None:
         aside.rename(made)
     try:
         sync(place.parent)
-    except OSError:
-        if not there:
-            place.rename(made)
-        elif not _exchange(place, made):
-            shutil.rmtree(place)
-            made.rename(place)
-        raise
+    except OSError as error:
+        raise OutputError(
+            f"`{place}` stands, but the disk did not confirm it: {error.strerror or error}. See to the disk, and "
+            "verify what stands there before you give it away."
+        ) from None
 
 
 def _exchange(one: Path, other: Path) -> bool:
     """Let two folders change places in one step; ``False`` where the system or the file system cannot."""
-    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
     if call is None:
         return False
     call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)

@@ -5,12 +5,16 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 
 import pytest
 
 import undercover as uc
 from undercover.io.release.manifest import load_release
+
+MOMENTS = (0.35, 0.9, 1.6, 2.4)
+"""Seconds after the beginning at which Ctrl-C is pressed."""
 
 pytestmark = pytest.mark.usefixtures("unjudged")
 
@@ -35,8 +39,8 @@ DAWDLING = textwrap.dedent(
         tables.write_csv = dawdling(tables.write_csv)
     else:
         publish.verify_release = dawdling(publish.verify_release)
-    from undercover.cli.main import main
-    main()
+    from undercover.cli import run
+    run()
     """
 )
 
@@ -59,13 +63,19 @@ def interrupted(arguments: list[str], step: str, number: signal.Signals) -> tupl
 
 @pytest.mark.parametrize(
     ("step", "number", "code"),
-    [("verifying", signal.SIGINT, 130), ("writing", signal.SIGINT, 130), ("writing", signal.SIGTERM, 143)],
+    [
+        ("verifying", signal.SIGINT, 130),
+        ("writing", signal.SIGINT, 130),
+        ("writing", signal.SIGTERM, 143),
+        ("writing", signal.SIGHUP, 129),
+    ],
 )
 def test_nothing_is_left_behind(people: Path, tmp_path: Path, step: str, number: signal.Signals, code: int) -> None:
     left, told = interrupted(publish(people, tmp_path / "out"), step, number)
     assert left == code
     assert os.listdir(tmp_path) == ["people.csv"]
-    assert ("interrupted; nothing was written" in told) == (number == signal.SIGINT)
+    how = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert told.splitlines()[-1] == f"{how}; nothing was written"
     assert "Traceback" not in told
 
 
@@ -98,3 +108,92 @@ def test_whenever_it_comes_the_release_is_whole_or_not_there(people: Path, tmp_p
     assert sorted(os.listdir(tmp_path)) == (["out", "people.csv"] if code == 0 else ["people.csv"])
     if code == 0:
         assert load_release(tmp_path / "out" / "public")[1] == []
+
+
+def test_whatever_the_moment(people: Path, tmp_path: Path) -> None:
+    """While it is loaded, while it computes, while it writes: it ends within seconds, and nothing half is there."""
+    for moment in MOMENTS:
+        ended_at(moment, people, tmp_path)
+
+
+@pytest.mark.soak
+def test_whatever_the_moment_over_and_over(people: Path, tmp_path: Path) -> None:
+    for moment in range(100):
+        ended_at(moment * 0.03, people, tmp_path)
+
+
+def ended_at(moment: float, people: Path, place: Path) -> None:
+    command = [sys.executable, "-m", "undercover", *publish(people, place / "out", "--force")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        time.sleep(moment)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+        code = process.wait(timeout=20)
+    assert code in (0, 130, -signal.SIGINT), told  # the last: before Python itself was ready
+    assert code != 130 or "; nothing was written" in told or "was written before" in told, told
+    assert set(os.listdir(place)) <= {"out", "people.csv"}
+    if (place / "out").exists():
+        assert load_release(place / "out" / "public")[1] == []
+
+
+# A main thread that cannot leave, whatever it is told.
+STUCK = """
+import pathlib, signal, sys, time
+from undercover.ending import HEEDED, allow, heed, unfinished
+
+heed()
+allow(float(sys.argv[1]))
+for number in HEEDED:
+    if signal.getsignal(number) != signal.SIG_IGN:
+        signal.signal(number, lambda number, frame: None)
+half = pathlib.Path(sys.argv[2])
+with unfinished(half.unlink):
+    half.touch()
+    print("ready", flush=True)
+    while True:
+        time.sleep(60)
+"""
+
+
+def stuck(grace: float, half: Path, signals: list[signal.Signals], ignored: bool = False) -> tuple[int, str]:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN) if ignored else None  # as nohup does
+    try:
+        command = [sys.executable, "-c", STUCK, str(grace), str(half)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        if ignored:
+            signal.signal(signal.SIGHUP, before)
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.1)
+        return process.wait(timeout=20), process.stderr.read()
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "how"),
+    [
+        (signal.SIGINT, 130, "interrupted"),
+        (signal.SIGTERM, 143, "ended by SIGTERM"),
+        (signal.SIGHUP, 129, "ended by SIGHUP"),
+    ],
+)
+def test_a_main_thread_that_cannot_leave(tmp_path: Path, number: signal.Signals, code: int, how: str) -> None:
+    assert stuck(0.2, tmp_path / "half", [number]) == (code, f"{how}; nothing was written\n")
+    assert os.listdir(tmp_path) == []
+
+
+def test_the_second_word_is_the_last(tmp_path: Path) -> None:
+    began = time.monotonic()
+    assert stuck(60, tmp_path / "half", [signal.SIGINT, signal.SIGINT])[0] == 130
+    assert time.monotonic() - began < 30
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_nohup_ignores_stays_ignored(tmp_path: Path) -> None:
+    code, told = stuck(0.2, tmp_path / "half", [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM], ignored=True)
+    assert (code, told) == (143, "ended by SIGTERM; nothing was written\n")

@@ -17,11 +17,11 @@ UNREAD = "error: the results cannot be written to stdout: {}. What was made stay
 
 # The command as it is, but that it draws no pictures.
 UNDRAWN = """
-from undercover.cli.main import main
+from undercover.cli import run
 from undercover.pages import jinja
 
 jinja.drawings = lambda picture, name="": "<svg></svg>"
-main()
+run()
 """
 
 

@@ -68,7 +68,7 @@ MOSTLY_RIGHT = st.lists(st.tuples(CELLS, st.sampled_from([",", "\n", "\r\n"])).m
 
 
 @given(TEXTS | MOSTLY_RIGHT, st.sampled_from(",;"), st.integers(1, 9) | st.integers(60, 200))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_marks_are_followed_as_the_twin_does(text: str, separator: str, size: int) -> None:
     found, (problem, line) = watched(text, separator, size), twin(text, separator)
     records = strictly(text, separator)

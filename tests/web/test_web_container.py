@@ -82,11 +82,16 @@ def test_only_what_is_copied_reaches_the_builder() -> None:
     assert {project["readme"], *project["license-files"]} <= set(copied), "what the wheel is built from"
 
 
-def test_it_installs_parts_that_exist_and_starts_with_options_that_exist() -> None:
-    extras = re.findall(r"\[([\w,]+)\]\"", " ".join(said(STEPS, "RUN")))[0].split(",")
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert set(extras) <= set(project["optional-dependencies"])
-    assert "web" in extras
+def test_it_installs_what_is_locked_and_starts_with_options_that_exist() -> None:
+    """That the lock has every part the web application needs is tested with the locks."""
+    locks = re.findall(r"--require-hashes --requirement (\S+)", " ".join(said(STEPS, "RUN")))
+    assert locks == ["locks/undercover.txt"]
+    assert (ROOT / locks[0]).is_file()
+    assert all(
+        "--no-deps" in step
+        for step in re.findall(r"pip (?:install|wheel) [^&;]*", "; ".join(said(STEPS, "RUN")))
+        if "--require-hashes" not in step
+    )
     single = typer.Typer()
     single.command()(command)
     known = {name for option in typer.main.get_command(single).params for name in option.opts}

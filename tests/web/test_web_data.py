@@ -162,6 +162,7 @@ BROKEN = {
     "ragged": (b"a,b\n1,2\n1,2,3\n", r"line 3: 3 fields where the header has 2"),
     "twice": (b"a,a\n1,2\n", r"more than one column is named `a`"),
     "header only": (b"a,b\n", r"no rows"),
+    "not closed": (b'a,b\n1,"x\n2,y\n', r"line 2: a quotation mark opens a cell here and nothing closes it"),
 }
 
 

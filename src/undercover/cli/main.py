@@ -1,8 +1,8 @@
 """``undercover``: the commands, and what becomes of errors.
 
 Results go to stdout, progress and problems to stderr. Exit codes: 0 done, 2 bad usage or input, 3 the guarantee cannot
-be reached on this table, 4 verification failed, 5 made but withheld, 1 a bug of ours, 130 interrupted, 141 whoever read
-the results went away.
+be reached on this table, 4 verification failed, 5 made but withheld, 1 a bug of ours, 130 interrupted, 143 and 129
+ended by SIGTERM and SIGHUP, 141 whoever read the results went away.
 
 A command is a file of this folder with its options and what it prints. It is loaded when it is asked for, so that
 ``undercover --help`` costs next to nothing.
@@ -10,10 +10,11 @@ A command is a file of this folder with its options and what it prints. It is lo
 
 from __future__ import annotations
 
+import io
 import os
-import signal
 import sys
 import time
+from contextlib import suppress
 from functools import cache, cached_property
 from importlib import import_module
 from typing import Annotated, Any, Final
@@ -22,6 +23,7 @@ import typer
 import typer.core
 import typer.main
 
+from undercover import ending
 from undercover.cli import TOLD, began
 from undercover.cli.groups.hierarchy import app as hierarchy_commands
 from undercover.cli.groups.ledger import app as ledger_commands
@@ -47,6 +49,8 @@ COMMANDS: Final = {
 }
 """What each command does."""
 
+_INTERRUPTED: Final = 130
+_GONE: Final = 141  # 128 and SIGPIPE, which Windows has not
 _PLAIN: Final[dict[str, Any]] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
 
 
@@ -145,22 +149,63 @@ def main() -> None:
     """Run the command line; every error becomes a message and an exit code."""
     started = began()
     TOLD.quiet = TOLD.waited = False
-    signal.signal(signal.SIGTERM, _terminated)
-    nobody_reads = sys.stdout is None
-    sys.stdout, sys.stderr = sys.stdout or _nowhere(), sys.stderr or _nowhere()
+    ending.begin()
+    nobody_reads, given = sys.stdout is None, sys.stderr
+    sys.stdout, sys.stderr = _spelled(sys.stdout or _nowhere()), _Heard(sys.stderr or _nowhere())
     try:
         with asked_by("command line"):
             code = _program()(standalone_mode=False)
         sys.stdout.flush()
+        if code == _INTERRUPTED:
+            ending.say(None)  # typer turns Ctrl-C into an exit without a word
+        _say_where_kernels_are()
         if TOLD.waited:
             print(f"took {duration_of(time.perf_counter() - started)}", file=sys.stderr)
         if nobody_reads:
             code = _unread("it is closed")
     except BaseException as error:
         code = _explain(error)
+    finally:
+        sys.stderr = given
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _say_where_kernels_are() -> None:
+    """One word where compiled kernels are kept in an odd place, or nowhere."""
+    kept = sys.modules.get("undercover.compiled.kept")
+    if kept is not None and not TOLD.quiet and (said := kept.KEPT.said()):
+        print(f"note: {said}", file=sys.stderr)
+
+
+class _Heard(io.TextIOBase):
+    """Stderr, where that nobody listens is no reason to stop working."""
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+        self.fileno, self.isatty = out.fileno, out.isatty  # type: ignore[method-assign]
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return str(self._out.encoding)
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._out.flush()
+
+
+def _spelled(out: Any) -> Any:
+    """Stdout, where a letter that it has not is spelled (as in ``\\xe9``)."""
+    if isinstance(out, io.TextIOWrapper):
+        out.reconfigure(errors="backslashreplace")
+    return out
+
+
+@cache
 def _nowhere() -> Any:
     """A stream nobody reads, in place of one that is closed: what is opened next would take its number."""
     return open(os.devnull, "w", encoding="utf-8")
@@ -184,27 +229,22 @@ def _lost(error: BaseException) -> OSError | None:
     return None
 
 
-def _terminated(number: int, frame: Any) -> None:
-    # Raised in the main thread, so that whatever is half-written is removed on the way out.
-    raise SystemExit(128 + number)
-
-
 def _explain(error: BaseException) -> int:
     from undercover.errors import UndercoverError
 
     lost = _lost(error)
-    if isinstance(error, BrokenPipeError) or isinstance(lost, BrokenPipeError):
-        return 128 + signal.SIGPIPE  # as of whatever else stands before `| head`
+    if any(isinstance(one, BrokenPipeError) for one in (error, error.__context__, lost)):  # typer turns it into an exit
+        return _GONE  # as of whatever else stands before `| head`
     if lost is not None:
         return _unread(lost.strerror or str(lost))
+    if isinstance(error, _InterruptedError | KeyboardInterrupt | typer.Abort | ending.Told):
+        ending.say(error)
+        return error.code if isinstance(error, ending.Told) else _INTERRUPTED
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, UndercoverError):
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    if isinstance(error, _InterruptedError | KeyboardInterrupt | typer.Abort):
-        print("interrupted; nothing was written", file=sys.stderr)
-        return 130
     if isinstance(error, MemoryError):
         print("error: not enough memory for this table on this machine.", file=sys.stderr)
         return 2
@@ -220,4 +260,6 @@ def _explain(error: BaseException) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    from undercover.cli import run
+
+    run()

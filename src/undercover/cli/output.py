@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
+from undercover import ending
 from undercover.cli import TOLD
 from undercover.io.plain import plain
 from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
@@ -40,8 +41,9 @@ def console() -> Console:
 
 
 def print_json(content: Mapping[str, Any]) -> None:
-    """One JSON object at full precision."""
-    print(json.dumps(plain(content), ensure_ascii=False, allow_nan=False, indent=2))
+    """One JSON object at full precision; letters that stdout has not are written as JSON writes them."""
+    every = str(getattr(sys.stdout, "encoding", None)).lower().startswith("utf")
+    print(json.dumps(plain(content), ensure_ascii=not every, allow_nan=False, indent=2))
 
 
 def print_result(result: Viewable, as_json: bool) -> None:
@@ -113,9 +115,9 @@ def resumable(out: Path) -> Iterator[None]:
     """Say of work whose finished parts are kept that it goes on with the same command, where it is interrupted."""
     try:
         yield
-    except KeyboardInterrupt:
-        print(f"interrupted; what is finished is kept in {out}: the same command goes on from there", file=sys.stderr)
-        raise typer.Exit(_INTERRUPTED) from None
+    except (KeyboardInterrupt, ending.Told) as error:
+        ending.say(error, f"interrupted; what is finished is kept in {out}: the same command goes on from there")
+        raise typer.Exit(int(error.code or 0) if isinstance(error, ending.Told) else _INTERRUPTED) from None
 
 
 @contextmanager

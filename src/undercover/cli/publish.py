@@ -300,7 +300,7 @@ def print_places(made: Run, out: Path) -> None:
     screen.print(f"algorithm-safe: {', '.join(filter(None, (safe, declared_by(release.method))))}")
     screen.print(f"robust when values of others are known: {'yes' if release.corruption_robust else 'no'}")
     tables = public_part(out)
-    screen.print(made.scan.sentence(), markup=False)
+    screen.print(f"looked for:     {made.scan.short()}", markup=False)
     if made.scan.leaks:
         screen.print(f"withheld:       {tables}; nobody can accept a leak: remove its cause, and publish again")
     elif is_withheld(out):

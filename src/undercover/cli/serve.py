@@ -10,7 +10,10 @@ from typing import Annotated
 
 import typer
 
+from undercover import ending
 from undercover.errors import MissingExtraError, ParameterError
+
+_GRACE = 8.0  # seconds in which pages are told, and jobs clear away what is half-written
 
 
 def command(
@@ -57,10 +60,11 @@ def command(
         if not no_browser and name == settings.desks[0]:
             webbrowser.open(address)
 
+    ending.allow(_GRACE)
     try:
         serve(settings, tell, _warn)
-    except KeyboardInterrupt:
-        _warn(f"Stopped. Tables and releases are kept in {settings.workspace}.")
+    except KeyboardInterrupt as error:
+        ending.say(error, f"Stopped. Tables and releases are kept in {settings.workspace}.")
         raise typer.Exit(130) from None
 
 

@@ -5,21 +5,29 @@ Whether a kernel still has to be compiled on this machine, so that somebody can 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from numba import njit, types
+
+from undercover.compiled.kept import KernelCache, remember_source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
-    made = njit(nogil=True, cache=True)(function)
-    _without_what_moved(made._cache._cache_file)
+    made = njit(nogil=True)(function)
+    made._cache = KernelCache(function)
+    _look_at(function)
     return cast(F, _once_for_all_values(made))
+
+
+def _look_at(function: F) -> None:
+    """Remember the source as it is now; what has none, or none that can be read, is compiled in every process."""
+    with suppress(OSError):
+        remember_source(function)
 
 
 def _once_for_all_values(made: Any) -> Any:
@@ -39,23 +47,6 @@ def _once_for_all_values(made: Any) -> Any:
 
 def _kind(given: Any) -> Any:
     return types.unliteral(given) if isinstance(given, types.IntegerLiteral | types.BooleanLiteral) else given
-
-
-def _without_what_moved(file: Any) -> None:
-    """Let a cache on disk that names a class which has moved since be no cache, rather than an error.
-
-    Numba looks whether the source has changed only after it has read the types a kernel was compiled for, and a type
-    that an earlier version of this program had elsewhere cannot be read.
-    """
-    load = file._load_index
-
-    def load_index() -> Any:
-        try:
-            return load()
-        except (ImportError, AttributeError):
-            return {}
-
-    file._load_index = load_index
 
 
 def internal(function: F) -> F:
@@ -78,20 +69,11 @@ def arithmetic(function: F) -> F:
 
 def _part(function: F, **options: Any) -> F:
     """Compile a function that Python never calls."""
+    _look_at(function)
     made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
     return cast(F, _once_for_all_values(made))
 
 
 def needs_compiling(dispatcher: Any) -> bool:
-    """Whether the first call of a cached kernel will compile it (some ten seconds) rather than load it.
-
-    What another Python compiled, or an earlier version of the file, is not loaded.
-    """
-    if dispatcher.overloads:
-        return False
-    function = dispatcher.py_func
-    module = function.__module__.rpartition(".")[2]
-    line, python = function.__code__.co_firstlineno, f"py{sys.version_info[0]}{sys.version_info[1]}"
-    written = Path(function.__code__.co_filename).stat().st_mtime
-    found = Path(dispatcher.stats.cache_path).glob(f"{module}.{function.__name__}-{line}.{python}*.nbi")
-    return not any(index.stat().st_mtime >= written for index in found)
+    """Whether the first call of a kernel will compile it (some ten seconds) rather than load it."""
+    return not dispatcher.overloads and not dispatcher._cache.holds(dispatcher.targetctx)

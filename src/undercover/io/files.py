@@ -32,7 +32,9 @@ _PACKED = 5  # times as long as its .gz a file is, about
 
 
 class FileRead(NamedTuple):
-    """What a file holds, how it was read in a few words, what was decided of a CSV file, how its columns are written, notes."""
+    """What a file holds, how it was read in a few words, what was decided of a CSV file, and what is to be known of
+    columns: how they are written, and what the holder is told.
+    """
 
     table: pa.Table
     read_as: str

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from undercover.ending import unfinished
 from undercover.errors import DataError, listed
 
 _SHEET = re.compile(r"(.+\.(?:xlsx|xlsm|zip))#(.+)", re.IGNORECASE | re.DOTALL)
@@ -94,7 +95,7 @@ def _in_folder(folder: Path) -> list[Path]:
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """The only file of a zip, unpacked into a private folder for as long as it is read."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, unfinished(lambda: shutil.rmtree(folder, ignore_errors=True)):
         inner = _unpack(path, Path(folder))
         try:
             yield inner

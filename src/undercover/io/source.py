@@ -26,9 +26,16 @@ from undercover.io.files import read_place
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
 from undercover.memory import Store, size_in_words
-from undercover.model.encoding.coded import Coded, value_type
-from undercover.model.formats.writing import Writing, decimals
-from undercover.model.frames.exact import beyond_calendar, exact_cells, exact_moments, exact_numbers, in_utc, long_numbers
+from undercover.model.encoding.coded import Coded
+from undercover.model.formats.writing import Writing, typed_writing
+from undercover.model.frames.exact import (
+    beyond_calendar,
+    exact_cells,
+    exact_moments,
+    exact_numbers,
+    in_utc,
+    long_numbers,
+)
 from undercover.model.frames.types import Given, given_type, unified
 from undercover.waiting import Progress, no_progress
 
@@ -98,14 +105,17 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
         described = _described(None, None, data, f"a {kind} frame")
         utc = in_utc(table, data)
         types = _types(source, table, kind, utc)
-        return Input(data, kind, described, types=types, utc=utc, notes=long_numbers(table, data))
+        writing = typed_writing(table, data, utc)
+        return Input(data, kind, described, types=types, utc=utc, writing=writing, notes=long_numbers(table, data))
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
         table, writing, notes = fetch_database(given, store, tell)
         data = tidy(table, nulls=options.nulls, where=f"`{shown}`", store=_for(table, store))
         described = _described(shown, None, data, f"a database table{_held(store)}")
-        return Input(data, "pyarrow", described, writing=writing, notes={**notes, **long_numbers(table, data)})
+        utc, notes = in_utc(table, data), {**notes, **long_numbers(table, data)}
+        writing = {**typed_writing(table, data, utc), **writing}
+        return Input(data, "pyarrow", described, utc=utc, writing=writing, notes=notes)
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")
     place = place_of(given)
@@ -113,10 +123,9 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
     data = found.table
     if found.decisions is None:
         data = tidy(data, nulls=options.nulls, where=f"`{given}`", store=_for(data, store))
-    exact = decimals({name: value_type(found.table.schema.field(name).type) for name in data.column_names})
-    writing = {**exact, **found.writing}
     described = _described(given, place.digest(), data, f"{found.read_as}{_held(store)}")
     utc = in_utc(found.table, data)
+    writing = {**typed_writing(found.table, data, utc), **found.writing}
     notes = {**found.notes, **long_numbers(found.table, data)}
     return Input(data, "pyarrow", described, found.decisions, utc=utc, writing=writing, notes=notes)
 

@@ -17,7 +17,7 @@ from undercover.errors import InputError, unknown
 from undercover.model.cells import CellForm
 from undercover.model.figures import counted
 from undercover.model.form import Form, Generalized
-from undercover.model.formats.writing import Writing
+from undercover.model.formats.writing import Writing, as_written
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.frames.types import Given, as_given
 from undercover.model.schema import Role
@@ -128,7 +128,12 @@ class Release(Shown):
         """
         table = self.published(name)
         texts = [column for column, given in self.types.items() if given.text]
-        data = opened(table.data, [table.form(column) for column in table.data.column_names], cells, texts)
+        data = opened(
+            as_written(table.data, self.writing, texts),
+            [table.form(column) for column in table.data.column_names],
+            cells,
+            texts,
+        )
         return to_frame(data, self.frame, self.types)
 
     def with_guarantees(self, guarantees: tuple[Mapping[str, Any], ...]) -> Release:

@@ -14,7 +14,7 @@ from undercover.model.bins import Bins
 from undercover.model.cells import CellForm
 from undercover.model.distance.declared import Distances
 from undercover.model.hierarchy import Hierarchy
-from undercover.model.kinds.dates import FORMATS
+from undercover.model.kinds.dates import FORMATS, known_format
 from undercover.model.view import Shown
 from undercover.wording import option
 
@@ -61,6 +61,9 @@ class Column:
         Whether kind and domain were found from the values of a table, not declared; those of another may be others.
     description, unit
         What the column means and in what it is measured, for the recipient: both are published.
+    names_nobody
+        Somebody has looked at the texts of the column: where they hold a word that is also the value of an identifier,
+        it means something else (a street, an occupation). Such texts are refused otherwise.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class Column:
     found: bool = False
     description: str | None = None
     unit: str | None = None
+    names_nobody: bool = False
 
     def __post_init__(self) -> None:
         problems = []
@@ -126,7 +130,7 @@ class Column:
 
     def _dated(self) -> list[str]:
         """Take the column as dates; what speaks against it."""
-        problems = [] if self.format in FORMATS else [unknown("Format of dates", str(self.format), FORMATS)]
+        problems = [] if known_format(str(self.format)) else [unknown("Format of dates", str(self.format), FORMATS)]
         if self.kind not in (None, "date"):
             problems.append(f'A format is of dates: kind = "date", or leave it out. Got {self.kind!r} instead.')
         object.__setattr__(self, "kind", "date")

@@ -48,15 +48,15 @@ def looked_at(run: Run, reading: Reading) -> Iterator[Looked | Leak]:
     """All that can be told of a release as it was written; what cannot, with the reason."""
     yield from _likeness(run)
     if run.original is None:
-        yield Looked("order", "not the order of rows: the original is not at hand")
+        yield Looked("order", "not the order of rows: the original is not at hand", done=False)
     elif run.release.parameters.get("used", {}).get("parts", 1) > 1:
-        yield Looked("order", "not the order of rows: parts of the table follow each other")
+        yield Looked("order", "not the order of rows: parts of the table follow each other", done=False)
     elif order_told(reading):
-        yield Looked("order", "not the order of rows: the release says that it is the input's")
+        yield Looked("order", "not the order of rows: the release says that it is the input's", done=False)
     else:
         own = owners(run, reading)
         if own is None:
-            yield Looked("order", "not the order of rows: a row is not a person")
+            yield Looked("order", "not the order of rows: a row is not a person", done=False)
             return
         starts = class_starts(reading)
         yield from _numbered(run, reading, own)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from undercover.errors import listed
 from undercover.model.verdict import LEAK, LINKABILITY, Reason
 
 _CHANGE = {
@@ -36,11 +37,12 @@ class Leak:
 
 @dataclass(frozen=True)
 class Looked:
-    """One thing that was looked for; of a test its level, and what it would have found."""
+    """One thing that was looked for; of a test its level, and what it would have found. Else why it was not."""
 
     kind: str
     text: str
     figures: Mapping[str, Any] = field(default_factory=dict)
+    done: bool = True
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ class Scan:
         found = "Nothing was found." if not self.leaks else f"Found: {' '.join(leak.text for leak in self.leaks)}"
         return f"Looked for in public/: {'; '.join(one.text for one in self.looked)}. {found}"
 
+    def short(self) -> str:
+        """The same in a few words.
+
+        >>> Scan((Looked("order", "the order of rows"), Looked("links", "no rows", done=False)), ()).short()
+        'order; nothing found'
+        """
+        kinds = ", ".join(dict.fromkeys(one.kind for one in self.looked if one.done))
+        return f"{kinds}; {'found: ' + listed({leak.kind for leak in self.leaks}) if self.leaks else 'nothing found'}"
+
     def reasons(self) -> tuple[Reason, ...]:
         """Why the release is withheld; none where nothing was found."""
         return tuple(leak.reason() for leak in self.leaks)
@@ -69,6 +80,6 @@ class Scan:
         """Ready for JSON."""
         return {
             "text": self.sentence(),
-            "looked": [{"kind": one.kind, "text": one.text, **one.figures} for one in self.looked],
+            "looked": [{"kind": one.kind, "text": one.text, "done": one.done, **one.figures} for one in self.looked],
             "leaks": [asdict(leak) for leak in self.leaks],
         }

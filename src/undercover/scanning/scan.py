@@ -9,6 +9,7 @@ import numpy as np
 
 from undercover.errors import DataError, listed
 from undercover.forms import read
+from undercover.io.release.contents import MANIFEST, SIGNATURE, read_json
 from undercover.io.release.manifest import read_public
 from undercover.model.formats import IN_PARTS
 from undercover.model.release import Release
@@ -36,15 +37,20 @@ def scan(run: Run, public: Path, directory: Path, file_format: str) -> Scan:
         leaks += [Leak("files", "release.json", problem) for problem in found.problems]
         released = found.release
         leaks += _differing(run.release, released)
-    words = Words(run, tuple(said_in(public)), directory)
+    manifest = read_json(public / MANIFEST)
+    words = Words(run, tuple(said_in(public, {*manifest["files"], MANIFEST, SIGNATURE})), directory)
     leaks += words.leaks()
     known = sum(map(len, (run.identifying or {}).values()))
-    if run.identifying is not None:
+    if run.identifying == {}:
+        looked.append(Looked("identifiers", "no identifiers, since no column is one", done=False))
+    elif run.identifying is not None:
         looked.append(Looked("identifiers", f"{known:,} values of identifiers", {"values": known}))
         leaks += in_cells(run, released, words)
     else:
-        looked.append(Looked("identifiers", "not identifiers, which are not at hand"))
-    looked.append(Looked("words", "seeds, digests, paths and names of this machine, properties and metadata of files"))
+        looked.append(Looked("identifiers", "not identifiers, which are not at hand", done=False))
+    looked.append(
+        Looked("secrets", "seeds, digests, paths and names of this machine, properties and metadata of files")
+    )
     for one in looked_at(run, read(released)):
         (looked if isinstance(one, Looked) else leaks).append(one)  # type: ignore[arg-type]
     return Scan(tuple(looked), tuple(dict.fromkeys(leaks)))

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,8 @@ NEVER = 1980
 
 _EMBEDDED = re.compile(r"data:[\w/+.-]+;base64,([A-Za-z0-9+/=]{16,})")
 _CELLS = re.compile(r"xl/(worksheets/|sharedStrings)")
-_NOTHING = ("xml", "rels")
+_MEASURE = re.compile(r"[\w:.-]+=[-+\d.,% ]+")
+_XML = (".xml", ".rels")
 
 
 class Said(NamedTuple):
@@ -78,11 +79,11 @@ class Page(HTMLParser):
     handle_decl = handle_pi = unknown_decl = handle_comment  # type: ignore[assignment]
 
 
-def said_in(folder: Path) -> Iterator[Said]:
-    """Every text of the files of a folder that is no cell of a table."""
+def said_in(folder: Path, known: Collection[str]) -> Iterator[Said]:
+    """Every text of the files of a folder that is no cell of a table; of a file that is not ``known``, all of it."""
     for path in sorted(folder.iterdir()):
         yield Said(path.name, "its name", path.name)
-        for found in _READ.get(path.suffix, _of_text)(path):
+        for found in (_READ.get(path.suffix, _of_text) if path.name in known else _of_text)(path):
             where, text, *figure = found
             yield Said(path.name, where, text, bool(figure))
 
@@ -109,10 +110,15 @@ def _leaves(value: Any, where: str) -> Iterator[tuple[str, ...]]:
 def _of_page(path: Path) -> Iterator[tuple[str, ...]]:
     source = path.read_text(encoding="utf-8")
     page = Page(source)
-    yield from (("its text", piece) for piece in dict.fromkeys(page.pieces) if piece)
+    yield from (("its text", piece) for piece in _telling(page))
     yield from (("its figures", value, "figure") for value, _ in page.figures)
     for found in _EMBEDDED.finditer(source):
         yield "what is embedded", base64.b64decode(found[1] + "==").decode("latin-1")
+
+
+def _telling(page: Page) -> list[str]:
+    """The pieces of a page, each once, but for attributes that measure something."""
+    return [piece for piece in dict.fromkeys(page.pieces) if piece and not _MEASURE.fullmatch(piece)]
 
 
 def _of_parquet(path: Path) -> Iterator[tuple[str, ...]]:
@@ -139,9 +145,9 @@ def _of_workbook(path: Path) -> Iterator[tuple[str, ...]]:
             yield "the names of its parts", part.filename
             if part.date_time[0] != NEVER:
                 yield "the times of its parts", "{}-{:02}-{:02}T{:02}:{:02}".format(*part.date_time)
-            if part.filename.endswith(_NOTHING) and not _CELLS.match(part.filename):
+            if part.filename.endswith(_XML) and not _CELLS.match(part.filename):
                 source = book.read(part).decode("utf-8", "replace")
-                yield from ((f"`{part.filename}`", piece) for piece in Page(source).pieces if piece)
+                yield from ((f"`{part.filename}`", piece) for piece in _telling(Page(source)))
                 yield from re.findall(r"<(?:dc:|cp:)?(creator|lastModifiedBy|manager)>([^<]+)<", source, re.I)
             elif not _CELLS.match(part.filename):
                 yield f"`{part.filename}`", book.read(part).decode("latin-1")

@@ -79,7 +79,7 @@ def decider(because: str, by: str | None = None) -> str:
         raise ParameterError(f"Say why it may be published although the verdict says not to: {option(because=...)}")
     try:
         name = (getpass.getuser() if by is None else by).strip()
-    except (OSError, KeyError):  # no such user, as in some containers
+    except (OSError, KeyError, ImportError):  # no such user, as in some containers; on Windows, no users at all
         name = ""
     if not name:
         raise ParameterError(f"Say who decides: {option(by=...)}")

@@ -161,7 +161,12 @@ def entered_now(place: Path) -> Iterator[None]:
         raise
     for number in begun:
         _finished(book, number, release, place)
-    path.unlink()
+    try:
+        path.unlink()
+    except OSError as error:
+        raise OutputError(
+            f"`{place}` is public and entered, but `{path}` cannot be removed: {error.strerror}. Accept it again."
+        ) from error
 
 
 def facts_of(run: Run) -> dict[str, Any]:

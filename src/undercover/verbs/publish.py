@@ -28,8 +28,9 @@ from undercover.io.spec.load import schema_to_mapping
 from undercover.io.tokens import Identifiers
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
-from undercover.model.formats.writing import published_writing
+from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
 from undercover.model.frames.types import published_types
+from undercover.model.kinds.dates import IN_UTC
 from undercover.model.policy import Policy, policy_of
 from undercover.model.protocols import (
     Engine,
@@ -51,6 +52,7 @@ from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
+from undercover.verbs.naming.cells import by_values, check_cells
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -178,10 +180,13 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
+    by, how = by_values(given.data, schema.identifiers), given.decisions
+    by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
     check_policy(limits, table, asked=policy is not None)
     book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
+    written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     names = [name for name in schema.identifiers if name in given.data.column_names]
     identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
@@ -191,14 +196,16 @@ def publish(
     source = {**given.source, "columns": given.data.column_names, **run.source}
     source["options"] = asdict(options or ReadOptions())
     source["digest"] = digest
+    source |= {"by_chance": by_chance} if by_chance else {}
     if drawn is not None:
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     types = published_types(given.types, run.release.tables)
-    writing = published_writing(given.writing, run.release.tables)
+    writing = published_writing({**given.writing, **written}, run.release.tables)
     release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, given.notes), *despite)
+    notes = {**given.notes, **notes_of(written)}
+    warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
         return run
@@ -365,16 +372,13 @@ def of_input(
     if unnamed:
         warnings.append(f"Columns without a role are not published: {listed(unnamed)}.")
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
+    moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
-        f"`{name}` is published in UTC: its clock goes through an hour twice, and two moments would be one. Say so in "
-        "its description."
-        for name in utc
-        if name in table.schema.published
+        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be one. "
+        "Say so in its description."
+        for name in table.schema.published
+        if name in moments
     ]
-    for column in run.release.tables[0].columns:
-        form = table.schema.column(column.name).format
-        if column.form == "value" and form not in (None, "YYYY-MM-DD"):
-            warnings.append(f"`{column.name}` is published in ISO form, YYYY-MM-DD, not as it is written, {form}.")
     if run.randomness["source"] == "seed":
         warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings

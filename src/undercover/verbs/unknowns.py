@@ -13,7 +13,7 @@ from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS
 from undercover.model.table import EncodedColumn, Table
 from undercover.model.verdict import INFERENCE, LINKABILITY, SINGLING_OUT, Reason
-from undercover.wording import either, option
+from undercover.wording import either, in_column, option
 
 _WORDS, _TEXTS, _SHARE = 5, 20, 0.1  # free text: so many words in so many different values and this share of the rows
 
@@ -61,6 +61,14 @@ def unknowns(run: Run, original: Table) -> Iterator[Reason]:
             "free text",
             f"{listed(texts)} {'are' if len(texts) > 1 else 'is'} free text, in which anything may be told of anybody.",
             "Drop such a column, or replace it by what is needed of it.",
+            SINGLING_OUT,
+        )
+    for name, same in run.source.get("by_chance", {}).items():
+        yield _asking(
+            "names",
+            f"{number(sum(same.values()))} of the texts of `{name}` are also values of the identifier {listed(same)}, "
+            "by chance or because they name somebody.",
+            f"Look at them. Leave the column out, or say {in_column(name, names_nobody=True)}.",
             SINGLING_OUT,
         )
     way = either(python="uc.AlgorithmAware", command="undercover attack DIR --knows-algorithm")

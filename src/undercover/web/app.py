@@ -23,7 +23,7 @@ from undercover.web.access.sessions import Hasty, Sessions
 from undercover.web.desks.clearing import clear
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Changed
-from undercover.web.desks.store import private_folder
+from undercover.web.desks.store import NO_DISK, is_disk, private_folder
 from undercover.web.jobs.queue import Full, Queue
 from undercover.web.later import Later, Loading
 from undercover.web.looks import is_part, page, plain_page, prepare
@@ -137,4 +137,4 @@ def _told(error: Exception) -> tuple[int, list[str]]:
         return error.status_code, [str(error.detail)]
     if isinstance(error, RequestValidationError):
         return 422, [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-    return 500, ["This is a bug of undercover, not of your data."]
+    return (507, [NO_DISK]) if is_disk(error) else (500, ["This is a bug of undercover, not of your data."])

@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from undercover.errors import OutputError, ParameterError
 from undercover.web.app import create_app
 from undercover.web.desks.clearing import TEMPORARY
-from undercover.web.desks.store import private_folder
+from undercover.web.desks.store import private_folder, write_json
 from undercover.web.jobs.queue import Queue
 from undercover.web.logs import logged
 from undercover.web.settings import Settings
@@ -77,7 +77,15 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
     """
     tls = _tls(settings)
     os.umask(0o077)
-    workspace = private_folder(settings.workspace).resolve()
+    try:
+        workspace = private_folder(settings.workspace).resolve()
+        write_json(workspace / "tried.json", {})
+        (workspace / "tried.json").unlink()
+    except OSError as error:
+        raise OutputError(
+            f"`{settings.workspace}` cannot be written: {error.strerror or error}. Take another folder: "
+            "--workspace FOLDER."
+        ) from error
     with bound(settings) as listening, logged(workspace, warn):
         os.environ["TMPDIR"] = tempfile.tempdir = str(workspace / TEMPORARY)
         settings = replace(settings, workspace=workspace, port=listening.getsockname()[1])

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undercover.errors import DataError, listed
-from undercover.model.frames.exact import LONG, become_one, beyond_calendar
+from undercover.model.frames.exact import LONG, become_one, beyond_calendar, one_each
 from undercover.model.table import write_values
 from undercover.wording import in_data
 
@@ -64,7 +64,9 @@ def infer(
     rows; ``rows`` then says in which row the text of a place comes first.
     """
     row_of = {name: (rows or {}).get(name, int) for name in columns}
-    decimal = marks.decimal or ("," if marks.thousands == "." else "." if "," in (marks.thousands, marks.separator) else None)
+    decimal = marks.decimal or ("," if marks.thousands == "." else None)
+    if decimal is None and "," in (marks.thousands, marks.separator):
+        decimal = "."
     typed: dict[str, Any] = {}
     problems: list[str] = []
     with_point: list[str] = []
@@ -95,7 +97,8 @@ def infer(
         typed.update(with_comma)
     left = [name for name in like_numbers if typed.get(name) is None]
     notes = {name: _why_text(name, like_numbers[name], decimal) for name in left}
-    result = {name: column if typed.get(name) is None else typed[name] for name, column in columns.items()}
+    long = {name: one_each(columns[name], decimal) for name, note in notes.items() if LONG in note}
+    result = {name: long.get(name, columns[name]) if typed.get(name) is None else typed[name] for name in columns}
     kinds = {name: _kind(column.type) for name, column in result.items()}
     return Inferred(result, kinds, decimal, {name: note for name, note in notes.items() if note})
 

@@ -109,12 +109,12 @@ class Quotes:
         marks = np.flatnonzero(codes == _MARK)
         first = np.flatnonzero(np.diff(marks, prepend=-2) > 1)
         begins, lengths = marks[first], np.diff(first, append=len(marks))
-        ends, odd = begins + lengths, (lengths & 1).astype(bool)
+        ends, odd = begins + lengths, lengths % 2 == 1
         at_field = self._edge[np.where(begins > 0, codes[begins - 1], self._before)]
         at_end = (ends == len(codes)) | self._edge[codes[np.minimum(ends, len(codes) - 1)]]
         turns = np.cumsum(odd & at_field)
         since = np.maximum.accumulate(np.where(odd & ~at_field, turns, -1 if self._opened else 0))
-        within = ((turns - since) & 1).astype(bool)  # behind each run
+        within = (turns - since) % 2 == 1  # behind each run
         earlier = np.concatenate([[self._opened > 0], within])
         opens, closes = ~earlier[:-1] & within, np.where(earlier[:-1], odd, at_field & ~odd)
         self._count(breaks, begins, opens, earlier)

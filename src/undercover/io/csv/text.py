@@ -87,8 +87,8 @@ def read_csv(
         break
     else:
         raise problem
-    broken = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
-    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **broken)
+    said: dict[str, Any] = {"breaks": marks.cells, "first_break": f"line {marks.first}" if marks.cells else ""}
+    decided = CsvDecisions(mark, decimal or ".", candidate, tuple(nulls or ()), thousands=thousands, **said)
     if text is None:
         return table, decided
     try:
@@ -157,9 +157,7 @@ def _quoted(values: Any) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), values)
 
 
-def _check_options(
-    separator: str | None, decimal: str | None, thousands: str | None, encoding: str | None
-) -> None:
+def _check_options(separator: str | None, decimal: str | None, thousands: str | None, encoding: str | None) -> None:
     problems = []
     if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in '"\r\n\0'):
         problems.append(f"The separator must be a single character such as ',' or ';'. Got {separator!r} instead.")

@@ -107,7 +107,8 @@ def writing_of(
 ) -> tuple[dict[str, Writing], dict[str, str]]:
     """How columns are written, where a release would not do it so by itself, and where values have several spellings.
 
-    Of columns that are different texts ``counts`` says how many rows have each, and last how many have none. The marks of decimals and thousands belong to a file and not to its values: releases have the point and no other.
+    Of columns that are different texts ``counts`` says how many rows have each, and last how many have none. The marks
+    of decimals and thousands belong to a file and not to its values: releases have the point and no other.
     """
     writing: dict[str, Writing] = {}
     told: dict[str, str] = {}

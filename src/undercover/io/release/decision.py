@@ -19,7 +19,8 @@ from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
 from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD
 from undercover.model.view import View, Viewable, facts
-from undercover.whole import locked, sync, write_whole
+from undercover.system import open_to_lock, sync
+from undercover.whole import locked, write_whole
 
 DECISION = "decision.json"
 MARK = "<!-- decision -->"
@@ -89,7 +90,7 @@ def make_public(place: Path, decision: Decision) -> None:
 def alone_with(place: Path) -> Iterator[None]:
     """Nobody else accepts this release meanwhile."""
     try:
-        handle = os.open(place / PRIVATE, os.O_RDONLY)
+        handle = open_to_lock(place / PRIVATE)
     except OSError as error:
         raise DataError(f"`{place}` is no release folder with its private part: {error.strerror or error}.") from error
     try:

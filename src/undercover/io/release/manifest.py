@@ -41,7 +41,6 @@ from undercover.memory import LARGE, Store
 from undercover.model.cells import CellForm
 from undercover.model.form import Form, form_entry, form_of_entry
 from undercover.model.formats import Files, Format
-from undercover.model.formats.writing import decimals
 from undercover.model.release import STATEMENTS, PublishedColumn, PublishedTable, Release
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -134,13 +133,12 @@ def write_tables(
     """
     tables: list[dict[str, Any]] = []
     files = Files(format, rows_per_file)
-    writing = {**decimals({name: given.arrow for name, given in release.types.items()}), **release.writing}
     for table in release.tables:
         if list(table.data.column_names) != [column.name for column in table.columns]:
             raise InternalError(f"Table {table.name} has other columns than it says it has.")
         if not _NAME.fullmatch(table.name):
             raise InternalError(f"{table.name!r} is not a name for a table.")
-        tables.append(write_table(table, folder, files, (said or {}).get("columns", {}), writing))
+        tables.append(write_table(table, folder, files, (said or {}).get("columns", {}), release.writing))
     if said is not None:
         (folder / PACKAGE).write_text(as_json(package(release, said, folder, tables)), encoding="utf-8")
     content = {

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from undercover.io.release.contents import pieces_of
 from undercover.model.formats import FORMATS
+from undercover.model.formats.spelling import NUMBERS
 from undercover.model.release import PublishedTable, Release
 
 _TYPES = {
@@ -93,6 +94,7 @@ def _resource(
     files = [part["file"] for part in pieces_of(entry)]
     kind, several = Path(files[0]).suffix[1:], len(files) > 1
     others = {column["name"]: {"variable": column["variable"]} for column in entry["columns"] if "variable" in column}
+    spelled = {one["name"]: _SPELLED.get(one["written"], "string") for one in entry["columns"] if "written" in one}
     return {
         "name": table.name.lower(),
         "path": files if several else files[0],
@@ -108,7 +110,7 @@ def _resource(
                 {
                     "name": column.name,
                     **others.get(column.name, {}),
-                    "type": _type(table, column.name),
+                    "type": spelled.get(column.name) or _type(table, column.name),
                     **words.get(column.name, {}),
                     "role": column.role,
                     "form": column.form,
@@ -118,6 +120,10 @@ def _resource(
             "missingValues": [""],
         },
     }
+
+
+_SPELLED = {NUMBERS: "number"}
+"""What the standard calls cells that are written as their source spelled them; days in any format are text there."""
 
 
 def _type(table: PublishedTable, name: str) -> str:

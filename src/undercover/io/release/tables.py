@@ -6,11 +6,10 @@ would alter even so is refused: every such file is read again before anybody get
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,17 +19,15 @@ from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
 from undercover.io.release.parts import write_parts
+from undercover.io.release.ways import in_own_way, read_own_way, ways
 from undercover.io.source import sha256, tidy
 from undercover.memory import Store
 from undercover.model.cells import CellForm
-from undercover.model.encoding.coded import Coded
 from undercover.model.formats import FORMATS, IN_PARTS, Files, check_size, variables
-from undercover.model.formats.spelling import Spellings, read_spelled
-from undercover.model.formats.writing import Writing, with_digits
+from undercover.model.formats.writing import Writing
 from undercover.model.frames.types import one_piece
 from undercover.model.release import PublishedTable, Release
 
-_Own: TypeAlias = dict[str, Callable[[pa.ChunkedArray], pa.ChunkedArray | None]]
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 _NEEDS = {
     "xlsx": {"xlsxwriter": "XlsxWriter", "python_calamine": "python-calamine"},
@@ -56,15 +53,10 @@ def write_table(
     """
     names, columns = files.names(table.name, table.rows), _columns(table)
     if files in IN_PARTS:
-        digits = _digits(table.data, writing) if files == "csv" else {}
-        spellings = _spellings(table.data, writing) if files == "csv" else {}
-        said = {name: {"digits": count} for name, count in digits.items()}
-        said |= {name: {"written": one.form} for name, one in spellings.items()}
+        own, said = ways(table.data, files, writing)
         columns = [{**one, **said.get(one["name"], {})} for one in columns]
-        own: _Own = {name: partial(with_digits, digits=count) for name, count in digits.items()}
-        own |= {name: one.of for name, one in spellings.items()}
-        write = (lambda data, path: write_csv(_written(data, own), path)) if files == "csv" else write_parquet
-        written = write_parts(table.data, folder, names, write)
+        write = write_csv if files == "csv" else write_parquet
+        written = write_parts(table.data, folder, names, lambda data, path: write(in_own_way(data, own), path))
         if len(written) > 1:
             return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
     else:
@@ -100,42 +92,6 @@ def _write_office(
     return columns
 
 
-def _digits(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, int]:
-    """The digits after the point of columns of decimals that can be written as they were."""
-    wanted = {name: writing[name].digits for name in data.column_names if name in writing}
-    different = {name: pa.chunked_array([data.column(name).unique()]) for name in wanted if wanted[name] is not None}
-    return {
-        name: digits
-        for name, digits in wanted.items()
-        if digits is not None and with_digits(different[name], digits) is not None
-    }
-
-
-def _spellings(data: pa.Table, writing: Mapping[str, Writing]) -> dict[str, Spellings]:
-    """Columns that are written as their source spelled them: whoever reads them must come to the same values."""
-    wanted = {name: writing[name].spellings for name in data.column_names if name in writing}
-    return {name: one for name, one in wanted.items() if one is not None and _comes_back(data.column(name), one)}
-
-
-def _comes_back(column: pa.ChunkedArray, spellings: Spellings) -> bool:
-    values = Coded.of(column).values
-    texts = spellings.of(pa.chunked_array([values]))
-    if texts is None:
-        return False
-    try:
-        again = read_spelled(one_piece(texts).cast(pa.string()), spellings.form)
-        return bool(again.cast(values.type).equals(values))
-    except (DataError, pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return False
-
-
-def _written(data: pa.Table, own: _Own) -> pa.Table:
-    """A table, or a slice of it, with texts where columns have a way of their own to be written."""
-    for name, texts in own.items():
-        data = data.set_column(data.column_names.index(name), name, texts(data.column(name)))
-    return data
-
-
 def _words(said: Mapping[str, str]) -> str:
     unit = f" ({said['unit']})" if said.get("unit") else ""
     return f"{said.get('description', '')}{unit}".strip()
@@ -165,9 +121,9 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, stor
     if kind == "csv":
         generalized = [column["name"] for column in columns if column["form"] != "value"]
         how: dict[str, Any] = {"separator": ",", "decimal": ".", "encoding": "utf-8", "text": None}
-        return _numbers(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
+        return read_own_way(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
     if kind == "parquet":
-        return read_parquet(path, store)
+        return read_own_way(read_parquet(path, store), columns)
     if kind not in FORMATS:
         raise DataError(f"`{path}` is of no format that tables are published in. There are: {listed(FORMATS)}.")
     if kind == "xlsx":
@@ -196,47 +152,6 @@ def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
             for name in sheet.column_names
         }
     )
-
-
-def _numbers(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Values that are written with as many digits after the point, or spelled, as the manifest says."""
-    for column in columns:
-        name, digits, form = column["name"], column.get("digits"), column.get("written")
-        if (digits is None and form is None) or name not in data.column_names or column["form"] != "value":
-            continue
-        coded = Coded.of(data.column(name)) if pa.types.is_dictionary(data.field(name).type) else None
-        texts = data.column(name) if coded is None else pa.chunked_array([coded.values])
-        values = _with_digits(name, texts, digits) if digits is not None else _spelled(name, texts, str(form))
-        found = values if coded is None else coded.changed(values).column()
-        data = data.set_column(data.column_names.index(name), name, found)
-    return data
-
-
-def _with_digits(name: str, texts: pa.ChunkedArray, digits: int) -> pa.ChunkedArray:
-    try:
-        numbers = texts.cast(pa.float64())
-        again = with_digits(numbers, digits)
-    except pa.ArrowInvalid:
-        again = None
-    if again is None or not again.combine_chunks().equals(texts.combine_chunks()):
-        raise DataError(
-            f"Column `{name}` is not of numbers with {digits} digits after the point, as its manifest says."
-        )
-    return _whole(numbers)
-
-
-def _spelled(name: str, texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
-    try:
-        return pa.chunked_array([read_spelled(one_piece(texts), form)])
-    except DataError as error:
-        raise DataError([f"Column `{name}` {problem}" for problem in error.problems]) from error
-
-
-def _whole(numbers: pa.ChunkedArray) -> pa.ChunkedArray:
-    try:
-        return numbers.cast(pa.int64())
-    except pa.ArrowInvalid:  # one has a fraction
-        return numbers
 
 
 def format_of(folder: Path) -> str:

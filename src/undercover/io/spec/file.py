@@ -69,6 +69,7 @@ class ColumnPart(_Part):
     format: str | None = None
     description: str | None = None
     unit: str | None = None
+    names_nobody: bool = False
 
 
 class NamedPart(BaseModel):

@@ -107,6 +107,7 @@ def spec_from_mapping(content: Mapping[str, Any], *, folder: Path | None = None)
                 format=part.format,
                 description=part.description,
                 unit=part.unit,
+                names_nobody=part.names_nobody,
             )
         except SchemaError as error:
             problems += [f"[columns.{name}]: {problem}" for problem in error.problems]
@@ -172,8 +173,7 @@ def schema_to_mapping(schema: Schema) -> dict[str, Any]:
         if column.bins is not None:
             columns[name]["bins"] = list(column.bins)
         columns[name] |= {key: word for key in WORDS if (word := getattr(column, key)) is not None}
-        if column.found:
-            columns[name]["found"] = True
+        columns[name] |= {key: True for key in ("found", "names_nobody") if getattr(column, key)}
         if column.distance is not None:
             own = column.distance
             columns[name]["distance"] = {"values": list(own.values), "rows": [list(row) for row in own.rows]}
@@ -199,6 +199,7 @@ def schema_from_mapping(content: Mapping[str, Any]) -> Schema:
             distance=None if own is None else Distances(own["values"], own["rows"]),
             **{key: column.get(key) for key in WORDS},
             found=column.get("found", False),
+            names_nobody=column.get("names_nobody", False),
         )
     said = {name: content[name] for name in (*ROLES, *WHO) if name in content}
     return Schema(**said, columns=columns, missing=content["missing"], about=content.get("about"))

@@ -3,7 +3,8 @@
 Inside, a value has no spelling: 1.5 and 1.50 are one number, and count as one wherever values are counted. A release
 writes every value in one way, the one that most rows of its source have (of equally many the shortest, then the first
 by the alphabet), and whoever holds the table is told where there were several. Only spellings are kept that a release
-would not choose itself, so there are none of an ordinary column.
+would not choose itself, so there are none of an ordinary column. Columns that are generalised have one notation, that
+of the release: a spelling of one cell among intervals would mislead whoever reads them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from undercover.errors import DataError
 from undercover.model.encoding.coded import Coded
 from undercover.model.encoding.domain import write_values
 from undercover.model.figures import counted
-from undercover.model.kinds.dates import FORMATS, as_dates
+from undercover.model.kinds.dates import as_dates, known_format
 
 Values: TypeAlias = pa.Array | pa.ChunkedArray
 Counts: TypeAlias = Callable[[], NDArray[np.int64]]
@@ -53,7 +54,7 @@ class Spellings(NamedTuple):
         )
 
     def of(self, column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-        """A published column as texts; none where it is no longer of such values.
+        """A published column of values as texts; none where it holds something else.
 
         >>> half = Spellings(pa.array([0.5]), pa.array([".5"]), NUMBERS)
         >>> half.of(pa.chunked_array([[0.5, 2.0, None]])).to_pylist()
@@ -120,7 +121,7 @@ def read_spelled(texts: pa.Array, form: str) -> pa.Array:
     >>> read_spelled(pa.array(["+7", " 1e3", None]), NUMBERS).to_pylist()
     [7, 1000, None]
     """
-    if form != NUMBERS and form not in FORMATS:
+    if form != NUMBERS and not known_format(form):
         raise DataError(f"is written in a way that nobody here knows: {form!r}.")
     if form != NUMBERS:
         return _moments(texts, form)

@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from undercover.model.formats.spelling import Spellings
+from undercover.model.encoding.coded import Coded, distinct_values, value_type
+from undercover.model.formats.spelling import ISO, Spellings, spelled
+from undercover.model.frames.types import Given, as_given
+from undercover.model.kinds.dates import IN_UTC, as_dates
+from undercover.model.schema import Schema
 
 if TYPE_CHECKING:
     from undercover.model.release import PublishedTable
@@ -27,6 +31,7 @@ class Writing:
     ordered: bool = False  # whether the codes are in an order
     digits: int | None = None  # after the point, where every number has as many: 1.50
     spellings: Spellings | None = None  # of values that a release would write otherwise: +7, 1e3
+    type: pa.DataType | None = None  # of moments in a zone, which are held without one
 
 
 def published_writing(writing: Mapping[str, Writing], tables: Sequence[PublishedTable]) -> dict[str, Writing]:
@@ -48,18 +53,60 @@ def published_writing(writing: Mapping[str, Writing], tables: Sequence[Published
     return found
 
 
-def decimals(types: Mapping[str, pa.DataType | None]) -> dict[str, Writing]:
-    """How columns of decimals are written, by their types.
+def dates_as_written(data: pa.Table, schema: Schema) -> dict[str, Writing]:
+    """How the days and moments of columns are written that were texts, or numbers such as 20201231, in a format."""
+    found = {}
+    for name in schema.published:
+        form = schema.column(name).format
+        if form is None or pa.types.is_temporal(value_type(data.schema.field(name).type)):
+            continue
+        coded = Coded.of(data.column(name))
+        texts = coded.values.cast(pa.string())
+        spellings = spelled(texts, as_dates(texts, form), form, coded.counts)
+        found |= {} if spellings is None else {name: Writing(spellings=spellings)}
+    return found
 
-    >>> decimals({"price": pa.decimal128(10, 2), "age": pa.int64(), "zip": None})
-    {'price': Writing(labels={}, ordered=False, digits=2, spellings=None)}
+
+def as_written(data: pa.Table, writing: Mapping[str, Writing], names: Sequence[str]) -> pa.Table:
+    """A published table with columns that came as texts as these texts."""
+    for name in names:
+        spellings = writing[name].spellings if name in writing and name in data.column_names else None
+        texts = None if spellings is None else spellings.of(data.column(name))
+        data = data if texts is None else data.set_column(data.column_names.index(name), name, texts)
+    return data
+
+
+def notes_of(writing: Mapping[str, Writing]) -> dict[str, str]:
+    """What the holder should know of columns whose values have several spellings."""
+    several = {name: one.spellings for name, one in writing.items() if one.spellings and one.spellings.several}
+    return {name: spellings.sentence(name) for name, spellings in several.items()}
+
+
+def typed_writing(given: pa.Table, held: pa.Table, utc: Sequence[str] = ()) -> dict[str, Writing]:
+    """How columns of decimals, and of moments in a zone, are written; ``utc`` are those that are held in UTC.
+
+    >>> berlin = pa.table({"at": pa.array([1577869200], pa.timestamp("s", "Europe/Berlin"))})
+    >>> clock = pa.table({"at": pa.array([1577872800], pa.timestamp("s"))})
+    >>> typed_writing(berlin, clock)["at"].spellings.texts.to_pylist()
+    ['2020-01-01T10:00:00+01:00']
     """
-    found: dict[str, Any] = {name: type_ for name, type_ in types.items() if type_ is not None}
-    return {
-        name: Writing(digits=type_.scale)
-        for name, type_ in found.items()
-        if pa.types.is_decimal(type_) and type_.scale > 0
-    }
+    types: dict[str, Any] = {field.name: value_type(field.type) for field in given.schema}
+    scales = {name: type_.scale for name, type_ in types.items() if pa.types.is_decimal(type_)}
+    found = {name: Writing(digits=scale) for name, scale in scales.items() if scale > 0}
+    for name, type_ in types.items():
+        if pa.types.is_timestamp(type_) and type_.tz is not None:
+            moments, here = distinct_values(given.column(name)), distinct_values(held.column(name))
+            texts = pc.replace_substring_regex(pc.strftime(moments, "%Y-%m-%dT%H:%M:%S%z"), r"\.0+([+-])", r"\1")
+            texts = pc.replace_substring_regex(texts, r"([+-]\d\d)(\d\d)$", r"\1:\2")
+            form = ISO + (IN_UTC if name in utc else "")
+            found[name] = Writing(spellings=Spellings(here, texts, form), type=type_)
+    return found
+
+
+def in_its_zone(column: pa.ChunkedArray, one: Writing) -> pa.ChunkedArray | None:
+    """Published moments in the zone in which they were given; none where they do not fit it."""
+    utc = one.spellings is not None and one.spellings.form.endswith(IN_UTC)
+    return as_given(column, Given(one.type, utc=utc))
 
 
 def digits_after_point(texts: pa.ChunkedArray) -> int | None:

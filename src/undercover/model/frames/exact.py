@@ -94,6 +94,18 @@ def become_one(column: Any, numbers: Any) -> bool:
     )
 
 
+def one_each(column: Any, decimal: str = ".") -> Any:
+    """Texts of numbers with one text for each number, the shortest: 0.50 is 0.5, whatever its digits are."""
+    texts = pc.unique(column).drop_null()
+    numbers = [Decimal(text.strip().replace(decimal, ".")) for text in texts.to_pylist()]
+    if len(set(numbers)) == len(numbers):
+        return column
+    pairs = sorted(zip(texts.to_pylist(), numbers, strict=True), key=lambda pair: (len(pair[0]), pair[0]), reverse=True)
+    shortest = {number: text for text, number in pairs}
+    places = pc.index_in(column, value_set=texts)
+    return pa.array([shortest[number] for number in numbers], pa.string()).take(places)
+
+
 def beyond_calendar(values: Any) -> bool:
     """Whether a day or a moment lies outside the years 1 to 9999.
 

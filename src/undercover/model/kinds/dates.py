@@ -2,16 +2,16 @@
 
 A column is dates if all of its values are, in one format. Where values are dates and their format is not certain, or
 not all of them are, the holder is asked: a column of days that passes for words would be published as lists of exact
-days. A zone is left out: what counts is the local time as it is written, also where the hour that ends summer time
-comes twice.
+days. Of a zone the local time counts, as it is written; where two different moments have the same local time, as in the
+hour that ends summer time, all are taken in UTC, and their format says so.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
-from typing import NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +36,7 @@ _MONTHS = (
 _MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
 _TIME = (
     r"(?:(?:T|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
-    r"(?:\s*(?P<half>[ap])\.?m\.?)?(?:\s*(?:Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?(?:\[[\w/+-]+\])?)?"
+    r"(?:\s*(?P<half>[ap])\.?m\.?)?(?:\s*(?P<zone>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?))?(?:\[(?P<place>[\w/+-]+)\])?)?"
 )
 _NAMED = {
     "DD Mon YYYY": r"(?P<D>\d{1,2})(?:st|nd|rd|th|er|º)?[\s.\-/]*(?:de\s+|of\s+)?(?P<Mon>[^\W\d_]{3,})"
@@ -49,6 +49,8 @@ FORMATS = (
     *_NAMED,
 )
 """The formats there are; any may be followed by a time. Where two fit, the upper one of a pair with dots is meant."""
+IN_UTC = " in UTC"
+"""Behind a format: moments are taken in UTC, and not as a clock at their place shows them."""
 _FIRST_YEAR, _LAST_YEAR = 1800, 2199  # of YYYYMMDD: other numbers of eight digits are numbers
 _SHORT_YEAR = re.compile(rf"(\d{{1,2}})([./-])(\d{{1,2}})\2(\d\d){_TIME}", re.IGNORECASE)
 _SHAPE = re.compile(rf"(\d{{4}}([./-])\d{{1,2}}\2\d{{1,2}}|\d{{1,2}}([./-])\d{{1,2}}\3\d{{4}}){_TIME}", re.IGNORECASE)
@@ -82,21 +84,69 @@ def read_date(text: str, form: str) -> datetime | None:
     >>> read_date("3. März 2020, 14:05", "DD Mon YYYY"), read_date("31.02.2020", "DD.MM.YYYY")
     (datetime.datetime(2020, 3, 3, 14, 5), None)
     """
-    found = _PATTERNS[form].fullmatch(text.strip()) if len(text) <= _LONGEST else None
-    if found is None:
+    part = _parts(text, form)
+    if part is None:
         return None
-    part = found.groupdict()
     month = _MONTH_OF.get(part["Mon"].lower(), 0) if "Mon" in part else int(part["M"])
     year, hour = int(part["Y"]), int(part["hour"] or 0)
-    if form == "YYYYMMDD" and not _FIRST_YEAR <= year <= _LAST_YEAR:
+    if form.startswith("YYYYMMDD") and not _FIRST_YEAR <= year <= _LAST_YEAR:
         return None
     if part["half"]:
         hour = hour % 12 + 12 * (part["half"].lower() == "p") if 1 <= hour <= 12 else 24
     fraction = int((part["fraction"] or "").ljust(6, "0")[:6])
+    ahead = _ahead(part["zone"]) if form.endswith(IN_UTC) else timedelta()
     try:
-        return datetime(year, month, int(part["D"]), hour, int(part["minute"] or 0), int(part["second"] or 0), fraction)
-    except ValueError:
+        at = datetime(year, month, int(part["D"]), hour, int(part["minute"] or 0), int(part["second"] or 0), fraction)
+        return at - ahead
+    except (ValueError, OverflowError):
         return None
+
+
+def known_format(form: str) -> bool:
+    """Whether dates can be read in a format.
+
+    >>> known_format("DD.MM.YYYY"), known_format("YYYY-MM-DD in UTC"), known_format("DDMM")
+    (True, True, False)
+    """
+    return form.removesuffix(IN_UTC) in FORMATS
+
+
+def _parts(text: str, form: str) -> dict[str, str | Any] | None:
+    found = _PATTERNS[form.removesuffix(IN_UTC)].fullmatch(text.strip()) if len(text) <= _LONGEST else None
+    return None if found is None else found.groupdict()
+
+
+def _ahead(zone: str | None) -> timedelta:
+    """How far the clock of a zone is ahead of UTC."""
+    if zone is None or zone[0] not in "+-":
+        return timedelta()
+    ahead = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))
+    return -ahead if zone[0] == "-" else ahead
+
+
+def _told_apart(texts: Sequence[str], form: str) -> FoundDates:
+    """The format, in UTC where moments would become one otherwise; a problem where they become one even so."""
+    by_clock: dict[Any, tuple[Any, ...]] = {}
+    finer = clash = False
+    zones = set()  # where a clock stands that has no offset
+    for text in texts:
+        part = _parts(text, form) if ":" in text else None
+        if part is None:
+            continue
+        zones.add((part["place"] or "") if part["zone"] is None else None)
+        rest = (part["fraction"] or "")[6:].rstrip("0")
+        place = None if part["zone"] else part["place"]
+        moment = (read_date(text, form.removesuffix(IN_UTC) + IN_UTC) or part["zone"], place, rest)
+        first = by_clock.setdefault(read_date(text, form), moment)
+        finer = finer or (first[:2] == moment[:2] and first != moment)
+        clash = clash or first[:2] != moment[:2]
+    if finer:
+        return FoundDates(None, "has moments finer than microseconds that would become one. Round them first.")
+    if clash and len(zones) > 1:
+        return FoundDates(
+            None, "has moments with an offset from UTC and without, and some would become one. Write it behind all."
+        )
+    return FoundDates(form + IN_UTC if clash else form)
 
 
 def find_dates(texts: Sequence[str]) -> FoundDates:
@@ -113,10 +163,10 @@ def find_dates(texts: Sequence[str]) -> FoundDates:
         return FoundDates(None)
     forms = [form for form in FORMATS if form in fitting and all(read_date(text, form) for text in texts)]
     if len(forms) == 1 or "DD.MM.YYYY" in forms:
-        return FoundDates(forms[0])
+        return _told_apart(texts, forms[0])
     if forms:
         if all(read_date(text, forms[0]) == read_date(text, forms[1]) for text in texts):
-            return FoundDates(forms[0])
+            return _told_apart(texts, forms[0])
         one, other = forms[:2]
         return FoundDates(
             None, f'holds dates that are {one} or {other}, and no value tells which. Say it: format = "{one}".'
@@ -178,6 +228,11 @@ def as_dates(column: pa.Array | pa.ChunkedArray, form: str | None) -> pa.Array |
     strange = [text for text, moment in zip(texts, moments, strict=True) if moment is None]
     if strange:
         raise DataError(f"holds values that are no dates in the format {form}: {listed(strange, limit=3)}.")
+    apart = _told_apart(texts, form or "") if texts else FoundDates(form)
+    if apart.format != form:
+        raise DataError(
+            apart.problem or f'holds different moments that a clock shows alike. Say it: format = "{apart.format}".'
+        )
     values = pa.array(moments, pa.timestamp("us"))
     days = values.cast(pa.date32(), safe=False)
     values = days if pc.all(pc.equal(days.cast(values.type), values)).as_py() is not False else values

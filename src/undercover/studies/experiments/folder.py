@@ -129,7 +129,7 @@ class Journal:
 
     def __enter__(self) -> Journal:
         try:
-            self._stream = open(self.path, "ab", opener=new_private if self._private else None)
+            self._stream = open(self.path, "ab", buffering=0, opener=new_private if self._private else None)
             self._stream.truncate(self._whole)
         except OSError as error:
             raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error
@@ -154,10 +154,10 @@ class Journal:
         self.finished[key] = finished
 
     def _append(self, content: Mapping[str, Any]) -> None:
-        line = json.dumps(plain(content), ensure_ascii=False, allow_nan=False) + "\n"
+        line = (json.dumps(plain(content), ensure_ascii=False, allow_nan=False) + "\n").encode()
         try:
-            self._stream.write(line.encode())
-            self._stream.flush()
+            while line:  # a disk that fills up takes a part of it
+                line = line[self._stream.write(line) :]
             os.fsync(self._stream.fileno())
         except OSError as error:
             raise OutputError(f"`{self.path}` cannot be written: {error.strerror or error}.") from error

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from undercover.engines.spark.coding import quoted
@@ -32,7 +33,11 @@ from undercover.model.schema import Schema
 from undercover.randomness import Randomness
 from undercover.verbs.encode import check_said
 from undercover.verbs.judge import check_policy
+from undercover.verbs.naming.cells import check_cells
+from undercover.verbs.naming.words import Named, Words
 from undercover.wording import option
+
+_NUMBERS = "identifier long, text long, whole boolean"
 
 
 def reads_itself(engine: Engine, data: Any) -> bool:
@@ -78,6 +83,7 @@ def publish_far(
     given = at("read", far_input, engine, data, options, told="starting Spark")
     _check_said(given.frame, schema)
     table = at("encode", engine.encode, given, schema, told="encoding")
+    by_chance = check_cells(table, given.names, partial(_named, given.frame, schema.identifiers), numbered=False)
     check_policy(policy, table, asked=asked)
     randomness = Secret() if seed is None else Randomness(seed)
     try:
@@ -87,12 +93,34 @@ def publish_far(
     source = {**given.source, "rows": table.n_input, "columns": given.names, **run.source}
     source["options"] = asdict(given.options)
     source["digest"] = dict.fromkeys(schema.published, "")  # rows have no order by which a table is known again
+    source |= {"by_chance": by_chance} if by_chance else {}
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
     warnings = (*run.warnings, *of_input(table, given.names, (), run, given.notes))
     writing = published_writing(given.writing, run.release.tables)
     release = run.release.changed(frame="spark", writing=writing)
     return replace(run, release=release, source=source, warnings=warnings, policy=policy)
+
+
+def _named(frame: Any, identifiers: Sequence[str], texts: Words) -> dict[str, Named]:
+    """Which texts the identifiers name: texts go to the rows, and the numbers of those that are named come back."""
+    held = [name for name in identifiers if name in frame.columns]
+    rows = frame.select(*map(quoted, held)).mapInArrow(partial(_naming, texts), _NUMBERS).distinct().collect()
+    found = {name: Named.nothing(len(texts)) for name in held}
+    for row in rows:
+        named = found[held[row.identifier]]
+        (named.whole if row.whole else named.beside)[row.text] = True
+    return found
+
+
+def _naming(texts: Words, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for place, column in enumerate(batch.columns):
+            found = texts.named_by(column)
+            for whole, there in ((True, found.whole), (False, found.beside)):
+                text = np.flatnonzero(there)
+                same = {"identifier": np.full(len(text), place), "text": text, "whole": np.full(len(text), whole)}
+                yield pa.record_batch({name: pa.array(values) for name, values in same.items()})
 
 
 def _check_said(frame: Any, schema: Schema) -> None:

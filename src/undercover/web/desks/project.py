@@ -14,7 +14,6 @@ The spec is what a spec file says, as a mapping; hierarchies are named by files 
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
@@ -22,7 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from undercover.errors import UndercoverError
+from undercover.system import open_to_lock
 from undercover.web.desks.store import private_folder, read_json, write_json
+from undercover.whole import locked
 
 if TYPE_CHECKING:  # what reads tables is loaded when the first is read
     from undercover.io.source import ReadOptions
@@ -163,10 +164,10 @@ class _locked:  # noqa: N801
     """Nobody else writes meanwhile: no thread of the server, and no job."""
 
     def __init__(self, folder: Path) -> None:
-        self._handle = os.open(folder, os.O_RDONLY)
+        self._handle = open_to_lock(folder)
 
     def __enter__(self) -> None:
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        locked(self._handle)
 
     def __exit__(self, *error: Any) -> None:
         os.close(self._handle)

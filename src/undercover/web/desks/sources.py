@@ -19,6 +19,7 @@ from undercover.web.desks.file_kinds import kind_of_file, suffix_of
 from undercover.web.desks.folders import inside, inside_absolute
 from undercover.web.desks.project import Changed, Project
 from undercover.web.settings import Settings
+from undercover.whole import new_private
 
 if TYPE_CHECKING:
     from undercover.web.jobs.job import Job
@@ -48,7 +49,7 @@ def replace_file(project: Project, filename: str, file: IO[bytes]) -> Project:
     name = shown_name(filename)
     arriving = project.folder / "data" / f".arriving-{os.urandom(4).hex()}"
     try:
-        with open(arriving, "xb") as target:
+        with open(arriving, "xb", opener=new_private) as target:
             shutil.copyfileobj(file, target, 1 << 20)
         path = f"table-{os.urandom(4).hex()}{kind_of_file(name, arriving)}"
         arriving.rename(project.folder / "data" / path)

@@ -33,7 +33,7 @@ class Worker:
             stderr=self._said,
             env={**os.environ, "PYTHONPATH": path},
             cwd=workspace,
-            pass_fds=() if held is None else (held,),
+            pass_fds=() if held is None or os.name == "nt" else (held,),
         )
 
     def tell(self, folder: Path) -> None:

@@ -32,6 +32,7 @@ from undercover.web.desks.sources import HOW
 from undercover.web.desks.store import private_folder, write_json
 from undercover.web.jobs.column_pictures import picture
 from undercover.web.jobs.gathering import gathered
+from undercover.whole import put
 
 MOST_SHOWN: Final = 50  # rows of the preview that are shown together
 _CELLS: Final = 2000  # of them, about: a wide table shows fewer rows
@@ -161,12 +162,8 @@ def _write_codes(place: Path, number: int, column: Values) -> dict[str, Any]:
 
 def _put(made: Path, target: Path) -> None:
     """Put a folder in the place of another one."""
-    before = target.with_name(f".{target.name}-before")
-    shutil.rmtree(before, ignore_errors=True)
-    if target.exists():
-        target.rename(before)
-    made.rename(target)
-    shutil.rmtree(before, ignore_errors=True)
+    put(made, target)
+    shutil.rmtree(made, ignore_errors=True)
 
 
 def codes_of(project: Project, name: str) -> Any:

@@ -17,7 +17,7 @@ from undercover.errors import UndercoverError
 from undercover.web.desks.clearing import clear_table
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.project import Project
-from undercover.web.desks.store import read_json, write_json
+from undercover.web.desks.store import NO_DISK, read_json, write_json
 from undercover.web.jobs.job import Job, job_folders, kind_of, new_job, read_job, set_state
 from undercover.web.jobs.process import GRACE, Worker, Workers
 from undercover.web.jobs.sole import Sole
@@ -27,6 +27,7 @@ MOST_WAITING: Final = 20
 
 _KEY: Final = re.compile(r"\d{13,15}-[0-9a-f]{6}")  # of a job
 _MOST_KEPT: Final = 20  # jobs of a kind that are over, of one table
+_BETWEEN: Final = 1.0  # seconds from one try to write to a full disk to the next
 _MOST_BEGUN: Final = 3  # times a job is begun that the server did not survive
 
 _ENDED = "The process that did this was ended from outside. Often there was not enough memory: close other programs."
@@ -217,13 +218,26 @@ class Queue:
                 self._served[_desk(folder)] = time.time()
             try:
                 self._run(folder)
-            except (OSError, ValueError):  # such as a full disk, or a file that it cut off: the next job may be luckier
+            except (OSError, ValueError):  # such as a full disk, or a file that it cut off
                 _log.exception("A job could not be begun or ended.")
+                self._give_up(folder)
             finally:
                 with self._changed:
                     del self._running[folder]
                     self._cancelled.discard(folder)
                     self._changed.notify_all()
+
+    def _give_up(self, folder: Path) -> None:
+        """Write down that a job failed as soon as the disk takes it; until then no other could be begun either."""
+        while folder.is_dir():
+            try:
+                write_json(folder / "error.json", {"message": NO_DISK, "kind": "refused"})
+                set_state(folder, "failed", ended=time.time())
+                return
+            except OSError:
+                with self._changed:
+                    if self._changed.wait_for(lambda: self._stopped, _BETWEEN):
+                        return
 
     def _run(self, folder: Path) -> None:
         if not folder.is_dir():  # its table was removed meanwhile

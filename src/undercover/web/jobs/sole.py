@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from pathlib import Path
 from typing import Final
 
 from undercover.errors import OutputError
+from undercover.system import alive, lock
 
 _PATIENCE: Final = 10.0  # seconds that workers of a server that was killed have to leave
 
@@ -28,17 +28,19 @@ class Sole:
         until = time.monotonic() + patience
         while True:
             try:
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock(number, wait=False)
                 break
             except BlockingIOError as error:
-                holder = os.pread(number, 20, 0).decode()
+                os.lseek(number, 0, os.SEEK_SET)
+                holder = os.read(number, 20).decode()
                 if not _runs(holder) and time.monotonic() < until:
                     time.sleep(0.05)
                     continue
                 os.close(number)
                 raise OutputError(self._taken(holder)) from error
         os.ftruncate(number, 0)
-        os.pwrite(number, str(os.getpid()).encode(), 0)
+        os.lseek(number, 0, os.SEEK_SET)
+        os.write(number, str(os.getpid()).encode())
         self.number = number
 
     def release(self) -> None:
@@ -61,10 +63,4 @@ class Sole:
 
 def _runs(process: str) -> bool:
     """Whether a process is there."""
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:  # somebody else's
-        return True
-    return True
+    return process.isdigit() and alive(int(process))

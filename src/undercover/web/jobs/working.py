@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import sys
 import threading
 import time
@@ -24,7 +23,7 @@ from undercover.errors import (
 from undercover.plugins import find
 from undercover.waiting import Moment, Watch
 from undercover.web.desks.project import Project
-from undercover.web.desks.store import read_json, write_json
+from undercover.web.desks.store import NO_DISK, is_disk, read_json, write_json
 from undercover.web.jobs.kinds import Later, Work
 from undercover.wording import asked_by
 
@@ -78,8 +77,8 @@ def told(error: Exception) -> dict[str, Any]:
         return {"message": str(error), "kind": kind, "problems": problems, **({"step": step} if step else {})}
     if isinstance(error, MemoryError):
         return {"message": "Not enough memory for this table on this machine.", "kind": "memory"}
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return {"message": "There is no space left on the disk. Make some, then begin again.", "kind": "refused"}
+    if is_disk(error):
+        return {"message": NO_DISK, "kind": "refused"}
     return {"message": f"This is a bug of undercover, not of your data ({type(error).__name__}).", "kind": "bug"}
 
 

@@ -1,0 +1,1 @@
+"""Cells that would publish an identifier, or a whole row that was swallowed."""

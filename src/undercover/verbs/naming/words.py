@@ -1,0 +1,163 @@
+"""Texts as words, and the values of identifiers that occur in them as words one after the other.
+
+A word is a run of letters, their marks and digits of any script, in Unicode's form NFKC and small letters; whatever
+else stands there parts words. ``Ada LOVELACE, b. 1815`` holds the value ``ada-lovelace``, and ``Adamas`` does not hold
+``Ada``. A value is looked for if it is not a number, or has six characters or more; one of a single character never.
+Of a value of more than twelve words the first twelve are looked for.
+
+Values are gone through in batches against the words of the texts, so that a hundred million of them are never held:
+one with a word that no text has is left at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from undercover.model.encoding.coded import distinct_values, value_type
+
+SHORTEST_NUMBER = 6
+MOST_WORDS = 12
+_BATCH = 1 << 18
+_NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
+_PARTING = r"[^\pL\pM\pN\x00-\x7f]+"
+_READABLE = (pa.types.is_floating, pa.types.is_decimal, pa.types.is_date, pa.types.is_timestamp)
+_IN_WORD = np.zeros(256, dtype=bool)
+_IN_WORD[[*b"abcdefghijklmnopqrstuvwxyz0123456789", *range(128, 256)]] = True
+
+
+@dataclass(frozen=True)
+class Named:
+    """(n_texts,) which texts hold a value of an identifier beside other words, and which are one."""
+
+    beside: NDArray[np.bool_]
+    whole: NDArray[np.bool_]
+
+    @classmethod
+    def nothing(cls, texts: int) -> Named:
+        """So many texts that hold none."""
+        return cls(np.zeros(texts, dtype=bool), np.zeros(texts, dtype=bool))
+
+
+class Words:
+    """Texts whose words are known.
+
+    Examples
+    --------
+    >>> texts = Words(pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace", "Adamas"]))
+    >>> found = texts.named_by(pa.array(["Ada-Lovelace", "12", "x"]))
+    >>> found.beside.tolist(), found.whole.tolist()
+    ([True, False, False], [False, True, False])
+    """
+
+    def __init__(self, texts: pa.Array) -> None:
+        pieces = [split(texts.slice(begin, _BATCH)) for begin in range(0, len(texts), _BATCH)]
+        words = pa.chunked_array([found for found, _ in pieces], pa.string()).combine_chunks().dictionary_encode()
+        counts = np.concatenate([counts for _, counts in pieces]) if pieces else np.zeros(0, dtype=np.int64)
+        self._known: pa.Array = words.dictionary
+        self._words = np.asarray(words.indices).astype(np.int64)
+        self._counts = counts  # (n_texts,) words of each
+        self._text = np.repeat(np.arange(len(counts)), counts)  # (n_words,) whose word it is
+        self._left = np.repeat(np.cumsum(counts), counts) - np.arange(len(self._words))  # words to the end of the text
+        long = self._known.filter(pc.greater_equal(pc.binary_length(self._known), SHORTEST_NUMBER))
+        self._numbers = bool(pc.any(pc.match_substring_regex(long, _NUMBER)).as_py())
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def named_by(self, column: pa.Array | pa.ChunkedArray) -> Named:
+        """Which texts hold a value of a column."""
+        found = Named.nothing(len(self))
+        sequences: dict[int, list[NDArray[np.int64]]] = {}
+        for values in self._looked_for(column):
+            for length, words in self._in_texts(values):
+                sequences.setdefault(length, []).append(words)
+        for length, several in sequences.items():
+            texts = self._text[self._places(np.concatenate(several))]
+            whole = self._counts[texts] == length
+            found.whole[texts[whole]] = True
+            found.beside[texts[~whole]] = True
+        return found
+
+    def _looked_for(self, column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
+        """The values of a column as texts, a batch at a time, as far as they are looked for."""
+        type_, numbers = value_type(column.type), pa.types.is_integer(value_type(column.type))
+        readable = _is_text(type_) or numbers or any(check(type_) for check in _READABLE)
+        if not len(self._known) or not readable or (numbers and not self._numbers):
+            return
+        if pa.types.is_dictionary(column.type):
+            column = distinct_values(column)
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            for begin in range(0, len(chunk), _BATCH):
+                values = chunk.slice(begin, _BATCH).drop_null().cast(pa.string())
+                if not _is_text(type_) and not numbers:  # 7.0 and midnight are written shorter
+                    values = pc.replace_substring_regex(values, r"(\.0| 00:00:00(\.0+)?)$", "")
+                values = pc.utf8_trim_whitespace(values)
+                length = pc.utf8_length(values)
+                short = pc.and_(pc.less(length, SHORTEST_NUMBER), pc.match_substring_regex(values, _NUMBER))
+                yield values.filter(pc.and_not(pc.greater_equal(length, 2), short))
+
+    def _in_texts(self, values: pa.Array) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """The values all of whose words occur, by their number of words: (n, words) numbers of words."""
+        words, counts = split(values)
+        known = np.asarray(pc.index_in(words, value_set=self._known).fill_null(-1)).astype(np.int64)
+        begins = np.cumsum(counts) - counts
+        strange = np.concatenate([[0], np.cumsum(known < 0)])
+        there = (counts > 0) & (strange[begins + counts] == strange[begins])
+        for count in np.unique(counts[there]).tolist():
+            length = min(count, MOST_WORDS)
+            yield length, known[begins[there & (counts == count)][:, None] + np.arange(length)]
+
+    def _places(self, sequences: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The places at which one of the sequences of words, all of one length, begins in a text."""
+        length, size = sequences.shape[1], len(self._known)
+        begins = np.zeros(size, dtype=bool)
+        begins[sequences[:, 0]] = True
+        places = np.flatnonzero(begins[self._words] & (self._left >= length))
+        state, at = sequences[:, 0], self._words[places]
+        for step in range(1, length):
+            pairs, state = np.unique(state * size + sequences[:, step], return_inverse=True)
+            wanted = at * size + self._words[places + step]
+            at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+            same = pairs[at] == wanted
+            places, at = places[same], at[same]
+        return places
+
+
+def split(texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """The words of all texts, and how many each has.
+
+    >>> [found.tolist() for found in split(pa.array(["O'Neil, É.", "", "x_1"]))]
+    [['o', 'neil', 'é', 'x', '1'], [3, 0, 2]]
+    """
+    if not len(texts):
+        return texts, np.zeros(0, dtype=np.int64)
+    if not pc.all(pc.string_is_ascii(texts)).as_py():
+        texts = pc.replace_substring_regex(pc.utf8_normalize(pc.utf8_lower(texts), form="NFKC"), _PARTING, " ")
+    low = pc.utf8_lower(texts)
+    offsets = np.frombuffer(low.buffers()[1], dtype=np.int32)[low.offset : low.offset + len(low) + 1].astype(np.int64)
+    data: Any = low.buffers()[2]
+    codes = np.frombuffer(data or b"", dtype=np.uint8)[offsets[0] : offsets[-1]]
+    offsets -= offsets[0]
+    inside = _IN_WORD[codes]
+    begins = inside.copy()
+    begins[1:] &= ~inside[:-1]
+    starts = offsets[:-1][offsets[:-1] < len(codes)]
+    begins[starts] |= inside[starts]
+    first = np.flatnonzero(begins)
+    sums = np.concatenate([[0], np.cumsum(inside)])
+    ends = np.append(sums[first], sums[-1]).astype(
+        np.int32
+    )  # words lie one behind the other where the rest is left out
+    words = pa.StringArray.from_buffers(len(first), pa.py_buffer(ends), pa.py_buffer(codes[inside]))
+    return words, np.diff(np.searchsorted(first, offsets))
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_large_string(type_) or type_ == pa.string_view())
