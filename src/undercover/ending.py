@@ -31,6 +31,8 @@ MADE: list[str] = []
 class Told(SystemExit):
     """Told to end by a signal other than Ctrl-C."""
 
+    code: int
+
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
         self.name = signal.Signals(number).name
