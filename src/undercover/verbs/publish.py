@@ -43,7 +43,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -203,10 +203,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    types = published_types(given.types, run.release.tables)
-    writing = published_writing({**given.writing, **written}, run.release.tables)
-    release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    notes = {**given.notes, **notes_of(written)}
+    tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
+    writing = published_writing({**given.writing, **written}, tables)
+    release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
@@ -262,7 +261,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if safe else (NOT_SAFE,),
+        warnings=(*(() if safe else (NOT_SAFE,)), *((REPRODUCIBLE,) if randomness.reproducible else ())),
         version=VERSION,
         form=draft.form,
     )
@@ -376,11 +375,9 @@ def of_input(
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
-        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be one. "
-        "Say so in its description."
+        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be "
+        "one. Say so in its description."
         for name in table.schema.published
         if name in moments
     ]
-    if run.randomness["source"] == "seed":
-        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings
