@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import DataError
-from undercover.verbs.naming.words import Words
+from undercover.io.words import Words
 
 SCHEMA = uc.Schema(identifiers="name", quasi_identifiers="age", sensitive="disease", insensitive="note")
 NAMES = ["Ada Lovelace", "Bo", "Cy O'Neil", "Di Prima", "Éa Müller", "100234"]

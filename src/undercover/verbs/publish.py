@@ -25,7 +25,7 @@ from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
-from undercover.io.tokens import Identifiers
+from undercover.io.words import held_values
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
@@ -189,7 +189,7 @@ def publish(
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
     names = [name for name in schema.identifiers if name in given.data.column_names]
-    identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
+    identifying = {name: held_values(given.data.column(name)) for name in names}
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
