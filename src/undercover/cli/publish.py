@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -63,6 +64,7 @@ from undercover.model.formats import FORMATS, Files, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import describe, make
+from undercover.studies.warm_up import compiling_beside
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import engine_of, publish
@@ -116,7 +118,7 @@ def command(
         decider(accept, by)
     if sign is not None:
         private_key(sign)
-    with progress_on_stderr() as progress:
+    with progress_on_stderr() as progress, ExitStack() as beside:
         progress("reading", 0.0)
         held: dict[str, Any] = {"memory": memory, "progress": progress}
         far = far_with_spec(engine, data, spec, given_roles, missing, people)
@@ -127,6 +129,7 @@ def command(
             check_size(given.data.num_rows, len(schema.published), format)
             given = replace(given, once=True)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
+        beside.enter_context(compiling_beside(chosen.name))
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),

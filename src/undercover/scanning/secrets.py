@@ -110,8 +110,12 @@ class Words:
 
     @cached_property
     def _public(self) -> set[str]:
-        """What stands in public files because it was published as it is, in words."""
-        return set(in_words(public_values(self.run)))
+        """What stands in public files because it was published as it is, or means somebody else, in words."""
+        columns = {} if self.run.original is None else self.run.original.columns
+        looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
+        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
+        held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
+        return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
     def _declared(self, text: str) -> bool:
         return any(text == one or (len(one) >= SHORTEST and one in text) for one in _texts(self.run.schema.said))
@@ -163,7 +167,7 @@ def _looked_at(run: Run, cells: Sequence[str], column: PublishedColumn) -> list[
     if run.original is None or column.name not in run.original.columns:
         return [] if column.role == "structure" else list(cells)
     own = run.original[column.name]
-    if own.settings.names_nobody:
+    if run.schema.column(column.name).names_nobody:
         return []
     if column.form != "value":
         read_as = domain_values(own).read_all(tuple(cells), column.form)

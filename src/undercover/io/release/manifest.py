@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
@@ -28,6 +28,7 @@ from undercover.io.release.contents import (
     PACKAGE,
     check_layout,
     hashes,
+    misfits,
     pieces_of,
     public_part,
     read_json,
@@ -214,12 +215,16 @@ def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[
     name = str(manifest.form.get("name"))
     if name not in plugins.names("forms"):
         raise UnknownFormError(name, plugins.names("forms"))
-    known = {"name", *(part.name for part in fields(plugins.load("forms", name).form))}
+    kind: Any = plugins.load("forms", name).form
+    known = {"name", *(part.name for part in fields(kind))}
     strange = [key for key in manifest.form if key not in known]
     if strange:
         problems.append(f"{MANIFEST} has keys of the form that nobody here knows: {listed(strange)}.")
     try:
-        return form_of_entry(plugins.load("forms", name).form, manifest.form)
+        TypeAdapter(kind).validate_python(manifest.form)
+        return form_of_entry(kind, manifest.form)
+    except ValidationError as error:
+        raise DataError(f"The form in {MANIFEST} is malformed: {misfits(error)}.") from error
     except (TypeError, ValueError) as error:
         raise DataError(f"The form in {MANIFEST} is malformed: {error}.") from error
 
@@ -246,8 +251,7 @@ def _manifest(place: Path, content: Any) -> _Manifest:
     try:
         manifest = _Manifest.model_validate(content)
     except ValidationError as error:
-        keys = [".".join(map(str, finding["loc"])) or "everything" for finding in error.errors(include_url=False)]
-        raise DataError(f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed.") from error
+        raise DataError(f"`{path}` is not the manifest of a release: {misfits(error)} missing or malformed.") from error
     named = [*(piece.file for entry in manifest.tables for piece in entry.pieces), *(manifest.files or ())]
     strange = [name for name in dict.fromkeys(named) if Path(name).name != name]
     if strange:

@@ -7,6 +7,7 @@ would alter even so is refused: every such file is read again before anybody get
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -58,11 +59,10 @@ def write_table(
 
     ``words`` are what is said of columns (:attr:`Schema.said`), ``writing`` how they were written where they came from.
     """
-    names, columns = files.names(table.name, table.rows), _columns(table)
+    names, (own, said) = files.names(table.name, table.rows), ways(table.data, files, writing)
+    columns = [{**one, **said.get(one["name"], {})} for one in _columns(table)]
     safe = {"escaped": ESCAPED} if files.escaped else {}
     if files in IN_PARTS:
-        own, said = ways(table.data, files, writing)
-        columns = [{**one, **said.get(one["name"], {})} for one in columns]
         write = write_csv if files == "csv" else write_parquet
 
         def write_part(data: pa.Table, path: Path) -> None:
@@ -74,7 +74,8 @@ def write_table(
             return {"name": table.name, "rows": table.rows, "parts": written, **safe, "columns": columns}
     else:
         path = folder / names[0]
-        columns = _write_office(table, path, files, words, writing)
+        columns = _write_office(replace(table, data=in_own_way(table.data, own)), path, files, words, writing, columns)
+        _check_same(table, path, columns, files.escaped)
         written = [{"file": path.name, "rows": table.rows, "sha256": sha256(path)}]
     return {"name": table.name, **written[0], **safe, "columns": columns}
 
@@ -84,10 +85,15 @@ def _columns(table: PublishedTable) -> list[dict[str, Any]]:
 
 
 def _write_office(
-    table: PublishedTable, path: Path, file_format: Files, words: Mapping[str, Any], writing: Mapping[str, Writing]
+    table: PublishedTable,
+    path: Path,
+    file_format: Files,
+    words: Mapping[str, Any],
+    writing: Mapping[str, Writing],
+    columns: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A file of an office or statistics program; its columns with the names that they have there."""
-    names, columns = [column.name for column in table.columns], _columns(table)
+    names = [column.name for column in table.columns]
     check_size(table.rows, len(columns), file_format)
     safe = file_format.escaped
     if file_format == "xlsx":
@@ -99,11 +105,9 @@ def _write_office(
 
         write_statistics(table, path, file_format, {name: _words(one) for name, one in words.items()}, writing)
     called = variables(names, file_format)
-    columns = [
+    return [
         {**one, **({"variable": own} if own != one["name"] else {})} for one, own in zip(columns, called, strict=True)
     ]
-    _check_same(table, path, columns, safe)
-    return columns
 
 
 def _words(said: Mapping[str, str]) -> str:
@@ -158,7 +162,7 @@ def read_table(
     own = {column.get("variable") or column["name"]: column["name"] for column in columns}
     if len(own) < len(names):
         return found
-    return found.rename_columns([own.get(name, name) for name in found.column_names])
+    return read_own_way(found.rename_columns([own.get(name, name) for name in found.column_names]), columns)
 
 
 def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
