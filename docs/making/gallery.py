@@ -32,7 +32,7 @@ def make(folder: Path, rows: int = 2000, methods: Sequence[str] = ("mondrian", "
         uc.compare(people, schema, Path(own, "compared"), methods=methods, queries=20)
         places = ("release/private/report", "release/public/datasheet", "compared/compare")
         for page, place in zip(("report", "datasheet", "comparison"), places, strict=True):
-            shutil.copy(Path(own, f"{place}.html"), folder / f"{page}.html")
+            shutil.copyfile(Path(own, f"{place}.html"), folder / f"{page}.html")
     found = uc.inspect(people)
     _write(folder / "inspection.html", inspection_html(found.to_dict(), found.risks(), "people.csv"))
     attack = uc.attack(run)

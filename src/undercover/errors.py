@@ -134,7 +134,7 @@ def join_problems(problems: Sequence[str]) -> str:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """Name what is unknown, the nearest known name, and all that exist."""
     names = list(known)
-    nearest = difflib.get_close_matches(name, names, n=1)
+    nearest = difflib.get_close_matches(str(name), names, n=1)
     hint = f" Did you mean `{nearest[0]}`?" if nearest else ""
     return f"{what} `{name}` is not known.{hint} There are: {listed(names)}."
 

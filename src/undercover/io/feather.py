@@ -19,15 +19,18 @@ def read_feather(path: Path, store: Store | None = None, tell: Tell | None = Non
             begins = file.read(6)
             file.seek(0)
             reader = pa.ipc.open_file(file) if begins == b"ARROW1" else pa.ipc.open_stream(file)
-            return reader.read_all() if store is None else gathered(reader.schema, _batches(reader), store, tell)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            schema, found = reader.schema, _batches(reader)
+            " ".join(schema.names)  # which need not be texts
+            return pa.Table.from_batches(found, schema) if store is None else gathered(schema, found, store, tell)
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"`{path}` is not a Feather or Arrow file that can be read: {error}") from error
     except OSError as error:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
 
 
 def _batches(reader: pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
-    if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-        yield from reader
-    else:
-        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
+    """The batches, each looked through before anybody uses it: offsets that lead out of a batch end the process."""
+    stream = isinstance(reader, pa.ipc.RecordBatchStreamReader)
+    for batch in reader if stream else map(reader.get_batch, range(reader.num_record_batches)):
+        batch.validate(full=True)
+        yield batch

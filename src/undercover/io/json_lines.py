@@ -16,6 +16,7 @@ from undercover.errors import DataError
 from undercover.io.cells import column
 from undercover.io.csv.text import open_text
 from undercover.io.csv.typed import Written, dated
+from undercover.parsing import check_letters
 
 _NESTED = {dict, list}
 _TOLD_APART = 15  # characters up to which every number is a double of its own
@@ -50,7 +51,8 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> Written:
 def _record(path: Path, number: int, line: str) -> dict[str, Any]:
     try:
         record = _DECODER.decode(line)
-    except ValueError as error:
+        check_letters(line, record)
+    except (ValueError, RecursionError) as error:
         said = error.msg if isinstance(error, json.JSONDecodeError) else error
         raise DataError(f"`{path}`, line {number}: not JSON: {said}. Every line must be an object.") from error
     if not isinstance(record, dict):
@@ -68,7 +70,8 @@ def _no_number(name: str) -> float:
 def _number(text: str) -> float | str:
     """A number; as it is written where a float does not tell it from its neighbours."""
     found = float(text)
-    return found if len(text) <= _TOLD_APART or Decimal(text) == Decimal(repr(found)) else text
+    sure = len(text) <= _TOLD_APART and 1e-300 < abs(found) < 1e300
+    return found if sure or Decimal(text) == Decimal(repr(found)) else text
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)

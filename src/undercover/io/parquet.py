@@ -25,7 +25,7 @@ def parquet_rows(path: str | os.PathLike[str]) -> int:
     """How many rows a file says it has; 0 where it says nothing, which reading it will tell."""
     try:
         return int(arrow_parquet.read_metadata(path).num_rows)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+    except (pa.ArrowException, OSError):
         return 0
 
 
@@ -43,7 +43,7 @@ def _reading(place: Path) -> Iterator[None]:
         if place.is_dir():
             raise DataError(f"`{place}` is a folder. Give the Parquet file itself.")
         yield
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise DataError(f"`{place}` is not a Parquet file that can be read: {error}") from error
     except OSError as error:
         raise DataError(f"`{place}` cannot be read: {error.strerror or error}.") from error

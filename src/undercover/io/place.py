@@ -18,7 +18,6 @@ import re
 import shutil
 import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,8 @@ from pathlib import Path, PurePosixPath
 
 from undercover.ending import unfinished
 from undercover.errors import DataError, listed
+from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
+from undercover.whole import new_private
 
 _SHEET = re.compile(r"(.+\.(?:xlsx|xlsm|zip))#(.+)", re.IGNORECASE | re.DOTALL)
 
@@ -111,10 +112,10 @@ def _unpack(path: Path, folder: Path) -> Path:
                 shown = f": {listed([item.filename for item in files[:5]])}" if files else ""
                 raise DataError(f"`{path}` must hold one file. It holds {len(files)}{shown}. Unpack it, and give one.")
             inner = folder / PurePosixPath(files[0].filename.replace("\\", "/")).name
-            with packed.open(files[0]) as source, open(inner, "wb") as target:
+            with packed.open(files[0]) as source, open(inner, "xb", opener=new_private) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             return inner
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:  # the last: a password
+    except (*BROKEN_ARCHIVE, *MALFORMED) as error:
         raise DataError(f"`{path}` cannot be unpacked: {error}. Unpack it yourself, and give the file.") from error
     except OSError as error:
         raise DataError(f"`{path}` cannot be unpacked: {error.strerror or error}.") from error

@@ -6,7 +6,6 @@ Where the numbers of the built-in policies come from is on the guide's page abou
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Annotated, Any, Final, Literal
 from undercover.errors import ParameterError, listed, unknown
 from undercover.exact import plain
 from undercover.parameters import Within, check, from_text
+from undercover.parsing import toml_of
 
 Wish = Literal["required", "preferred", "ignored"]
 
@@ -82,6 +82,10 @@ then limits nothing. Lower the gain, or raise the belief.
         if not isinstance(self.harmful, Mapping):
             yield f'Harmful values are given by column, such as {{disease = ["HIV"]}}. Got {self.harmful!r} instead.'
             return
+        for name, values in self.harmful.items():
+            if not isinstance(values, str | list | tuple):
+                yield f'Harmful values of `{name}` are a list, such as ["HIV"]. Got {values!r} instead.'
+                return
         if self.belief is not None and self.gain > self.belief:
             yield (
                 f"The policy contradicts itself: `gain` ({plain(self.gain)}) is more than `belief` "
@@ -143,11 +147,11 @@ def policy_of(given: Policy | str | os.PathLike[str] | Mapping[str, Any] | None)
     place = Path(given)
     if not place.is_file():
         raise ParameterError(f"{unknown('Policy', str(given), POLICIES)} Or give a file in TOML with its limits.")
-    try:
-        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"The policy `{place}` is not TOML: {error}.") from error
-    return _changed(content.get("policy", content))
+    content = toml_of(place, "policy", ParameterError)
+    limits = content.get("policy", content)
+    if not isinstance(limits, Mapping):
+        raise ParameterError(f"The policy `{place}` must have limits, such as found = 0.1. Got {limits!r} instead.")
+    return _changed(limits)
 
 
 def _changed(content: Mapping[str, Any]) -> Policy:

@@ -108,8 +108,12 @@ class Words:
 
     @cached_property
     def _public(self) -> set[str]:
-        """What stands in public files because it was published as it is, in small letters."""
-        return {text.lower() for text in public_values(self.run)}
+        """What stands in public files because it was published as it is, or means somebody else, in small letters."""
+        columns = {} if self.run.original is None else self.run.original.columns
+        looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
+        others = pa.array([label for labels in looked for label in labels], pa.string())
+        held = Identifiers(self.run.identifying or {}).held_in(others) if len(others) else []
+        return {text.lower() for text in public_values(self.run)} | {one.value for one in held}
 
     def _declared(self, text: str) -> bool:
         return any(text == one or (len(one) >= SHORTEST and one in text) for one in _texts(self.run.schema.said))

@@ -7,8 +7,6 @@ for every other one the releases are attacked together (:mod:`undercover.verbs.t
 
 from __future__ import annotations
 
-import io
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +15,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from undercover.errors import DataError, OutputError, UnreachableError, VerificationError, join_problems
@@ -25,7 +22,7 @@ from undercover.forms import read
 from undercover.guarantees.breach.rho import released_ratio
 from undercover.io.ledger.book import Before, Entry, Ledger
 from undercover.io.ledger.people import Digests, Key, keys_of
-from undercover.io.plain import as_json
+from undercover.io.ledger.withheld import Withheld, entry_file, read_entry
 from undercover.io.release.contents import MANIFEST, PRIVATE, is_withheld, public_part
 from undercover.io.release.folder import load_checked
 from undercover.io.source import sha256
@@ -116,16 +113,8 @@ def kept_entry(run: Run) -> dict[str, bytes]:
     waiting: Pending | None = run.entry
     if waiting is None:
         return {}
-    content = {
-        "ledger": os.path.abspath(waiting.ledger.path),
-        "facts": facts_of(run),
-        "known_by": list(waiting.people),
-        "seen": waiting.seen,
-    }
-    arrays: dict[str, Any] = {str(place): found for place, found in enumerate(waiting.people.values())}
-    stream = io.BytesIO()
-    np.savez(stream, content=np.frombuffer(as_json(content).encode(), np.uint8), **arrays)
-    return {ENTRY: stream.getvalue()}
+    ledger = os.path.abspath(waiting.ledger.path)
+    return {ENTRY: entry_file(Withheld(ledger, facts_of(run), waiting.people, waiting.seen))}
 
 
 @contextmanager
@@ -138,21 +127,16 @@ def entered_now(place: Path) -> Iterator[None]:
     if not path.is_file():
         yield
         return
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            content = json.loads(held["content"].tobytes())
-            people = {tuple(key): held[str(number)] for number, key in enumerate(content["known_by"])}
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"`{path}` cannot be read: {error}. Publish again.") from error
-    book, release = Ledger(content["ledger"]), sha256(public_part(place) / MANIFEST)
+    kept = read_entry(path)
+    book, release = Ledger(kept.ledger), sha256(public_part(place) / MANIFEST)
     if not Path(f"{book.path}.key").is_file():
         raise DataError(f"The ledger `{book.path}` this release was made with is not there. Bring it back.")
     begun = [entry.number for entry in book.entries() if entry.release == release and entry.state == "entered"]
     if is_withheld(place):
         for number in begun:
             book.drop(number)
-        facts = {**content["facts"], "state": "entered", "folder": os.path.abspath(place), "release": release}
-        begun = [book.enter(facts, people, content["seen"]).number]
+        facts = {**kept.facts, "state": "entered", "folder": os.path.abspath(place), "release": release}
+        begun = [book.enter(facts, kept.people, kept.seen).number]
     try:
         yield
     except BaseException:

@@ -43,7 +43,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -158,6 +158,9 @@ def publish(
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
+    book = None if ledger is None else ledger_of(ledger)
+    if book is not None:
+        book.check()
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
@@ -183,7 +186,6 @@ def publish(
     by, how = by_values(given.data, schema.identifiers), given.decisions
     by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
     check_policy(limits, table, asked=policy is not None)
-    book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
@@ -201,10 +203,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    types = published_types(given.types, run.release.tables)
-    writing = published_writing({**given.writing, **written}, run.release.tables)
-    release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    notes = {**given.notes, **notes_of(written)}
+    tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
+    writing = published_writing({**given.writing, **written}, tables)
+    release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
@@ -260,7 +261,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if safe else (NOT_SAFE,),
+        warnings=(*(() if safe else (NOT_SAFE,)), *((REPRODUCIBLE,) if randomness.reproducible else ())),
         version=VERSION,
         form=draft.form,
     )
@@ -374,11 +375,9 @@ def of_input(
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
-        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be one. "
-        "Say so in its description."
+        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be "
+        "one. Say so in its description."
         for name in table.schema.published
         if name in moments
     ]
-    if run.randomness["source"] == "seed":
-        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings

@@ -177,7 +177,13 @@ def _joined_problems(release: Release, form: Buckets) -> list[str]:
         return []
     qit, sat, joined = (release.published(name) for name in (form.rows, form.values, form.joined))
     quasi = qit.names("quasi-identifier")
-    problems = []
+    problems = [
+        f"Table `{joined.name}` has no column `{name}`."
+        for name in (*quasi, *sat.names("sensitive"))
+        if name not in joined.data.column_names
+    ]
+    if problems:
+        return problems
     ours, theirs = ([written(table.data.column(name)) for name in quasi] for table in (qit, joined))
     if not _as_often(ours, theirs):
         problems.append(f"Table `{joined.name}` has other quasi-identifier cells than `{qit.name}`, or not as often.")

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from undercover.errors import NotTold, listed
+from undercover.errors import DataError, NotTold, listed
 from undercover.exact import exact
 from undercover.forms.against import read_boxes
 from undercover.forms.answers.sampling import sampling_of
@@ -128,6 +128,8 @@ class PerturbedReading(Reading):
         self, known: Sequence[str], original: Table, target_of: Rows, targets: Rows, threads: int
     ) -> Disclosure:
         """By Bayes' rule, through the channel."""
+        if len(original.schema.sensitive) != 1:
+            raise DataError("The schema of the run does not name the one sensitive column that was perturbed.")
         (sensitive,) = original.schema.sensitive
         offsets, members = match(self.boxes(known, original), targets, threads)
         found = perturbed_posteriors(self, original[sensitive], known, offsets, members, target_of)

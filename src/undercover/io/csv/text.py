@@ -150,7 +150,7 @@ def _as_cells(column: pa.Array) -> pa.Array:
 
 
 def _quoted(values: Any) -> Any:
-    special = pc.match_substring_regex(values, '[,"\r\n]')
+    special = pc.match_substring_regex(values, '[,"\r\n]|^\ufeff')  # the last: not to be taken for a mark of the file
     if not pc.any(special).as_py():
         return values
     doubled = pc.replace_substring(values, '"', '""')

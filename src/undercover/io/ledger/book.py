@@ -12,7 +12,6 @@ folder never came to stand is not counted.
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,19 +25,22 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pydantic import TypeAdapter, ValidationError
 
 from undercover.errors import DataError, OutputError, unknown
-from undercover.io.ledger.people import Digests, Key, columns_named, digests, keys_of, shared
+from undercover.io.ledger.people import Digests, Key, array_of, columns_named, digests, keys_of, shared
 from undercover.io.plain import as_json
-from undercover.io.release.contents import MANIFEST, PUBLIC
+from undercover.io.release.contents import MANIFEST, PUBLIC, misfits
 from undercover.io.source import sha256
 from undercover.model.run import Earlier
 from undercover.model.schema import Schema
+from undercover.parsing import MALFORMED, json_of
 from undercover.waiting import Progress, no_progress, through
 from undercover.whole import locked, write_whole
 
 State = Literal["entered", "published", "withdrawn"]
 _VERSION = 1
+_KEY_BYTES = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,14 +112,26 @@ class Ledger:
         if not place.exists():
             return ()
         try:
-            content = json.loads(place.read_text(encoding="utf-8"))
+            content = json_of(place.read_bytes())
             if content["ledger"] != _VERSION:
                 raise DataError(f"`{place}` was written by a later version of undercover.")
-            return tuple(Entry(**entry) for entry in content["releases"])
+            found = tuple(TypeAdapter(list[Entry]).validate_python(content["releases"]))
+            if not all(key for entry in found for key in entry.known_by):
+                raise ValueError("people are known by no column")
+            return found
         except OSError as error:
             raise DataError(f"The ledger `{place}` cannot be read: {error.strerror or error}.") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except ValidationError as error:
+            raise DataError(f"`{place}` is not a ledger, or was changed by hand: {misfits(error)}.") from error
+        except MALFORMED as error:
             raise DataError(f"`{place}` is not a ledger, or was changed by hand: {error!r}.") from error
+
+    def check(self) -> None:
+        """Refuse, before any work, a ledger that could not be written after it."""
+        self.entries()
+        self._secret()
+        with self._locked():
+            pass
 
     def before(self, data: pa.Table, progress: Progress = no_progress) -> Before:
         """In which releases the people of a table are already: any overlap counts."""
@@ -216,7 +230,7 @@ class Ledger:
         place = [tuple(known) for known in entry.known_by].index(key)
         path = self._people_folder() / f"{entry.number}-{place}.npy"
         try:
-            found: Digests = np.load(path, allow_pickle=False)
+            found: Digests = array_of(path.read_bytes(), np.uint64)
         except (OSError, ValueError) as error:
             raise DataError(f"The ledger `{self.path}` lacks the people of release {entry.number}: {error}.") from error
         return found
@@ -245,10 +259,15 @@ class Ledger:
                     raise DataError(f"The ledger `{self.path}` cannot be used without its key `{path}`. Bring it back.")
                 with self._locked():
                     if not path.exists():
-                        write_whole(path, secrets.token_hex(32), private=True)
-            return bytes.fromhex(path.read_text(encoding="ascii").strip())
+                        write_whole(path, secrets.token_hex(_KEY_BYTES), private=True)
+            secret = bytes.fromhex(path.read_bytes().decode("ascii").strip())
         except OSError as error:
             raise OutputError(f"The key `{path}` cannot be used: {error.strerror or error}.") from error
+        except ValueError:
+            secret = b""
+        if len(secret) != _KEY_BYTES:
+            raise DataError(f"The key `{path}` is damaged: a ledger's key has {2 * _KEY_BYTES} digits. Bring it back.")
+        return secret
 
     @contextmanager
     def _changing(self) -> Iterator[list[Entry]]:

@@ -9,8 +9,10 @@ somebody too many, never too few.
 from __future__ import annotations
 
 import hashlib
+import io
 import unicodedata
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +27,23 @@ Key = tuple[str, ...]
 """The columns that tell who somebody is."""
 
 _BYTES = 8
+
+
+def array_of(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
+    """The array that ``np.save`` wrote into a file, which is not trusted; :class:`ValueError` where it is no other's.
+
+    >>> stream = io.BytesIO()
+    >>> np.save(stream, np.array([3, 5], np.uint64))
+    >>> array_of(stream.getvalue(), np.uint64).tolist()
+    [3, 5]
+    """
+    begin = 10 + int.from_bytes(content[8:10], "little")
+    found = np.frombuffer(content[begin:], kind)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(found))
+    if content[:begin] != header.getvalue():
+        raise ValueError("it was not written by undercover, or is damaged")
+    return found
 
 
 def keys_of(schema: Schema) -> tuple[tuple[Key, ...], bool]:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
-from zipfile import BadZipFile
 
 import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed, unknown
 from undercover.io.cells import beyond, column, whole, written
 from undercover.io.office.zeros import leading_zeros, letters_of
+from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
 
 
 def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
@@ -38,8 +38,10 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
             found = book.get_sheet_by_name(name)
             rows, merged = found.to_python(skip_empty_area=True), found.merged_cell_ranges
             start = found.start or (0, 0)
-        zeros = leading_zeros(path, name)
-    except (calamine.CalamineError, ParseError, BadZipFile, KeyError) as error:
+        for (row, place), digits in leading_zeros(path, name).items():
+            if isinstance(cell := rows[row - start[0]][place - start[1]], float) and cell >= 0 and cell.is_integer():
+                rows[row - start[0]][place - start[1]] = f"{int(cell):0{digits}d}"
+    except (calamine.CalamineError, ParseError, *BROKEN_ARCHIVE, *MALFORMED) as error:
         raise DataError(f"`{path}` is not an Excel file that can be read: {error}.") from error
     except OSError as error:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
@@ -47,9 +49,6 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
     if merged:
         row, place = merged[0][0]
         raise DataError(f"{where} has merged cells, first {letters_of(place)}{row + 1}. Unmerge them; fill every cell.")
-    for (row, place), digits in zeros.items():
-        if isinstance(cell := rows[row - start[0]][place - start[1]], float) and cell >= 0 and cell.is_integer():
-            rows[row - start[0]][place - start[1]] = f"{int(cell):0{digits}d}"
     while rows and not any(cell != "" for cell in rows[-1]):
         rows.pop()
     if len(rows) < 2:
@@ -69,7 +68,7 @@ def sheets(path: Path) -> tuple[str, ...]:
                 for item in book.sheets_metadata
                 if item.typ == calamine.SheetTypeEnum.WorkSheet and item.visible == calamine.SheetVisibleEnum.Visible
             )
-    except (calamine.CalamineError, BadZipFile, OSError):
+    except (calamine.CalamineError, OSError, *BROKEN_ARCHIVE, *MALFORMED):
         return ()
 
 

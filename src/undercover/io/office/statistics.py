@@ -17,6 +17,7 @@ import pyarrow as pa
 from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import column
 from undercover.model.formats.writing import Writing
+from undercover.parsing import MALFORMED
 
 PROGRAMS = {
     ".sav": ("read_sav", "an SPSS file"),
@@ -39,7 +40,7 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
     function, kind = PROGRAMS[path.suffix.lower()]
     try:
         cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, OverflowError, ValueError) as error:
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, MemoryError, *MALFORMED) as error:
         raise DataError(f"`{path}` cannot be read as {kind}: {error}.") from error
     labelled: list[str] = []
     kept: list[str] = []

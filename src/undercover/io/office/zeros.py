@@ -38,9 +38,10 @@ def _styles(packed: zipfile.ZipFile) -> dict[str, int]:
 
 def _file_of(packed: zipfile.ZipFile, sheet: str) -> str:
     book = ElementTree.fromstring(packed.read("xl/workbook.xml"))
-    key = next(item.get(_ID) for item in book.iter(f"{_MAIN}sheet") if item.get("name") == sheet)
+    keys = {item.get("name"): item.get(_ID) for item in book.iter(f"{_MAIN}sheet")}
     parts = ElementTree.fromstring(packed.read("xl/_rels/workbook.xml.rels"))
-    target = next(item.get("Target", "") for item in parts if item.get("Id") == key)
+    targets = {item.get("Id"): item.get("Target", "") for item in parts}
+    target = targets[keys[sheet]]
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
 
 

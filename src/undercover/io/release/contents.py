@@ -7,16 +7,17 @@ writes more adds a word here.
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from undercover.errors import DataError, listed
 from undercover.io.source import sha256
 from undercover.model.release import STATEMENTS
+from undercover.parsing import json_of
 from undercover.version import VERSION
 
 MANIFEST = "release.json"
@@ -41,7 +42,7 @@ KEYS = {
         "files",
     ),
     "the method": ("name", "parameters"),
-    "a table": ("name", "file", "rows", "sha256", "parts", "columns"),
+    "a table": ("name", "file", "rows", "sha256", "parts", "escaped", "columns"),
     "a part": ("file", "rows", "sha256"),
     "a column": ("name", "role", "form", "variable", "digits", "written"),
 }
@@ -63,31 +64,17 @@ def is_withheld(place: str | os.PathLike[str]) -> bool:
 
 
 def read_json(path: Path) -> Any:
-    """A manifest as it stands; a key that is written twice is refused, since readers differ in which one they take."""
+    """A manifest, or another file of a release, as it stands."""
     try:
-        return json.loads(
-            path.read_text(encoding="utf-8"), object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite
-        )
+        return json_of(path.read_bytes())
     except (OSError, ValueError) as error:
         raise DataError(f"`{path}` cannot be read: {error}.") from error
-    except RecursionError as error:
-        raise DataError(f"`{path}` cannot be read: it is nested too deeply.") from error
 
 
-def _finite(text: str) -> float:
-    """A number; what JSON does not know, such as NaN, and what is too large for one is refused."""
-    found = float(text)
-    if not math.isfinite(found):
-        raise ValueError(f"{text[:20]} is no number")
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"it has the key {listed(twice)} twice")
-    return dict(pairs)
+def misfits(error: ValidationError) -> str:
+    """The keys that pydantic found missing or malformed."""
+    keys = [".".join(map(str, finding["loc"])) or "everything" for finding in error.errors(include_url=False)]
+    return listed(dict.fromkeys(keys))
 
 
 def unknown_keys(content: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,6 @@ release, or a public one with its decision.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,9 +14,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from undercover.errors import DataError, OutputError
 from undercover.io.plain import as_json
-from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD
+from undercover.io.release.contents import PRIVATE, PUBLIC, WITHHELD, misfits, read_json
 from undercover.model.view import View, Viewable, facts
 from undercover.system import open_to_lock, sync
 from undercover.whole import locked, write_whole
@@ -62,10 +63,9 @@ def decision_of(place: Path) -> Decision | None:
     if not path.is_file():
         return None
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Decision(**{**content, "reasons": tuple(content["reasons"])})
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"`{path}` cannot be read as a decision: {error!r}.") from error
+        return TypeAdapter(Decision).validate_python(read_json(path))
+    except ValidationError as error:
+        raise DataError(f"`{path}` is not a decision: {misfits(error)} missing or malformed.") from error
 
 
 def make_public(place: Path, decision: Decision) -> None:
@@ -105,7 +105,9 @@ def _in_report(private: Path, decision: Decision) -> None:
     """The decision at the top of the report, and in its figures."""
     figures, page = private / "report.json", private / "report.html"
     if figures.is_file():
-        content = json.loads(figures.read_text(encoding="utf-8"))
+        content = read_json(figures)
+        if not isinstance(content, dict):
+            raise DataError(f"`{figures}` is not the report of a release. Publish again.")
         write_whole(figures, as_json({**content, "decision": decision.to_dict()}), private=True)
     if page.is_file():
         before, mark, after = page.read_text(encoding="utf-8").partition(MARK)

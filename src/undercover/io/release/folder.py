@@ -25,13 +25,13 @@ from undercover import plugins
 from undercover.errors import DataError, InternalError, OutputError, ParameterError, listed
 from undercover.io.parquet import SLICE, read_parquet, write_parquet, write_slices
 from undercover.io.plain import as_json
-from undercover.io.release.before_forms import recipe_by_old_rules
-from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, check_layout, public_part
+from undercover.io.release.contents import DATASHEET, MANIFEST, PRIVATE, PUBLIC, WITHHELD, public_part
 from undercover.io.release.manifest import Public, read_public, without_seed, write_tables
 from undercover.io.release.ours import strange
+from undercover.io.release.run_file import read_run
 from undercover.io.release.tables import check_installed
 from undercover.io.signatures import private_key, write_signature
-from undercover.io.spec.load import schema_from_mapping, schema_to_mapping
+from undercover.io.spec.load import schema_to_mapping
 from undercover.io.spec.write import spec_files
 from undercover.model.formats import FORMATS, Files, Format
 from undercover.model.groups import Groups
@@ -134,16 +134,8 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
     path = place / PRIVATE / "run.json"
     if not path.is_file():
         raise DataError(f"There is no private/run.json in `{place}`. Give the folder that was written by publish.")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        check_layout(content, path)
-        schema = schema_from_mapping(content["schema"])
-        names = [str(name) for name in content["frames"]]
-        count = int(content["groups"])
-        method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
-        judged = Verdict.of(content["judged"]) if "judged" in content else None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(f"`{path}` cannot be read as a run: {error!r}.") from error
+    content, schema, judged = read_run(path)
+    method = (content["method"]["name"], without_seed(content["method"]["parameters"]))
     public = read_public(public_part(place))
     release = public.release
     if (place / PUBLIC).is_dir() and (place / WITHHELD).exists():
@@ -153,21 +145,21 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
     elif method != (release.method, release.parameters):
         public.problems.append("`release.json` names another method or other parameters than `private/run.json`.")
     public.problems.extend(_other_roles(schema, release))
-    grouped = _grouped(place / PRIVATE / "groups.parquet")
+    grouped = _grouped(place / PRIVATE / "groups.parquet", content["groups"], content["source"].get("rows"))
     run = Run(
         release=release,
         schema=schema,
-        groups=Groups(grouped["group"], count),
+        groups=Groups(grouped["group"], content["groups"]),
         rows=grouped["row"].astype(np.int64),
         source=content["source"],
         randomness=content["randomness"],
         timings=content["timings"],
         buckets=grouped.get("bucket"),
         diagnostics=content["diagnostics"],
-        frames={name: read_parquet(place / PRIVATE / f"{name}.parquet") for name in names},
+        frames={name: read_parquet(place / PRIVATE / f"{name}.parquet") for name in content["frames"]},
         warnings=tuple(content["warnings"]),
         requirements=tuple(content.get("requirements", ())),
-        recipe=content["recipe"] if "recipe" in content else recipe_by_old_rules(content),
+        recipe=content["recipe"],
         policy=STANDARD if judged is None else judged.policy,
         judged=judged,
         made=content.get("made", ""),
@@ -175,13 +167,19 @@ def load_both(directory: str | os.PathLike[str]) -> tuple[Run, Public]:
     return run, replace(public, recorded=content.get("release"))
 
 
-def _grouped(path: Path) -> dict[str, Any]:
-    """What :func:`_group_table` says of the rows that are in a group."""
+def _grouped(path: Path, groups: int, rows: int | None) -> dict[str, Any]:
+    """What :func:`_group_table` says of the rows that are in a group; nobody looks at numbers again after this."""
     table = read_parquet(path)
-    if table.column("group").null_count:
-        table = table.filter(table.column("group").is_valid())
-    found = {name: table.column(name).to_numpy() for name in table.column_names}
-    return {name: one if name == "row" else one.astype(np.int32, copy=False) for name, one in found.items()}
+    whole = all(pa.types.is_signed_integer(column.type) for column in table.columns)
+    if whole and {"row", "group"} <= set(table.column_names):
+        table = table.filter(table.column("group").is_valid()) if table.column("group").null_count else table
+        found = {name: table.column(name).to_numpy() for name in table.column_names}
+        most = {"row": 2**62 if rows is None else rows, "group": groups}
+        if not any(column.null_count for column in table.columns) and all(
+            not len(one) or (one.min() >= 0 and one.max() < most.get(name, 2**31)) for name, one in found.items()
+        ):
+            return {name: one if name == "row" else one.astype(np.int32, copy=False) for name, one in found.items()}
+    raise DataError(f"`{path}` does not say which row is in which group. It is damaged; take it from a backup.")
 
 
 def _differing(written: Any, found: Mapping[str, Any]) -> Iterator[str]:
@@ -292,7 +290,8 @@ def _new_folder(target: Path, part: str, around: Around | None, *, force: bool) 
     """A folder with ``part`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
     place = check_folder(target, force=force, strange=strange)
     try:
-        with whole_folder(place, lambda made: nullcontext() if around is None else around(made / part)) as made:
+        within: Around = lambda made: nullcontext() if around is None else around(made / part)  # noqa: E731
+        with whole_folder(place, within, force=force) as made:
             (made / part).mkdir()
             usual = (made / part).stat().st_mode & 0o777
             hidden = [PRIVATE, *([WITHHELD] if part == WITHHELD else [])]

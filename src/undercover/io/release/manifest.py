@@ -13,10 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from undercover import plugins
 from undercover.errors import DataError, InternalError, UnknownFormError, VerificationError, listed
@@ -28,6 +28,7 @@ from undercover.io.release.contents import (
     PACKAGE,
     check_layout,
     hashes,
+    misfits,
     pieces_of,
     public_part,
     read_json,
@@ -73,6 +74,7 @@ class _Table(_Entry):
     rows: int
     sha256: str | None = None
     parts: list[_Part] | None = None
+    escaped: Literal["apostrophe"] | None = None  # how cells are kept from being formulas, where they are
     columns: list[_Column]
 
     @model_validator(mode="after")
@@ -213,12 +215,16 @@ def _form(manifest: _Manifest, tables: Sequence[PublishedTable], problems: list[
     name = str(manifest.form.get("name"))
     if name not in plugins.names("forms"):
         raise UnknownFormError(name, plugins.names("forms"))
-    known = {"name", *(part.name for part in fields(plugins.load("forms", name).form))}
+    kind: Any = plugins.load("forms", name).form
+    known = {"name", *(part.name for part in fields(kind))}
     strange = [key for key in manifest.form if key not in known]
     if strange:
         problems.append(f"{MANIFEST} has keys of the form that nobody here knows: {listed(strange)}.")
     try:
-        return form_of_entry(plugins.load("forms", name).form, manifest.form)
+        TypeAdapter(kind).validate_python(manifest.form)
+        return form_of_entry(kind, manifest.form)
+    except ValidationError as error:
+        raise DataError(f"The form in {MANIFEST} is malformed: {misfits(error)}.") from error
     except (TypeError, ValueError) as error:
         raise DataError(f"The form in {MANIFEST} is malformed: {error}.") from error
 
@@ -245,8 +251,7 @@ def _manifest(place: Path, content: Any) -> _Manifest:
     try:
         manifest = _Manifest.model_validate(content)
     except ValidationError as error:
-        keys = [".".join(map(str, finding["loc"])) or "everything" for finding in error.errors(include_url=False)]
-        raise DataError(f"`{path}` is not the manifest of a release: {listed(keys)} missing or malformed.") from error
+        raise DataError(f"`{path}` is not the manifest of a release: {misfits(error)} missing or malformed.") from error
     named = [*(piece.file for entry in manifest.tables for piece in entry.pieces), *(manifest.files or ())]
     strange = [name for name in dict.fromkeys(named) if Path(name).name != name]
     if strange:
@@ -270,7 +275,8 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
 def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str], store: Store | None) -> pa.Table:
     """One file of a table."""
     try:
-        data = read_table(place / piece.file, [column.model_dump() for column in entry.columns], piece.rows, store)
+        columns = [column.model_dump() for column in entry.columns]
+        data = read_table(place / piece.file, columns, piece.rows, store, escaped=entry.escaped is not None)
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:

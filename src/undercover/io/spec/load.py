@@ -7,7 +7,6 @@ that are built from the data (``{intervals = [5, 10]}``) are kept as recipes unt
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -28,6 +27,7 @@ from undercover.model.hierarchy import Hierarchy
 from undercover.model.kinds.dates import as_dates
 from undercover.model.policy import Policy, policy_of
 from undercover.model.schema import Column, Kind, Schema
+from undercover.parsing import toml_of
 
 ROLES = ("identifiers", "quasi_identifiers", "sensitive", "insensitive", "drop")
 WORDS = ("format", "description", "unit")
@@ -71,14 +71,7 @@ class Spec:
 def load_spec(path: str | os.PathLike[str]) -> Spec:
     """Read a spec file."""
     place = Path(path)
-    try:
-        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SchemaError(f"The spec `{place}` cannot be read: {error.strerror or error}.") from error
-    except UnicodeDecodeError as error:
-        raise SchemaError(f"The spec `{place}` is not UTF-8. Save it as UTF-8.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"The spec `{place}` is not TOML: {error}.") from error
+    content = toml_of(place, "spec", SchemaError)
     try:
         return replace(spec_from_mapping(content, folder=place.parent), path=place)
     except SchemaError as error:

@@ -77,7 +77,9 @@ class Spellings(NamedTuple):
 
     def _places(self, values: pa.Array) -> pa.Array | None:
         try:
-            return pc.index_in(values.cast(self.values.type), value_set=self.values).cast(pa.int32())
+            values = values.cast(self.values.type)
+            values = pc.add(values, 0.0) if pa.types.is_floating(values.type) else values  # minus zero is zero
+            return pc.index_in(values, value_set=self.values).cast(pa.int32())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bins, or numbers that were drawn between these
             return None
 

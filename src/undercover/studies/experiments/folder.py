@@ -9,6 +9,7 @@ continued. Cells of other data or parameters stay in it and are found again when
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -19,10 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from undercover.errors import OutputError
 from undercover.io.plain import as_json, plain
 from undercover.pages.experiment import experiment_html
+from undercover.parsing import MALFORMED, json_of
 from undercover.studies.experiments.experiment import COLUMNS, Cell, Experiment
+from undercover.system import open_to_lock
 from undercover.version import VERSION
 from undercover.whole import clear_away, locked, new_private, write_whole
 
@@ -49,7 +54,9 @@ def folder_of(
     try:
         if not out.exists():
             out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+        if not out.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        handle = open_to_lock(out)
     except OSError as error:
         raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
     try:
@@ -171,15 +178,16 @@ class Journal:
             if not line.endswith(b"\n"):
                 break  # cut off while it was written
             try:
-                entry = json.loads(line)
+                entry = json_of(line)
                 if number:
-                    self.finished[entry["key"]] = Finished(entry["values"], entry["refused"], entry["seconds"])
+                    found = Finished(entry["values"], entry["refused"], entry["seconds"])
+                    self.finished[str(entry["key"])] = TypeAdapter(Finished).validate_python(vars(found))
                 elif entry["experiment"] != self.experiment:
                     raise OutputError(
                         f"`{self.path.parent}` holds the experiment `{entry['experiment']}`. "
                         "Choose another folder with --out, or replace it with --fresh."
                     )
-            except (ValueError, KeyError, TypeError) as error:
+            except MALFORMED as error:
                 raise OutputError(
                     f"Line {number + 1} of `{self.path}` is not of a journal. "
                     "Choose another folder with --out, or start anew with --fresh."

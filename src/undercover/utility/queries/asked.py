@@ -16,7 +16,6 @@ A query is taken apart into ranges of positions and single sensitive values, whi
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -34,6 +33,7 @@ from undercover.forms.spread import spread_of_rows
 from undercover.model.queries import Between, CountQuery, NoneOf, OneOf, Predicate
 from undercover.model.release import Release
 from undercover.model.table import Table
+from undercover.parsing import toml_of
 from undercover.utility.queries.counts import FLOOR, estimated
 from undercover.utility.queries.workload import Workload, evaluate
 
@@ -45,12 +45,7 @@ _EXAMPLE = '[[count]] and where = {age = {between = [30, 40]}, sex = "F"}'
 def read_queries(path: str | os.PathLike[str]) -> tuple[CountQuery, ...]:
     """The queries of a file; everything that is wrong with it is told together."""
     place = Path(path)
-    try:
-        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise ParameterError(f"The workload `{place}` cannot be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"The workload `{place}` is not TOML: {error}.") from error
+    content = toml_of(place, "workload", ParameterError)
     entries, problems = content.get("count"), []
     if set(content) != {"count"} or not isinstance(entries, list) or not entries:
         raise ParameterError(f"The workload `{place}` must have queries and nothing else: {_EXAMPLE}.")
