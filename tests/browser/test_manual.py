@@ -157,7 +157,7 @@ def test_what_the_gallery_shows_is_made(tmp_path: Path) -> None:
 
 def test_every_place_for_something_made_has_something() -> None:
     named = {name for path in ROOT.glob("docs/**/*.md") for name in COMMENT.findall(path.read_text("utf-8"))}
-    assert named == {"frontier", "charts", *gallery.PAGES, *photographs.PICTURES}
+    assert named == {"frontier", "charts", "peers", *gallery.PAGES, *photographs.PICTURES}
 
 
 def test_the_figures_for_choosing_are_the_measured_ones() -> None:
