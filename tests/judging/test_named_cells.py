@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import DataError
+from undercover.io.words import Words
 from undercover.scanning import secrets as scanning
 from undercover.scanning.secrets import in_cells
-from undercover.verbs.naming.words import Words
 
 SCHEMA = uc.Schema(identifiers="name", quasi_identifiers="age", sensitive="disease", insensitive="note")
 NAMES = ["Ada Lovelace", "Bo", "Cy O'Neil", "Di Prima", "Éa Müller", "100234"]

@@ -11,7 +11,7 @@ one with a word that no text has is left at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from undercover.model.encoding.coded import distinct_values, value_type
 
 SHORTEST_NUMBER = 6
 MOST_WORDS = 12
+MOST_HELD = 2_000_000
 _BATCH = 1 << 18
 _NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
 _PARTING = r"[^\pL\pM\pN\x00-\x7f]+"
@@ -75,16 +76,33 @@ class Words:
     def named_by(self, column: pa.Array | pa.ChunkedArray) -> Named:
         """Which texts hold a value of a column."""
         found = Named.nothing(len(self))
-        sequences: dict[int, list[NDArray[np.int64]]] = {}
-        for values in self._looked_for(column):
-            for length, words in self._in_texts(values):
-                sequences.setdefault(length, []).append(words)
-        for length, several in sequences.items():
-            texts = self._text[self._places(np.concatenate(several))]
+        for length, places in self._found(column):
+            texts = self._text[places]
             whole = self._counts[texts] == length
             found.whole[texts[whole]] = True
             found.beside[texts[~whole]] = True
         return found
+
+    def values_of(self, column: pa.Array | pa.ChunkedArray) -> list[tuple[int, str]]:
+        """Every value of a column that stands in a text, in words with blanks between, with the place of the text.
+
+        >>> Words(pa.array(["none", "by ADA LOVELACE"])).values_of(pa.array(["Ada-Lovelace"]))
+        [(1, 'ada lovelace')]
+        """
+        found = set()
+        for length, places in self._found(column):
+            for place in places.tolist():
+                words = self._known.take(pa.array(self._words[place : place + length]))
+                found.add((int(self._text[place]), " ".join(words.to_pylist())))
+        return sorted(found)
+
+    def _found(self, column: pa.Array | pa.ChunkedArray) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Where values of a column begin among the words of all texts, by their number of words."""
+        sequences: dict[int, list[NDArray[np.int64]]] = {}
+        for values in self._looked_for(column):
+            for length, words in self._in_texts(values):
+                sequences.setdefault(length, []).append(words)
+        yield from ((length, self._places(np.concatenate(several))) for length, several in sequences.items())
 
     def _looked_for(self, column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
         """The values of a column as texts, a batch at a time, as far as they are looked for."""
@@ -129,6 +147,25 @@ class Words:
             same = pairs[at] == wanted
             places, at = places[same], at[same]
         return places
+
+
+def held_values(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The values of a column that are kept to be looked for later: at most two million, from all over it."""
+    values = distinct_values(column) if pa.types.is_dictionary(column.type) else column
+    if len(values) <= MOST_HELD:
+        return values
+    return values.take(pa.array(np.linspace(0, len(values) - 1, MOST_HELD).astype(np.int64)))
+
+
+def in_words(texts: Iterable[str]) -> list[str]:
+    """Texts as their words with blanks between.
+
+    >>> in_words(["Ada-LOVELACE!", ""])
+    ['ada lovelace', '']
+    """
+    words, counts = split(pa.array(texts, pa.string()))
+    every, ends = words.to_pylist(), np.cumsum(counts).tolist()
+    return [" ".join(every[end - count : end]) for end, count in zip(ends, counts.tolist(), strict=True)]
 
 
 def split(texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
