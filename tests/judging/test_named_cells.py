@@ -54,7 +54,7 @@ TEXTS = PIECES.map("".join)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_words_are_found_as_the_plain_twin_does(texts: list[str], values: list[str]) -> None:
-    found = Words([pa.array(texts[:2]), pa.array(texts[2:], pa.string())]).named_by(pa.array(values))
+    found = Words(pa.array(texts[:2]), pa.array(texts[2:], pa.string())).named_by(pa.array(values))
     assert found.beside.tolist() == [any(plainly(text, value) for value in values) for text in texts]
 
 
