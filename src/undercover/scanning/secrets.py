@@ -54,7 +54,7 @@ class Words:
 
     def _identifiers(self) -> Iterator[Leak]:
         words = [one for one in self.said if not one.figure]
-        texts = Texts(pa.array([one.text for one in words], pa.string()))
+        texts = Texts([pa.array([one.text for one in words], pa.string())])
         for name, column in (self.run.identifying or {}).items():
             held = [found for found in texts.values_of(column) if len(found[1].replace(" ", "")) >= SHORTEST]
             strange = self.strange({value for _, value in held})
@@ -113,7 +113,7 @@ class Words:
         """What stands in public files because it was published as it is, or means somebody else, in words."""
         columns = {} if self.run.original is None else self.run.original.columns
         looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
-        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
+        others = Texts([pa.array([label for labels in looked for label in labels], pa.string())])
         held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
         return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
@@ -154,7 +154,7 @@ def in_cells(run: Run, released: Release, words: Words) -> Iterator[Leak]:
     for table in released.tables:
         for column in table.columns:
             cells = _looked_at(run, reading.cells(table, column.name).labels, column)
-            texts = Texts(pa.array(cells, pa.string()))
+            texts = Texts([pa.array(cells, pa.string())])
             for name, values in (run.identifying or {}).items() if cells else ():
                 held = {value for _, value in texts.values_of(values)}
                 if words.strange(held):
