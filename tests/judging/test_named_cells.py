@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import undercover as uc
 from undercover.errors import DataError
+from undercover.io.words import Words
 from undercover.scanning import secrets as scanning
 from undercover.scanning.secrets import in_cells
-from undercover.verbs.naming.words import Words
 
 SCHEMA = uc.Schema(identifiers="name", quasi_identifiers="age", sensitive="disease", insensitive="note")
 NAMES = ["Ada Lovelace", "Bo", "Cy O'Neil", "Di Prima", "Éa Müller", "100234"]
@@ -54,7 +54,7 @@ TEXTS = PIECES.map("".join)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_words_are_found_as_the_plain_twin_does(texts: list[str], values: list[str]) -> None:
-    found = Words(pa.array(texts)).named_by(pa.array(values))
+    found = Words([pa.array(texts[:2]), pa.array(texts[2:], pa.string())]).named_by(pa.array(values))
     assert found.beside.tolist() == [any(plainly(text, value) for value in values) for text in texts]
 
 

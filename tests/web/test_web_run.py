@@ -96,7 +96,7 @@ def test_a_release_is_asked_for_once(idle: TestClient, project: Project) -> None
     assert str(again.url) == str(answer.url)
     (job,) = service_of(idle).queue.jobs(project)
     assert job.request["spec"] == project.spec
-    assert job.request["choices"] == {"format": "parquet", "rows_per_file": 1000}
+    assert job.request["choices"] == {"format": "parquet", "rows_per_file": 1000, "safe_for_spreadsheets": False}
     assert post(idle, where, format="csv", revision=project.revision).status_code == 409
     for wrong in (
         {"format": "docx"},

@@ -14,7 +14,7 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -22,8 +22,10 @@ import pyarrow as pa
 
 import undercover
 from undercover.forms import read
-from undercover.io.tokens import Held, Identifiers
-from undercover.model.release import Release
+from undercover.forms.meaning import NOTHING, domain_values
+from undercover.io.words import Words as Texts
+from undercover.io.words import in_words
+from undercover.model.release import PublishedColumn, Release
 from undercover.model.run import Run
 from undercover.scanning.result import Leak
 from undercover.scanning.texts import Said
@@ -52,14 +54,14 @@ class Words:
 
     def _identifiers(self) -> Iterator[Leak]:
         words = [one for one in self.said if not one.figure]
-        known = Identifiers(self.run.identifying or {})
-        held = [one for one in known.held_in(pa.array([one.text for one in words], pa.string())) if _long(one)]
-        strange = self.strange({one.value for one in held})
-        for one in held:
-            if one.value in strange:
-                file, where, *_ = words[one.text]
-                text = f"`{file}` holds a value of the identifier `{one.column}` ({where})."
-                yield Leak("identifiers", file, text)
+        texts = Texts(pa.array([one.text for one in words], pa.string()))
+        for name, column in (self.run.identifying or {}).items():
+            held = [found for found in texts.values_of(column) if len(found[1].replace(" ", "")) >= SHORTEST]
+            strange = self.strange({value for _, value in held})
+            for place, value in held:
+                if value in strange:
+                    file, where, *_ = words[place]
+                    yield Leak("identifiers", file, f"`{file}` holds a value of the identifier `{name}` ({where}).")
 
     def _seeds(self) -> Iterator[Leak]:
         secret = {
@@ -101,19 +103,19 @@ class Words:
                 yield Leak("metadata", file, f"`{file}` says who made it ({where}).")
 
     def strange(self, values: Iterable[str]) -> set[str]:
-        """Those of some values, in small letters, that stand there for no other reason."""
+        """Those of some values, in words, that stand there for no other reason."""
         left = set(values)
         left -= self._public if left else set()
         return left - own_words(left, self.run)
 
     @cached_property
     def _public(self) -> set[str]:
-        """What stands in public files because it was published as it is, or means somebody else, in small letters."""
+        """What stands in public files because it was published as it is, or means somebody else, in words."""
         columns = {} if self.run.original is None else self.run.original.columns
         looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
-        others = pa.array([label for labels in looked for label in labels], pa.string())
-        held = Identifiers(self.run.identifying or {}).held_in(others) if len(others) else []
-        return {text.lower() for text in public_values(self.run)} | {one.value for one in held}
+        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
+        held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
+        return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
     def _declared(self, text: str) -> bool:
         return any(text == one or (len(one) >= SHORTEST and one in text) for one in _texts(self.run.schema.said))
@@ -137,31 +139,40 @@ class Words:
         except (OSError, KeyError):  # no such user, as in some containers
             user = ""
         host = socket.gethostname()
-        names = {name.lower() for name in (user, host, host.partition(".")[0]) if len(name) >= _NAMES}
-        there = {name for name in names if any(_stands(name, one.text.lower()) for one in self.said)}
-        return self.strange(there)
+        names = {name for name in (user, host, host.partition(".")[0]) if len(name) >= _NAMES}
+        there = {name for name in names if any(_stands(name, one.text) for one in self.said)}
+        strange = self.strange(in_words(there))
+        return {name for name in there if in_words([name])[0] in strange}
 
 
 def in_cells(run: Run, released: Release, words: Words) -> Iterator[Leak]:
-    """Identifiers in the cells of published tables, beyond what a column has as a whole value."""
-    known = Identifiers(run.identifying or {})
-    if not len(known):
-        return
+    """Identifiers in the cells of published tables, beside other words; whoever said ``names_nobody`` has looked.
+
+    Numbers and days are cells of their own. A generalised cell that reads as values of its column holds nothing else.
+    """
     reading = read(released)
     for table in released.tables:
-        for name in (column.name for column in table.columns):
-            cells = pa.array(reading.cells(table, name).labels, pa.string())
-            held = known.held_in(cells)
-            strange = words.strange({one.value for one in held}) if held else set()
-            found = {one.column for one in held if one.value in strange}
-            yield from (
-                Leak(
-                    "identifiers",
-                    name,
-                    f"Cells of `{name}` hold values of the identifier `{column}` beside other text.",
-                )
-                for column in sorted(found)
-            )
+        for column in table.columns:
+            cells = _looked_at(run, reading.cells(table, column.name).labels, column)
+            texts = Texts(pa.array(cells, pa.string()))
+            for name, values in (run.identifying or {}).items() if cells else ():
+                held = {value for _, value in texts.values_of(values)}
+                if words.strange(held):
+                    said = f"Cells of `{column.name}` hold values of the identifier `{name}` beside other text."
+                    yield Leak("identifiers", column.name, said)
+
+
+def _looked_at(run: Run, cells: Sequence[str], column: PublishedColumn) -> list[str]:
+    """The cells of a column that may hold something else than its values."""
+    if run.original is None or column.name not in run.original.columns:
+        return [] if column.role == "structure" else list(cells)
+    own = run.original[column.name]
+    if run.schema.column(column.name).names_nobody:
+        return []
+    if column.form != "value":
+        read_as = domain_values(own).read_all(tuple(cells), column.form)
+        return [cell for cell, meaning in zip(cells, read_as, strict=True) if meaning == NOTHING]
+    return list(cells) if own.domain.kind in ("categorical", "ordinal") else []
 
 
 def public_values(run: Run) -> Iterator[str]:
@@ -182,23 +193,24 @@ def own_words(values: set[str], run: Run) -> set[str]:
         return set()
     makers = [type(one) for one in (run.method, run.release.form) if one]
     roots = {Path(undercover.__file__).parent, *(Path(inspect.getfile(maker)).parent for maker in makers)}
-    left = set(values)
-    found: set[str] = set()
-    for path in (path for root in sorted(roots) for pattern in _WORDS for path in root.rglob(pattern)):
-        text = path.read_text(encoding="utf-8", errors="replace").lower()
-        here = {value for value in left if value in text and _stands(value, text)}
-        found, left = found | here, left - here
-        if not left:
-            break
+    found = set()
+    for value in values:
+        words = value.split()
+        pattern = re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])")
+        texts = (text for root in roots for text in _texts_of(root) if all(word in text for word in words))
+        found |= {value} if any(map(pattern.search, texts)) else set()
     return found
+
+
+@cache
+def _texts_of(root: Path) -> list[str]:
+    """What is written in the files of a package, in small letters."""
+    files = (path for pattern in _WORDS for path in sorted(root.rglob(pattern)))
+    return [path.read_text(encoding="utf-8", errors="replace").lower() for path in files]
 
 
 def _stands(word: str, text: str) -> bool:
     return word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
-
-
-def _long(held: Held) -> bool:
-    return len(re.sub(r"\W", "", held.value)) >= SHORTEST
 
 
 def _texts(value: Any) -> Iterator[str]:

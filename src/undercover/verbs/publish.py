@@ -25,7 +25,7 @@ from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
-from undercover.io.tokens import Identifiers
+from undercover.io.words import held_values
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
@@ -165,13 +165,9 @@ def publish(
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
     if reads_itself(place, data):
-        said: dict[str, Any] = {
-            "require": requirements,
-            "policy": limits,
-            "asked": policy is not None,
-            "ledger": ledger is not None,
-        }
-        return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
+        said: dict[str, Any] = {"policy": limits, "asked": policy is not None, "ledger": ledger is not None}
+        said |= {"require": requirements, "seed": seed, "options": options}
+        return publish_far(data, schema, method, engine=place, at=at, **said)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if given is data:  # it was read before
@@ -190,8 +186,7 @@ def publish(
     method, despite = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
-    names = [name for name in schema.identifiers if name in given.data.column_names]
-    identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
+    identifying = {name: held_values(given.data.column(name)) for name in schema.identifiers}
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
