@@ -58,7 +58,7 @@ class Words:
         words = [one for one in self.said if not one.figure]
         beside = len(words)
         words += self.cells
-        texts = Texts([pa.array([one.text for one in words], pa.string())])
+        texts = Texts(pa.array([one.text for one in words], pa.string()))
         for name, column in (self.run.identifying or {}).items():
             held = [
                 (place, value)
