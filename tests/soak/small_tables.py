@@ -19,7 +19,7 @@ ROLES = ("--qi", "age,sex,zip", "--sensitive", "disease", "--identifiers", "name
 METHODS: Sequence[tuple[str, Mapping[str, str]]] = (
     ("mondrian", {"k": "5"}),
     ("mondrian", {"k": "4", "l": "2"}),
-    ("incognito", {"k": "5", "max_suppression": "0.5"}),
+    ("incognito", {"k": "5", "suppression": "0.5"}),
     ("anatomy", {"l": "3"}),
     ("streamliner", {"l": "3"}),
     ("mutual-cover", {"delta": "0.5", "l": "2"}),
