@@ -16,7 +16,6 @@ import undercover as uc
 from undercover.errors import DataError
 from undercover.io.words import Words
 from undercover.scanning import secrets as scanning
-from undercover.scanning.secrets import in_cells
 
 SCHEMA = uc.Schema(identifiers="name", quasi_identifiers="age", sensitive="disease", insensitive="note")
 NAMES = ["Ada Lovelace", "Bo", "Cy O'Neil", "Di Prima", "Éa Müller", "100234"]
@@ -54,7 +53,7 @@ TEXTS = PIECES.map("".join)
 @given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(TEXTS, min_size=1, max_size=4))
 @settings(max_examples=150, deadline=None)
 def test_words_are_found_as_the_plain_twin_does(texts: list[str], values: list[str]) -> None:
-    found = Words([pa.array(texts[:2]), pa.array(texts[2:], pa.string())]).named_by(pa.array(values))
+    found = Words(pa.array(texts[:2]), pa.array(texts[2:], pa.string())).named_by(pa.array(values))
     assert found.beside.tolist() == [any(plainly(text, value) for value in values) for text in texts]
 
 
@@ -125,6 +124,10 @@ def test_a_city_that_is_also_a_name_is_told_and_a_column_of_names_is_refused() -
         publish(table(names[::-1], names))
 
 
+def _held(run: uc.Run) -> list[object]:
+    return list(scanning.Words(run, (), Path(), tuple(scanning.cells_of(run, run.release))).leaks())
+
+
 def test_whoever_has_looked_goes_on() -> None:
     street = table(["Quistgaard Road", "Bo Street"], ["Quistgaard", "Bo", "Cy", "Di", "Ea", "Fa"])
     with pytest.raises(DataError):
@@ -132,8 +135,8 @@ def test_whoever_has_looked_goes_on() -> None:
     looked = uc.Schema(**{**vars(SCHEMA), "columns": {"note": uc.Column(names_nobody=True)}})
     run = publish(street, looked)
     assert "by_chance" not in run.source
-    assert not list(in_cells(run, run.release, scanning.Words(run, (), Path())))  # nor is it withheld when it is saved
+    assert not _held(run)  # nor is it withheld when it is saved
     unlooked = replace(run, schema=SCHEMA)
-    assert list(in_cells(unlooked, run.release, scanning.Words(unlooked, (), Path())))
+    assert _held(unlooked)
     with pytest.raises(DataError, match="of several lines"):
         publish(table(["flu\nBo,31,cold,x"]), looked)

@@ -11,7 +11,7 @@ one with a word that no text has is left at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,13 +51,13 @@ class Words:
 
     Examples
     --------
-    >>> texts = Words([pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace"]), pa.array(["Adamas"])])
+    >>> texts = Words(pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace"]), pa.array(["Adamas"]))
     >>> found = texts.named_by(pa.array(["Ada-Lovelace", "12", "x"]))
     >>> found.beside.tolist(), found.whole.tolist()
     ([True, False, False], [False, True, False])
     """
 
-    def __init__(self, texts: Sequence[pa.Array]) -> None:
+    def __init__(self, *texts: pa.Array) -> None:
         pieces = [split(own.slice(begin, _BATCH)) for own in texts for begin in range(0, len(own), _BATCH)]
         words = pa.chunked_array([found for found, _ in pieces], pa.string()).dictionary_encode().unify_dictionaries()
         none = np.zeros(0, dtype=np.int64)
@@ -86,7 +86,7 @@ class Words:
     def values_of(self, column: pa.Array | pa.ChunkedArray) -> list[tuple[int, str]]:
         """Every value of a column that stands in a text, in words with blanks between, with the place of the text.
 
-        >>> Words(pa.array(["none", "by ADA LOVELACE"])).values_of(pa.array(["Ada-Lovelace"]))
+        >>> Words([pa.array(["none", "by ADA LOVELACE"])]).values_of(pa.array(["Ada-Lovelace"]))
         [(1, 'ada lovelace')]
         """
         found = set()

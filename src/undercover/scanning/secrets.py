@@ -23,9 +23,10 @@ import pyarrow as pa
 import undercover
 from undercover.forms import read
 from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.reading import Reading
 from undercover.io.words import Words as Texts
 from undercover.io.words import in_words
-from undercover.model.release import PublishedColumn, Release
+from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
 from undercover.scanning.result import Leak
 from undercover.scanning.texts import Said
@@ -41,11 +42,12 @@ _WHO = ("creator", "lastModifiedBy", "manager")
 
 @dataclass(frozen=True)
 class Words:
-    """What stands in a public folder beside its tables, held against what its run must not tell."""
+    """What stands in a public folder beside its tables, and in ``cells``, held against what its run must not tell."""
 
     run: Run
     said: Sequence[Said]
     directory: Path
+    cells: Sequence[Said] = ()
 
     def leaks(self) -> Iterator[Leak]:
         """Everything that is found, each kind once in a place."""
@@ -54,14 +56,18 @@ class Words:
 
     def _identifiers(self) -> Iterator[Leak]:
         words = [one for one in self.said if not one.figure]
+        beside = len(words)
+        words += self.cells
         texts = Texts(pa.array([one.text for one in words], pa.string()))
         for name, column in (self.run.identifying or {}).items():
-            held = [found for found in texts.values_of(column) if len(found[1].replace(" ", "")) >= SHORTEST]
+            held = [
+                (place, value)
+                for place, value in texts.values_of(column)
+                if place >= beside or len(value.replace(" ", "")) >= SHORTEST
+            ]
             strange = self.strange({value for _, value in held})
-            for place, value in held:
-                if value in strange:
-                    file, where, *_ = words[place]
-                    yield Leak("identifiers", file, f"`{file}` holds a value of the identifier `{name}` ({where}).")
+            for file, where in dict.fromkeys(words[place][:2] for place, value in held if value in strange):
+                yield Leak("identifiers", file, f"`{file}` holds a value of the identifier `{name}` ({where}).")
 
     def _seeds(self) -> Iterator[Leak]:
         secret = {
@@ -113,7 +119,7 @@ class Words:
         """What stands in public files because it was published as it is, or means somebody else, in words."""
         columns = {} if self.run.original is None else self.run.original.columns
         looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
-        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
+        others = Texts([pa.array([label for labels in looked for label in labels], pa.string())])
         held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
         return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
@@ -145,34 +151,29 @@ class Words:
         return {name for name in there if in_words([name])[0] in strange}
 
 
-def in_cells(run: Run, released: Release, words: Words) -> Iterator[Leak]:
-    """Identifiers in the cells of published tables, beside other words; whoever said ``names_nobody`` has looked.
+def cells_of(run: Run, released: Release) -> Iterator[Said]:
+    """The cells of published tables in which an identifier may stand beside other words.
 
     Numbers and days are cells of their own. A generalised cell that reads as values of its column holds nothing else.
+    Whoever said ``names_nobody`` of a column has looked at it.
     """
     reading = read(released)
     for table in released.tables:
         for column in table.columns:
-            cells = _looked_at(run, reading.cells(table, column.name).labels, column)
-            texts = Texts(pa.array(cells, pa.string()))
-            for name, values in (run.identifying or {}).items() if cells else ():
-                held = {value for _, value in texts.values_of(values)}
-                if words.strange(held):
-                    said = f"Cells of `{column.name}` hold values of the identifier `{name}` beside other text."
-                    yield Leak("identifiers", column.name, said)
+            yield from (Said(column.name, "in its cells", cell) for cell in _looked_at(run, reading, table, column))
 
 
-def _looked_at(run: Run, cells: Sequence[str], column: PublishedColumn) -> list[str]:
+def _looked_at(run: Run, reading: Reading, table: PublishedTable, column: PublishedColumn) -> list[str]:
     """The cells of a column that may hold something else than its values."""
-    if run.original is None or column.name not in run.original.columns:
-        return [] if column.role == "structure" else list(cells)
-    own = run.original[column.name]
-    if run.schema.column(column.name).names_nobody:
+    own = None if run.original is None else run.original.columns.get(column.name)
+    numbers = own is not None and column.form == "value" and own.domain.kind not in ("categorical", "ordinal")
+    if column.role == "structure" or numbers or run.schema.column(column.name).names_nobody:
         return []
-    if column.form != "value":
-        read_as = domain_values(own).read_all(tuple(cells), column.form)
-        return [cell for cell, meaning in zip(cells, read_as, strict=True) if meaning == NOTHING]
-    return list(cells) if own.domain.kind in ("categorical", "ordinal") else []
+    cells = reading.cells(table, column.name).labels
+    if own is None or column.form == "value":
+        return list(cells)
+    read_as = domain_values(own).read_all(cells, column.form)
+    return [cell for cell, meaning in zip(cells, read_as, strict=True) if meaning == NOTHING]
 
 
 def public_values(run: Run) -> Iterator[str]:

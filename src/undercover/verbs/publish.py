@@ -52,7 +52,7 @@ from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
-from undercover.verbs.naming.cells import by_values, check_cells
+from undercover.verbs.naming.cells import check_input
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -179,8 +179,7 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
-    by, how = by_values(given.data, schema.identifiers), given.decisions
-    by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
+    by_chance = check_input(table, given)
     check_policy(limits, table, asked=policy is not None)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)

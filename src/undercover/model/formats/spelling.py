@@ -31,7 +31,7 @@ NUMBERS = "numbers"
 """How cells are read that are numbers; of days and moments their format is said."""
 ISO = "YYYY-MM-DD"
 _PLAIN = r"^(0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]*)\.[0-9]*[1-9])$"
-_SHORT = 16  # characters of a number that is written so in a release, if it looks like it; longer ones are compared
+_SHORT = 15  # characters of a number that a release writes so, if it looks like it; longer ones are compared
 _SMALL = r"^-?0\.0000"  # a release writes such numbers with an exponent
 _MOMENT = r"^[^ ]{10}T[0-9:]{8}(\.[0-9]{6})?$"
 

@@ -16,7 +16,7 @@ hierarchies. A number or a date is a cell of its own and holds nothing beside it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
+from undercover.io.source import Input
 from undercover.io.words import Named, Words
 from undercover.model.encoding.coded import value_type
 from undercover.model.figures import counted, number
@@ -59,7 +60,7 @@ def check_cells(
             )
     said: dict[str, dict[str, int]] = {}
     looked_at = {name: own for name, own in texts.items() if not table.schema.column(name).names_nobody}
-    found = by(Words(list(looked_at.values()))) if looked_at and table.schema.identifiers else {}
+    found = by(Words(*looked_at.values())) if looked_at and table.schema.identifiers else {}
     begin = 0
     for name, own in looked_at.items() if found else ():
         mine = slice(begin, begin := begin + len(own))
@@ -86,10 +87,16 @@ def check_cells(
     return said
 
 
-def by_values(data: pa.Table, identifiers: Iterable[str]) -> By:
-    """Look for the values that the identifiers have in a table."""
-    held = [name for name in identifiers if name in data.column_names]
-    return lambda texts: {name: texts.named_by(data.column(name)) for name in held}
+def check_input(table: Table, given: Input) -> dict[str, dict[str, int]]:
+    """The same of a table that was read here."""
+    data, how = given.data, given.decisions
+    held = [name for name in table.schema.identifiers if name in data.column_names]
+    separator = None if how is None else how.separator
+
+    def by(texts: Words) -> dict[str, Named]:
+        return {name: texts.named_by(data.column(name)) for name in held}
+
+    return check_cells(table, data.column_names, by, separator=separator)
 
 
 def _is_text(column: EncodedColumn) -> bool:
