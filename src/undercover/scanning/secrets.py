@@ -119,7 +119,7 @@ class Words:
         """What stands in public files because it was published as it is, or means somebody else, in words."""
         columns = {} if self.run.original is None else self.run.original.columns
         looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
-        others = Texts([pa.array([label for labels in looked for label in labels], pa.string())])
+        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
         held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
         return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
