@@ -86,7 +86,7 @@ class Words:
     def values_of(self, column: pa.Array | pa.ChunkedArray) -> list[tuple[int, str]]:
         """Every value of a column that stands in a text, in words with blanks between, with the place of the text.
 
-        >>> Words([pa.array(["none", "by ADA LOVELACE"])]).values_of(pa.array(["Ada-Lovelace"]))
+        >>> Words(pa.array(["none", "by ADA LOVELACE"])).values_of(pa.array(["Ada-Lovelace"]))
         [(1, 'ada lovelace')]
         """
         found = set()
