@@ -180,7 +180,7 @@ def is_page(start: bytes) -> bool:
 
 
 def is_spec(start: bytes) -> bool:
-    """Whether a file begins as a spec does, whoever wrote it.
+    r"""Whether a file begins as a spec does, whoever wrote it.
 
     >>> is_spec(b"# of 2024\n[roles]\nsensitive = 'income'"), is_spec(b"[project]\nname = 'thesis'")
     (True, False)

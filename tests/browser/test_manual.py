@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, Page
 
 from undercover.web.texts import catalogue
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 START = "docs/guide/index.html"
 # What a browser fetches by itself; a link that somebody must follow may lead anywhere.
@@ -46,9 +47,12 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.soak
-def test_the_whole_reference_is_built(tmp_path: Path) -> None:
-    page = (built(tmp_path) / "docs" / "reference" / "python" / "verbs.html").read_text("utf-8")
-    assert 'id="undercover.publish"' in page
+def test_the_whole_manual_is_built(tmp_path: Path, browser: Browser) -> None:
+    whole = built(tmp_path, "-D", "made=1")
+    assert 'id="undercover.publish"' in (whole / "docs" / "reference" / "python" / "verbs.html").read_text("utf-8")
+    officer = (whole / "docs" / "tutorials" / "privacy_officer.html").read_text("utf-8")
+    assert all(f'src="../../made/{name}.png"' in officer for name in photographs.PICTURES)
+    assert 'class="key"' in (whole / "docs" / "guide" / "choosing.html").read_text("utf-8")
 
 
 def fetched(text: str) -> list[str]:

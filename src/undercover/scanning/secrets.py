@@ -65,8 +65,10 @@ class Words:
                 for place, value in texts.values_of(column)
                 if place >= beside or len(value.replace(" ", "")) >= SHORTEST
             ]
-            strange = self.strange({value for _, value in held})
-            for file, where in dict.fromkeys(words[place][:2] for place, value in held if value in strange):
+            strange = self.strange({value for place, value in held if place < beside})
+            hidden = {value for place, value in held if place >= beside} - self._public  # no word of ours is in a cell
+            told = [place for place, value in held if value in (strange if place < beside else hidden)]
+            for file, where in dict.fromkeys(words[place][:2] for place in told):
                 yield Leak("identifiers", file, f"`{file}` holds a value of the identifier `{name}` ({where}).")
 
     def _seeds(self) -> Iterator[Leak]:

@@ -81,7 +81,7 @@ def save(
     def look(public: Path) -> folder.Looked:
         tell("looking at what is published", 0.0)
         found = scan(run, public, Path(directory), files)
-        verdict = before.with_reasons(*found.reasons())
+        verdict = replace(before, reasons=(*found.reasons(), *before.reasons))
         given.saved(verdict, found)
         tell(DRAWING, 0.0)
         said = {**facts, **verdict.to_dict(), "meaning": verdict.meaning, "scan": found.to_dict()}
