@@ -79,7 +79,7 @@ def test_a_recipe_is_not_taken_from_a_folder_that_was_changed(tmp_path: Path) ->
 def make_old(out: Path) -> None:
     """The folder as an earlier version wrote it: no hashes, columns of promises or data package, nothing in the run."""
     (out / "public" / "datapackage.json").unlink()
-    later = ("files", "corruption_robust")
+    later = ("layout", "files", "corruption_robust")
     for path, keys in ((out / "public" / "release.json", later), (out / "private" / "run.json", ("release",))):
         content = json.loads(path.read_text("utf-8"))
         for key in keys:
