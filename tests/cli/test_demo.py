@@ -103,7 +103,7 @@ def test_what_is_no_tour_is_never_replaced(undercover: Command, out: Path) -> No
     out.mkdir()
     (out / "thesis.tex").write_text("years of work")
     done = undercover("demo", "--out", out, "--rows", 1000, "--force")
-    assert (done.code, "not written by a tour" in done.err) == (2, True)
+    assert (done.code, "`thesis.tex`" in done.err) == (2, True)
     assert (out / "thesis.tex").read_text() == "years of work"
 
 
