@@ -55,7 +55,7 @@ def test_a_changed_file_is_read_or_refused(name: str, chance: Random) -> None:
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@examples(20, **USUAL)
+@examples(12, **USUAL)
 @given(chance=CHANCE)
 def test_what_is_made_of_a_changed_file_is_whole_or_refused(name: str, chance: Random) -> None:
     tried(TARGETS[name], chance)
