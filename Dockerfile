@@ -10,13 +10,15 @@ RUN python -m venv /opt/undercover \
     && /opt/undercover/bin/pip wheel --no-cache-dir --no-deps --wheel-dir dist . \
     && /opt/undercover/bin/pip install --no-cache-dir --require-hashes --requirement locks/undercover.txt \
     && /opt/undercover/bin/pip install --no-cache-dir --no-deps dist/*.whl \
-    && /opt/undercover/bin/pip uninstall --yes pip
+    && /opt/undercover/bin/pip uninstall --yes pip \
+    && /opt/undercover/bin/undercover warm-up
 
 FROM python:${PYTHON}-slim
 COPY --from=build /opt/undercover /opt/undercover
-# Tables, releases and compiled loops are kept in /data; nothing else is ever written, so the root may be read-only.
+# Loops are compiled above; another processor than the builder's compiles its own, which are kept in /data like all
+# else. Nothing else is ever written, so the root may be read-only.
 RUN install -d -o 10001 -g 10001 -m 0700 /data
-ENV HOME=/data NUMBA_CACHE_DIR=/data/compiled PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+ENV HOME=/data PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
 USER 10001:10001
 WORKDIR /data
 VOLUME /data

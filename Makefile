@@ -21,7 +21,7 @@ help:
 	@echo "make test       lint, format, types, import direction and every test"
 	@echo "make browser    install chromium by apt-get, in which tests open the pages (make test does it where it may)"
 	@echo "make fuzz       every property with twenty times the examples"
-	@echo "make soak       the tests that are too long for make test"
+	@echo "make soak       the tests that are too long for make test, then an hour of publishes, kills and web jobs"
 	@echo "make shape      print the house in figures, beside what they must be"
 	@echo "make bench      print speed and memory as ratios, write bench.json"
 	@echo "make bench-large  the whole command on 1, 10 and 100 million rows; write build/large/large.json"
@@ -107,8 +107,10 @@ fuzz: $(TOOLS)
 		done; \
 	else echo "atheris cannot be installed here: nothing was searched by coverage."; fi
 
+# UNDERCOVER_SOAK_MINUTES says how long it goes on after the tests.
 soak: $(TOOLS)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal -m soak tests
+	$(BIN)/python -m tests.soak.soaking
 
 shape: $(TOOLS)
 	$(BIN)/python tests/shape/measure.py

@@ -36,6 +36,7 @@ html_copy_source = False
 html_use_index = False
 html_show_sphinx = False
 html_show_copyright = False
+html_show_search_summary = False  # for each it would fetch the page, which browsers refuse in a folder
 html_search_scorer = str(Path(__file__).with_name("making") / "scorer.js")
 html_static_path = ["manual.css"]
 html_css_files = ["manual.css"]

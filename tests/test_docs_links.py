@@ -66,6 +66,22 @@ def test_the_page_of_a_method_leads_to_its_theory_and_notebook(method: str) -> N
     assert f"../../examples/notebooks/{name}.ipynb" in linked
 
 
+def unknown_code(text: str) -> list[str]:
+    """Files and folders of the program that a page names and that are not there: `steps/gone.py`, `steps/gone/`."""
+    named = re.findall(r"`((?:[a-z_]+/)+(?:[a-z_]+\.py)?)`", text)
+    return [place for place in named if not any((ROOT / room / place).exists() for room in ("src/undercover", "."))]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("docs/theory/")])
+def test_code_that_theory_names_exists(name: str) -> None:
+    assert unknown_code(PAGES[name].read_text("utf-8")) == []
+
+
+def test_code_that_is_gone_is_caught() -> None:
+    text = "`steps/cutting/`, `steps/recoding.py`, `tests/test_docs_links.py`, `steps/gone/`, `methods/mondrian.py`"
+    assert unknown_code(text) == ["steps/gone/", "methods/mondrian.py"]
+
+
 def test_a_broken_link_is_caught(tmp_path: Path) -> None:
     (tmp_path / "there.md").write_text("# The one & `only`\n## Twice\n## Twice\n```text\n# no heading\n```\n")
     page = tmp_path / "page.md"

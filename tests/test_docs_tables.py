@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,18 @@ def test_the_table_of_attackers_has_what_attack_takes() -> None:
 def test_the_table_of_commands_has_all_of_them() -> None:
     commands = getattr(typer.main.get_command(app), "commands", {})
     assert {call.split()[0] for call in first_cells("files.md", "command")} == set(commands)
+
+
+def rooms_of(line: str) -> list[str]:
+    """The rooms on a line of the picture: on both sides of the wall, or before what is said of them."""
+    names = line.replace("|", " ") if "   |   " in line else re.split(r" {8,}", line.strip())[0]
+    return [] if "--" in names else names.split()
+
+
+def test_the_picture_of_the_rooms_is_the_import_contract() -> None:
+    contracts = tomllib.loads((GUIDE.parent.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    layers = next(contract["layers"] for contract in contracts["contracts"] if contract["type"] == "layers")
+    rooms = [room.strip().removeprefix("undercover.") for layer in layers for room in layer.split("|")]
+    picture = (GUIDE.parent / "architecture.md").read_text("utf-8").split("## Rooms")[1].split("```")[1]
+    drawn = [room for line in picture.splitlines()[1:] for room in rooms_of(line)]
+    assert drawn == rooms

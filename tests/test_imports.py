@@ -55,6 +55,27 @@ def test_next_to_nothing_is_loaded_before_a_name_is_used() -> None:
     assert "numpy" not in loaded_by("import undercover; dir(undercover); undercover.__all__")
 
 
+WATCHED = """
+import sys
+
+def watch(event, given):
+    if event.split(".")[0] in ("socket", "subprocess", "urllib") or event in ("os.system", "os.exec", "os.posix_spawn",
+            "os.fork", "os.forkpty", "http.client.connect", "ssl.wrap_socket"):
+        raise SystemExit(f"{event} while importing")
+
+sys.addaudithook(watch)
+"""
+
+
+@pytest.mark.parametrize("named", ["undercover.cli.publish, undercover.cli.verify, undercover.pages.render"])
+def test_importing_asks_no_network_and_starts_no_program(named: str) -> None:
+    """All that is loaded to publish and to verify, with a hook that the interpreter itself calls."""
+    assert "numpy" in loaded_by(f"{WATCHED}\nimport {named}")
+    for reaching in ("import socket; socket.socket()", "import subprocess; subprocess.run(['true'])"):
+        with pytest.raises(subprocess.CalledProcessError):
+            loaded_by(f"{WATCHED}\n{reaching}")
+
+
 def test_what_type_checkers_see_is_what_there_is() -> None:
     lines = ast.parse(Path(str(uc.__file__)).with_suffix(".pyi").read_text("utf-8")).body
     seen = {name.asname: line.module for line in lines if isinstance(line, ast.ImportFrom) for name in line.names}

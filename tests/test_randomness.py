@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import undercover as uc
+from undercover.engines.spark.secret import Secret
 from undercover.errors import ParameterError
+from undercover.io.release.contents import public_part
+from undercover.io.release.folder import save
+from undercover.model.release import REPRODUCIBLE
 from undercover.randomness import Randomness
 
 
@@ -92,3 +102,45 @@ def test_biased_words_are_rejected() -> None:
 def test_what_is_no_seed_is_refused(seed: object) -> None:
     with pytest.raises(ParameterError, match="seed must be an int"):
         Randomness(seed=seed)
+
+
+FORKED = """
+import os
+from undercover.engines.spark.secret import Secret
+from undercover.randomness import Randomness
+
+own = Randomness()
+for _ in range(3):
+    if os.fork() == 0:
+        print(own.words("a", 8).tobytes().hex(), Secret().words("a", 8).tobytes().hex(), flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_processes_that_were_forked_share_no_words() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True)
+    assert len(set(done.stdout.split())) == 6
+
+
+def test_threads_parts_and_releases_share_no_words() -> None:
+    own, secret = Randomness(), Secret()
+    with ThreadPoolExecutor(4) as pool:
+        drawn = list(pool.map(lambda _: own.words("a", 8).tobytes(), range(8)))
+    drawn += [secret.part(part).words("a", 8).tobytes() for part in range(8)]
+    drawn += [secret.words("a", 8, start=8 * place).tobytes() for place in range(8)]
+    drawn += [Secret().words("a", 8).tobytes() for _ in range(8)]
+    drawn += [Randomness(seed=1).part(part).words("a", 8).tobytes() for part in range(8)]
+    assert len(set(drawn)) == 40
+
+
+def test_a_reproducible_release_says_so_and_not_by_which_seed(tmp_path: Path) -> None:
+    people, schema = uc.datasets.census(300, seed=1), uc.datasets.census_schema(["age", "sex"])
+    seeded, fresh = (uc.publish(people, schema, uc.Anatomy(l=3), seed=seed) for seed in (976_431, None))
+    assert seeded.verdict.status != "ready"
+    assert any(reason.kind == "seed" for reason in seeded.verdict.reasons)
+    for run, said in ((seeded, True), (fresh, False)):
+        public = public_part(save(run, tmp_path / str(said), report="", summary={}, datasheet=""))
+        assert any(REPRODUCIBLE in note for note in uc.verify(public).notes) is said
+        assert (REPRODUCIBLE in (public / "release.json").read_text("utf-8")) is said
+        assert not any(b"976431" in file.read_bytes() for file in public.iterdir())

@@ -32,7 +32,7 @@ def make(folder: Path, rows: int = 2000, methods: Sequence[str] = ("mondrian", "
         uc.compare(people, schema, Path(own, "compared"), methods=methods, queries=20)
         places = ("release/private/report", "release/public/datasheet", "compared/compare")
         for page, place in zip(("report", "datasheet", "comparison"), places, strict=True):
-            shutil.copy(Path(own, f"{place}.html"), folder / f"{page}.html")
+            shutil.copyfile(Path(own, f"{place}.html"), folder / f"{page}.html")
     found = uc.inspect(people)
     _write(folder / "inspection.html", inspection_html(found.to_dict(), found.risks(), "people.csv"))
     attack = uc.attack(run)
@@ -41,7 +41,10 @@ def make(folder: Path, rows: int = 2000, methods: Sequence[str] = ("mondrian", "
     _write(folder / "cards.html", f'{head}<meta name="color-scheme" content="light dark"><body>{cards}')
     views = (attack.view(), uc.attack(run, uc.PartialKnowledge()).view(), uc.measure(people, run).view())
     pictures = [picture for view in views for picture in _pictures(view)]
-    return [jinja.drawings(picture, f"chart{place}") for place, picture in enumerate(pictures)]
+    return [
+        f"{jinja.drawings(picture, f'chart{place}')}<figcaption>{picture.sentence}</figcaption>"
+        for place, picture in enumerate(pictures)
+    ]
 
 
 def _pictures(view: View) -> Iterator[Picture]:

@@ -16,13 +16,14 @@ def make(app: Any) -> None:
     app.made_parts = {}
     if not app.config.made:
         return
-    from making import gallery, photographs, tradeoffs  # which load everything there is
+    from making import gallery, peers, photographs, tradeoffs  # which load everything there is
 
     folder = Path(app.outdir) / FOLDER
     charts = gallery.make(folder)
     photographs.make(folder)
     app.made_parts = {
         "frontier": figure(tradeoffs.frontier()),
+        "peers": figure(peers.picture()),
         "charts": "".join(figure(chart) for chart in charts),
         **{name: framed(name, title) for name, title in gallery.PAGES.items()},
         **{name: shown(name, said) for name, said in photographs.PICTURES.items() if (folder / f"{name}.png").exists()},

@@ -11,7 +11,7 @@ from typing import Any
 
 import undercover as uc
 from undercover.model.figures import risk
-from undercover.pages.compare import frontier_charts
+from undercover.pages.compare import frontier_charts, series_looks
 from undercover.pages.svg import drawings
 
 STORED = Path(__file__).with_name("tradeoffs.json")
@@ -23,6 +23,7 @@ SHOWN = (
     "Mutual cover, l=8", "Cross-bucket, k=5, l=4", "Cross-bucket, k=5, l=8", "Perturbed generalization, p=0.3",
 )  # fmt: skip
 """The releases of the table; the picture has all of them."""
+MARK = '<svg viewBox="-1.3 -1.3 2.6 2.6" aria-hidden="true"><path d="{}" style="fill:{}"/></svg>'
 
 
 def measure() -> dict[str, Any]:
@@ -60,8 +61,12 @@ def table(found: dict[str, Any]) -> list[str]:
 
 
 def frontier() -> str:
-    """The picture: what is learnt of people against what is lost of the table, every release a mark."""
-    return drawings(frontier_charts(json.loads(STORED.read_text("utf-8")))[0], "frontier")
+    """The picture: what is learnt of people against what is lost of the table, every release a mark, with its key."""
+    stored = json.loads(STORED.read_text("utf-8"))
+    picture = frontier_charts(stored)[0]
+    known = series_looks(stored["releases"])
+    key = "".join(f"<li>{MARK.format(look.mark, look.color)}{series}</li>" for series, look in known.items())
+    return f'{drawings(picture, "frontier")}<ul class="key">{key}</ul><figcaption>{picture.sentence}</figcaption>'
 
 
 if __name__ == "__main__":

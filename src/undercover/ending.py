@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 HEEDED: Final = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
-_GRACE: Final = 3.0  # seconds in which the main thread may clear away what is half-written
+_GRACE: Final = 2.0  # seconds in which the main thread may clear away what is half-written
 
 _undo: list[Callable[[], None]] = []
 _said = threading.Event()
@@ -30,6 +30,8 @@ MADE: list[str] = []
 
 class Told(SystemExit):
     """Told to end by a signal other than Ctrl-C."""
+
+    code: int
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)

@@ -72,7 +72,7 @@ def write_whole(
 
 @contextmanager
 def whole_folder(
-    place: Path, around: Callable[[Path], AbstractContextManager[Any]] = lambda _: nullcontext()
+    place: Path, around: Callable[[Path], AbstractContextManager[Any]] = lambda _: nullcontext(), *, force: bool
 ) -> Iterator[Path]:
     """An empty folder for its owner alone to write into, which takes its ``place`` when the block ends well.
 
@@ -85,7 +85,7 @@ def whole_folder(
         yield made
         _sync_all(made)
         with around(made):
-            put(made, place)
+            put(made, place, force=force)
             ending.MADE.append(f"`{place}`")
     finally:
         undo()  # what was not finished, or what stood there before
@@ -132,15 +132,20 @@ def check_folder(target: Path, *, force: bool, strange: Callable[[Path], Iterabl
                     f"({listed(found[:5])}{more}). "
                     "Move that elsewhere, or choose another folder."
                 )
-        made, handle = _begun(place)
-        try:
-            Path(made, "tried").write_bytes(bytes(_TRIED))
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
-            os.close(handle)
+        _try(place)
     except OSError as error:
         raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
     return place
+
+
+def check_above(target: Path) -> None:
+    """Refuse, before any work, a folder that nothing can be written to, or that cannot be made where it is to be."""
+    place = Path(os.path.abspath(target))
+    above = next(one for one in (place, *place.parents) if os.path.lexists(one))
+    try:
+        _try(above / place.name)
+    except OSError as error:
+        raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
 
 
 def check_file(target: Path, *, force: bool, ours: Callable[[bytes], bool]) -> None:
@@ -175,7 +180,7 @@ def is_page(start: bytes) -> bool:
 
 
 def is_spec(start: bytes) -> bool:
-    """Whether a file begins as a spec does, whoever wrote it.
+    r"""Whether a file begins as a spec does, whoever wrote it.
 
     >>> is_spec(b"# of 2024\n[roles]\nsensitive = 'income'"), is_spec(b"[project]\nname = 'thesis'")
     (True, False)
@@ -215,6 +220,16 @@ def locked(handle: int, *, wait: bool = True) -> Literal["mine", "taken", "unkno
     return "mine"
 
 
+def _try(place: Path) -> None:
+    """Write something beside a place, and remove it."""
+    made, handle = _begun(place)
+    try:
+        Path(made, "tried").write_bytes(bytes(_TRIED))
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        os.close(handle)
+
+
 def _check_parent(target: Path, place: Path) -> None:
     if not place.parent.is_dir():
         what = "is a file" if place.parent.exists() else "does not exist. Make it first"
@@ -249,10 +264,17 @@ def _held(left: Path, process: int) -> bool:
         os.close(handle)
 
 
-def put(made: Path, place: Path) -> None:
-    """Put a folder in its place; what stood there has its hidden name then."""
-    if not os.path.lexists(place):
-        made.rename(place)
+def put(made: Path, place: Path, *, force: bool) -> None:
+    """Put a folder in its place; what stood there has its hidden name then, and without ``force`` nothing may."""
+    if not force or not os.path.lexists(place):
+        try:
+            made.rename(place)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise
+            raise OutputError(
+                f"`{place}` was written by somebody else in the meantime, and is not replaced. Choose another folder."
+            ) from None
     elif not _exchange(made, place):
         aside = place.with_name(f".{place.name}.old-{os.getpid()}-{secrets.token_hex(4)}")
         place.rename(aside)

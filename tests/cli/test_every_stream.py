@@ -37,7 +37,7 @@ COMMAND_LINES = {
     "--help": [],
 }
 REFUSED = {"accept", "joint-risk"}  # with a sentence that has letters in it
-LATER = {"demo", "compare", "serve", "experiment"}  # `make soak`, and the tests of the server
+LATER = {"demo", "compare", "serve", "experiment", "warm-up"}  # `make soak`, and the tests of the server
 
 
 class Raw(io.RawIOBase):

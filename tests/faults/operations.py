@@ -254,6 +254,7 @@ def _worked(home: Path) -> str:
         return "before"
     clear(workspace)
     assert left_over(workspace) == []
+    assert all((place / "project.json").is_file() for place in workspace.glob("desks/own/*"))
     state = "before"
     for project in Desk(workspace, "own").projects():
         for place in job_folders(project.folder):

@@ -5,6 +5,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections.abc import Iterator
@@ -192,23 +193,24 @@ NOBODY = textwrap.dedent(
 )
 
 
-def test_nobody_with_a_read_only_package_and_no_home(package: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    other = tmp_path_factory.mktemp("other")
-    for name in ("counting.py", "parts.py"):
-        (other / name).write_bytes((package / name).read_bytes())
-    hers, prepared = other / "hers", other / "prepared"
+def test_nobody_with_a_read_only_package_and_no_home() -> None:
     user = 65534 if os.geteuid() == 0 else os.geteuid()
-    for folder in (hers, prepared, prepared / f"undercover-{user}"):
-        folder.mkdir()
-        folder.chmod(0o1777)
-    for folder in (package, *package.parents):
-        if folder.stat().st_uid == os.geteuid() and folder != Path(folder.anchor) and "pytest" in str(folder):
-            folder.chmod(0o755)
-    other.chmod(0o755)
-    package.chmod(0o555)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = [sys.executable, "-B", "-c", NOBODY, *map(str, (other, package, hers, prepared))]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    package.chmod(0o755)
+    with tempfile.TemporaryDirectory() as place:  # not where pytest keeps nobody out
+        here, package, hers, prepared = folders = [
+            Path(place, name) for name in ("here", "package", "hers", "prepared")
+        ]
+        for folder in (*folders, prepared / f"undercover-{user}"):
+            folder.mkdir()
+        for folder in (here, package):
+            (folder / "counting.py").write_text(KERNEL)
+            (folder / "parts.py").write_text(PART)
+        for folder, mode in ((hers, 0o1777), (prepared, 0o1777), (prepared / f"undercover-{user}", 0o777)):
+            folder.chmod(mode)
+        Path(place).chmod(0o755)
+        package.chmod(0o555)
+        command = [sys.executable, "-B", "-c", NOBODY, *map(str, folders)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+        package.chmod(0o755)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"the compiled loops are kept in {hers}/undercover-{user}: neither the folder")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from undercover.compiled import jit as compilation
+from undercover.errors import InternalError
 from undercover.studies import warm_up
 from undercover.studies.tour import compiled_ahead, stops
 
@@ -63,3 +64,43 @@ def test_nothing_is_started_where_all_is_compiled(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(subprocess, "Popen", lambda *given, **more: pytest.fail("started"))
     with warm_up.compiling_ahead(compiled_ahead()) as compiled:
         compiled(compiled_ahead()[0])
+
+
+def test_attacks_are_compiled_beside_a_large_kernel_only(other: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = other(HONEST)
+    monkeypatch.setattr(warm_up, "cores", lambda: 2)
+    with warm_up.compiling_beside("anatomy"):
+        assert started == []
+    with warm_up.compiling_beside("mondrian"):
+        assert started[0].poll() is None
+    assert started[0].poll() is not None
+    started.clear()
+    monkeypatch.setattr(warm_up, "cores", lambda: 1)
+    with warm_up.compiling_beside("mondrian"):
+        assert started == []
+
+
+@pytest.mark.parametrize("some", [1, 2, 5])
+def test_everything_is_compiled_once_by_so_many(some: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    real = subprocess.Popen
+
+    def start(command: list[str], **given: Any) -> Any:
+        asked.append(command[3:])
+        return real([sys.executable, "-c", "import sys; print(*sys.argv[1:], sep='\\n')", *command[3:]], **given)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    monkeypatch.setattr(warm_up, "cores", lambda: some)
+    told: list[float] = []
+    warm_up.warm_up(lambda stage, share: told.append(share))
+    assert len(asked) == some
+    assert sorted(folder for share in asked for folder in share) == sorted(stop.folder for _, stop in stops())
+    assert told[-1] == 1.0
+
+
+def test_what_cannot_be_compiled_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = subprocess.Popen
+    program = [sys.executable, "-c", "raise SystemExit('no compiler')"]
+    monkeypatch.setattr(subprocess, "Popen", lambda command, **given: real(program, **given))
+    with pytest.raises(InternalError, match="could not be compiled: no compiler"):
+        warm_up.warm_up()

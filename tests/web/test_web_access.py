@@ -45,13 +45,34 @@ def test_an_address_works_once(client: TestClient, stranger: TestClient) -> None
 
 
 def test_an_address_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made, now = Sessions(tmp_path), time.time()
+    made, now = Sessions(tmp_path), sessions.steady()
     token, cookie = made.token("own", 600), made.cookie("own")
-    monkeypatch.setattr(sessions.time, "time", lambda: now + 601)
+    monkeypatch.setattr(sessions, "steady", lambda: now + 601)
     assert made.taken(token) is None
     assert made.session(cookie) is not None
-    monkeypatch.setattr(sessions.time, "time", lambda: now + DAYS * 86400 + 1)
+    monkeypatch.setattr(sessions, "steady", lambda: now + DAYS * 86400 + 1)
     assert made.session(cookie) is None
+
+
+def test_nobody_is_let_in_or_thrown_out_by_a_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, now, steady = Sessions(tmp_path), time.time(), sessions.steady()
+    token, gone, cookie = made.token("own", 600), made.token("own", 1), made.cookie("own")
+    left = made.session(made.cookie("own"))
+    assert left is not None
+    made.leave(left)
+    monkeypatch.setattr(sessions, "steady", lambda: steady + 60)
+    for years in (-30, 30, -30):
+        monkeypatch.setattr(sessions.time, "time", lambda years=years: now + years * 365 * 86400)
+        assert (made.waits(token), made.waits(gone)) == (True, False)
+        assert made.session(cookie) is not None
+        other = made.session(made.cookie("own"))
+        assert other is not None
+        made.leave(other)
+        assert left.key in made._left
+    os.utime(tmp_path / "secret", (now + 1e9, now + 1e9))  # written when the clock was wrong
+    monkeypatch.undo()
+    assert Sessions(tmp_path).session(cookie) is not None
+    assert abs((tmp_path / "secret").stat().st_mtime - now) < 86400, "it would have been good for decades"
 
 
 def test_a_cookie_is_good_only_as_it_was_signed(tmp_path: Path) -> None:
@@ -119,7 +140,7 @@ def test_a_passphrase_is_asked_for(tmp_path: Path) -> None:
 
 def test_wrong_passphrases_wait_and_nobody_is_kept_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1_000_000.0
-    monkeypatch.setattr(sessions.time, "time", lambda: now)
+    monkeypatch.setattr(sessions, "steady", lambda: now)
     made = Sessions(tmp_path)
     token, another = made.token("own"), made.token("own")
     for _ in range(3):

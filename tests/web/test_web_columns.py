@@ -206,6 +206,9 @@ def test_a_form_is_taken_over_field_by_field() -> None:
     assert (spec["data"]["missing"], spec["about"]) == ("drop", {"title": "People"})
     who = {key: spec["roles"][key] for key in ("unit", "one_row_per", "population")}
     assert who == {"unit": "person_id", "one_row_per": "first", "population": 0.05}
+    looked, _ = filled(SPEC, NAMES, {"names_nobody-7": "true"})
+    assert looked["columns"]["note"]["names_nobody"] is True
+    assert "note" not in filled(looked, NAMES, {"names_nobody-7": ""})[0].get("columns", {})
     back, _ = filled(
         spec, NAMES, {"kind-4": "", "kind-7": "", "description-7": "", "unit": "", "population": "", "about-title": ""}
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -15,7 +16,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 from openpyxl import Workbook
-from serving import ADDRESS, csrf_of, entered, over, serving, uploaded
+from serving import ADDRESS, csrf_of, desk_of, entered, over, serving, uploaded
 from starlette.testclient import TestClient
 
 from undercover.errors import DataError
@@ -467,3 +468,19 @@ def test_what_a_job_could_not_read_is_explained_with_ways_to_mend_it(tmp_path):
     assert "line 3: 3 fields where the header has 2" in shown
     assert 'name="separator"' in shown
     assert 'name="file"' in shown
+
+
+@pytest.mark.parametrize("where", ["arriving", "parsed"])
+def test_a_full_disk_is_told_and_leaves_nothing(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    target = "shutil.copyfileobj" if where == "arriving" else "starlette.datastructures.UploadFile.write"
+    monkeypatch.setattr(target, full)
+    for path in ("/new", "/api/tables"):
+        told = client.post(path, data={"csrf": csrf_of(client)}, files={"file": ("people.csv", b"age\n3\n")})
+        assert (told.status_code, "full" in told.text, "bug" in told.text) == (507, True, False), told.text[:500]
+    assert list(desk_of(client).projects()) == []
+    assert list(desk_of(client).folder.iterdir()) == []

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from decided import ONE, decided, patients
 from releasing import OPEN, READY, Released
@@ -25,6 +26,7 @@ from undercover.web.jobs import publishing
 from undercover.web.jobs.job import Job, set_state
 from undercover.web.settings import Settings
 from undercover.web.texts import LANGUAGES, catalogue
+from undercover.wording import asked_by
 
 METHOD = {"name": "mondrian", "k": 5}
 
@@ -94,7 +96,7 @@ def test_a_release_is_asked_for_once(idle: TestClient, project: Project) -> None
     assert str(again.url) == str(answer.url)
     (job,) = service_of(idle).queue.jobs(project)
     assert job.request["spec"] == project.spec
-    assert job.request["choices"] == {"format": "parquet", "rows_per_file": 1000}
+    assert job.request["choices"] == {"format": "parquet", "rows_per_file": 1000, "safe_for_spreadsheets": False}
     assert post(idle, where, format="csv", revision=project.revision).status_code == 409
     for wrong in (
         {"format": "docx"},
@@ -254,6 +256,19 @@ def test_what_does_not_fit_is_refused_before_any_work(copied: Project, monkeypat
     monkeypatch.setattr(publishing, "check_size", refused)
     with pytest.raises(DataError, match="400 4 dta"):
         publishing.publish(copied, {"choices": {"format": "dta"}}, no_progress)
+
+
+def test_a_cell_that_names_somebody_is_refused_without_being_shown(idle: TestClient) -> None:
+    data, workspace = patients(), service_of(idle).settings.workspace
+    notes = ["seen with p3", *["well"] * (data.num_rows - 1)]
+    roles = {**ONE, "identifiers": ["patient"], "insensitive": ["note"]}
+    project = decided(workspace, data.append_column("note", pa.array(notes)), roles, method=METHOD)
+    with asked_by("page"), pytest.raises(DataError, match="beside other words") as raised:
+        publishing.publish(project, {}, no_progress)
+    assert "`names nobody: true` for `note`" in str(raised.value)
+    assert notes[0] not in str(raised.value)
+    assert releases(project) == []
+    assert "names_nobody-" in idle.get(f"/tables/{project.id}/columns").text
 
 
 def test_files_that_a_method_names_are_those_of_the_table(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from undercover.cli.options import (
     Parts,
     PolicyName,
     RowsPerFile,
+    SafeForSpreadsheets,
     Seed,
 )
 from undercover.cli.output import console, print_json, print_table, print_view, progress_on_stderr, warn
@@ -29,6 +30,7 @@ from undercover.cli.publish import as_dict, check_output, leave, print_places
 from undercover.cli.publish import found as found_now
 from undercover.errors import ParameterError
 from undercover.io.release.contents import public_part
+from undercover.io.release.formulas import formula_note
 from undercover.io.release.tables import file_notes, format_of
 from undercover.io.source import read
 from undercover.memory import Store
@@ -53,6 +55,7 @@ def command(
         str | None, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav; by default as in DIR.")
     ] = None,
     rows_per_file: RowsPerFile = None,
+    safe_for_spreadsheets: SafeForSpreadsheets = False,
     seed: Seed = None,
     engine: Engine = "local",
     parts: Parts = None,
@@ -66,7 +69,7 @@ def command(
 ) -> None:
     """Publish a new table by an earlier recipe and say what is different."""
     written = format or format_of(public_part(directory))
-    check_output(out, written, force, rows_per_file)
+    files = check_output(out, written, force, rows_per_file, safe_for_spreadsheets)
     if out.exists() and directory.exists() and out.samefile(directory):
         raise ParameterError(f"`{out}` holds the recipe itself and is not replaced. Choose another folder with --out.")
     if accept is not None:
@@ -81,10 +84,10 @@ def command(
         known: dict[str, Any] = {"ledger": ledger, "despite_earlier": despite_earlier, "policy": policy}
         after = apply(before, given, original=original, seed=seed, engine=place, progress=progress, **known)
         after = judged_beside(after, out, progress)
-        kept: dict[str, Any] = {"format": written, "force": force, "accept": accept, "by": by}
-        save(after, out, rows_per_file=rows_per_file, progress=progress, **kept)
+        kept: dict[str, Any] = {"format": files, "force": force, "accept": accept, "by": by}
+        save(after, out, progress=progress, **kept)
     found = changes(before, after)
-    warn([*after.warnings, *file_notes(after.release, written)])
+    warn([*after.warnings, *file_notes(after.release, files), *formula_note(after.release, files)])
     if json:
         print_json({"recipe": str(directory), **as_dict(after, out, changes=found.to_dict())})
     else:

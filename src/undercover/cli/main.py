@@ -46,9 +46,11 @@ COMMANDS: Final = {
     "compare": "Set all methods side by side on one table: privacy against utility, time and memory.",
     "serve": "Open the web application on this machine: from a file to a release without code.",
     "experiment": "Measure what a paper measured, and judge what it says by the figures.",
+    "warm-up": "Compile every loop now, once per machine, so that no other command has to wait for it.",
 }
 """What each command does."""
 
+_ELSEWHERE: Final[dict[str | None, str]] = {"warm-up": "undercover.cli.groups.warm_up"}
 _INTERRUPTED: Final = 130
 _GONE: Final = 141  # 128 and SIGPIPE, which Windows has not
 _PLAIN: Final[dict[str, Any]] = {"add_completion": False, "pretty_exceptions_enable": False, "rich_markup_mode": None}
@@ -107,7 +109,7 @@ class _Later(typer.core.TyperCommand):
     @cached_property
     def loaded(self) -> Any:
         single = typer.Typer(**_PLAIN)
-        module = import_module(f"undercover.cli.{str(self.name).replace('-', '_')}")
+        module = import_module(_ELSEWHERE.get(self.name, f"undercover.cli.{str(self.name).replace('-', '_')}"))
         single.command(self.name, help=self.help)(module.command)
         return _hushable(typer.main.get_command(single))
 

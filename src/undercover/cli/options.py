@@ -47,6 +47,9 @@ DespiteEarlier = Annotated[bool, typer.Option(help="Publish although earlier rel
 NewRelease = Annotated[Path, typer.Option(help="The release folder to make.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, and therefore not for publication.")]
 TablesAs = Annotated[str, typer.Option(help="Of the published tables: csv, parquet, xlsx, dta or sav.")]
+SafeForSpreadsheets = Annotated[
+    bool, typer.Option(help="Keep spreadsheets from taking cells of csv and xlsx files for formulas.")
+]
 RowsPerFile = Annotated[int | None, typer.Option(help="Most rows of a csv or parquet file; more lie in parts.")]
 Engine = Annotated[str, typer.Option(help="Where the work runs: local or spark.")]
 Memory = Annotated[str | None, typer.Option(help="How much may be used, such as 8GB; by default most of what is free.")]

@@ -16,6 +16,7 @@ from undercover.cli import TOLD
 from undercover.io.plain import plain
 from undercover.model.view import Cell, Figure, FigureTable, Said, View, Viewable
 from undercover.waiting import Progress, no_progress, on_stderr
+from undercover.whole import check_above
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -112,7 +113,11 @@ def print_table(
 
 @contextmanager
 def resumable(out: Path) -> Iterator[None]:
-    """Say of work whose finished parts are kept that it goes on with the same command, where it is interrupted."""
+    """Say of work whose finished parts are kept that it goes on with the same command, where it is interrupted.
+
+    It is not begun where nothing can be written.
+    """
+    check_above(out)
     try:
         yield
     except (KeyboardInterrupt, ending.Told) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +33,7 @@ from undercover.cli.options import (
     Qi,
     Require,
     RowsPerFile,
+    SafeForSpreadsheets,
     Seed,
     Sensitive,
     SpecFile,
@@ -50,6 +52,7 @@ from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED
 from undercover.io.release.contents import is_withheld, public_part
+from undercover.io.release.formulas import formula_note
 from undercover.io.release.ours import strange
 from undercover.io.release.tables import check_installed, file_notes
 from undercover.io.signatures import private_key
@@ -61,6 +64,7 @@ from undercover.model.formats import FORMATS, Files, check_size
 from undercover.model.protocols import Method
 from undercover.model.run import Run
 from undercover.parameters import describe, make
+from undercover.studies.warm_up import compiling_beside
 from undercover.verbs.accept import decider
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import engine_of, publish
@@ -91,6 +95,7 @@ def command(
     require: Require = None,
     format: TablesAs = "csv",  # noqa: A002
     rows_per_file: RowsPerFile = None,
+    safe_for_spreadsheets: SafeForSpreadsheets = False,
     seed: Seed = None,
     engine: Engine = "local",
     memory: Memory = None,
@@ -108,12 +113,12 @@ def command(
     """Publish, and say whether it may be published and what was done."""
     given_roles = roles(qi=qi, sensitive=sensitive, identifiers=identifiers, insensitive=insensitive, drop=drop)
     people = who(unit=unit, one_row_per=one_row_per, weight=weight, population=population)
-    check_output(out, format, force, rows_per_file)
+    files = check_output(out, format, force, rows_per_file, safe_for_spreadsheets)
     if accept is not None:
         decider(accept, by)
     if sign is not None:
         private_key(sign)
-    with progress_on_stderr() as progress:
+    with progress_on_stderr() as progress, ExitStack() as beside:
         progress("reading", 0.0)
         held: dict[str, Any] = {"memory": memory, "progress": progress}
         far = far_with_spec(engine, data, spec, given_roles, missing, people)
@@ -124,6 +129,7 @@ def command(
             check_size(given.data.num_rows, len(schema.published), format)
             given = replace(given, once=True)
         chosen = _method(loaded, method, settings_from_text(set or []), allow_unsafe)
+        beside.enter_context(compiling_beside(chosen.name))
         columns = {name: schema.column(name) for name in schema.sensitive}
         requirements = [
             *guarantees_from_entries(loaded.requirements if loaded else (), columns),
@@ -145,9 +151,9 @@ def command(
         )
         made = judged_beside(made, out, progress)
         facts = summarize(made, progress=progress)
-        kept: dict[str, Any] = {"format": format, "force": force, "sign": sign, "accept": accept, "by": by}
-        save(made, out, summary=facts, rows_per_file=rows_per_file, progress=progress, **kept)
-    warn([*made.warnings, *file_notes(made.release, format)])
+        kept: dict[str, Any] = {"format": files, "force": force, "sign": sign, "accept": accept, "by": by}
+        save(made, out, summary=facts, progress=progress, **kept)
+    warn([*made.warnings, *file_notes(made.release, files), *formula_note(made.release, files)])
     if json:
         print_json(as_dict(made, out))
     else:
@@ -163,13 +169,20 @@ def leave(out: Path) -> None:
         raise typer.Exit(5)
 
 
-def check_output(out: Path, format: str, force: bool, rows_per_file: int | None = None) -> None:  # noqa: A002
-    """Refuse before any work what would be refused after it."""
+def check_output(
+    out: Path,
+    format: str,  # noqa: A002
+    force: bool,
+    rows_per_file: int | None = None,
+    safe: bool = False,
+) -> Files:
+    """Refuse before any work what would be refused after it; the files that will be written."""
     if format not in FORMATS:
         raise ParameterError(f"--format must be one of {listed(FORMATS)}. Got {format!r} instead.")
     check_installed(format)
-    Files(format, rows_per_file)
+    files = Files(format, rows_per_file, safe)
     check_folder(out, force=force, strange=strange)
+    return files
 
 
 def _method(spec: Spec | None, name: str | None, settings: dict[str, Any], allow_unsafe: bool) -> Method:

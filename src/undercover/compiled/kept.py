@@ -137,6 +137,16 @@ def _places(source: Path) -> Iterator[_Place]:
         yield _Place(own / label, me, own=own, temporary=True)
 
 
+def kept_in() -> Path | None:
+    """The first folder in which kernels of this package can be kept."""
+    for place in _places(Path(__file__)):
+        with suppress(OSError):
+            place.ready()
+            tempfile.TemporaryFile(dir=place.folder).close()
+            return place.own or (Path(config.CACHE_DIR) if config.CACHE_DIR else Path(__file__).parents[1])
+    return None
+
+
 class KernelCache:
     """The kernels of one function, one for each kind of arguments; what a dispatcher of Numba asks for and hands over."""
 

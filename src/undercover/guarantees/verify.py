@@ -10,7 +10,7 @@ facts. What published tables cannot show is ``None``, never "holds"; where nothi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from undercover.model.figures import parameters
 from undercover.model.finding import Finding, Sense, shown
 from undercover.model.form import PEOPLE
 from undercover.model.protocols import fits
-from undercover.model.release import STATEMENTS, Release
+from undercover.model.release import REPRODUCIBLE, STATEMENTS, Release
 from undercover.model.run import Run
 from undercover.model.view import Figure, Part, Said, Verdict, View, Viewable, table
 from undercover.waiting import Progress, no_progress, through
@@ -219,7 +219,14 @@ def verify(
     for guarantee, _ in zip(also, told, strict=True):
         asked = guarantee.of_release(release) if fits(guarantee, Stated) else guarantee
         findings.append(_checked(asked, classes))
-    return replace(_verification(classes, findings, wrong), notes=tuple(remarks(read(release))), stated=stated)
+    return replace(
+        _verification(classes, findings, wrong), notes=(*remarks(read(release)), *_seeded(release)), stated=stated
+    )
+
+
+def _seeded(release: Release) -> Iterator[str]:
+    if REPRODUCIBLE in release.warnings:
+        yield f"{REPRODUCIBLE} Ask for a release that was made without one."
 
 
 def _classes(release: Release, wrong: list[str]) -> Classes | None:

@@ -73,7 +73,8 @@ def _no_number(name: str) -> float:
 def _number(text: str) -> float | str:
     """A number; as it is written where a float does not tell it from its neighbours."""
     found = float(text)
-    return found if len(text) <= _TOLD_APART or Decimal(text) == Decimal(repr(found)) else text
+    sure = len(text) <= _TOLD_APART and 1e-300 < abs(found) < 1e300
+    return found if sure or Decimal(text) == Decimal(repr(found)) else text
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_number, parse_float=_number)

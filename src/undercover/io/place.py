@@ -27,6 +27,7 @@ from undercover.ending import unfinished
 from undercover.errors import DataError, listed
 from undercover.io.limits import most_of, too_much
 from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
+from undercover.whole import new_private
 
 _PACKED = (".gz", ".xlsx", ".xlsm", ".zsav", ".parquet", ".pq", ".feather")  # hardly packed any further by a zip
 _SMALL = 1 << 20
@@ -117,7 +118,7 @@ def _unpack(path: Path, folder: Path) -> Path:
             packed_twice = inner.suffix.lower() in _PACKED
             if files[0].file_size > (most := 2 * path.stat().st_size + _SMALL if packed_twice else most_of(path)):
                 raise too_much(path, most)
-            with packed.open(files[0]) as source, open(inner, "wb") as target:
+            with packed.open(files[0]) as source, open(inner, "xb", opener=new_private) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             return inner
     except (*BROKEN_ARCHIVE, *MALFORMED) as error:

@@ -47,21 +47,21 @@ def new_key(path: str | os.PathLike[str]) -> Path:
     shown = private.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    for target, content, mode in ((place, secret, 0o600), (public, shown, 0o644)):
-        try:
+    written: list[Path] = []
+    try:
+        for target, content, mode in ((place, secret, 0o600), (public, shown, 0o644)):
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        except FileExistsError:
-            raise OutputError(f"`{target}` already exists. Keys are never replaced: choose another name.") from None
-        except OSError as error:
-            raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
-        try:
+            written.append(target)
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-        except BaseException as error:
-            target.unlink()  # half a key
-            if isinstance(error, OSError):
-                raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
-            raise
+    except BaseException as error:
+        for half in written:
+            half.unlink()
+        if isinstance(error, FileExistsError):
+            raise OutputError(f"`{target}` already exists. Keys are never replaced: choose another name.") from None
+        if isinstance(error, OSError):
+            raise OutputError(f"`{target}` cannot be written: {error.strerror or error}.") from error
+        raise
     return public
 
 

@@ -111,11 +111,11 @@ def _read(source: Any, options: ReadOptions, store: Store | None, tell: Tell) ->
     given = os.fspath(source)
     if is_database_url(given):
         shown = without_password(given)
-        table, writing, notes = fetch_database(given, store, tell)
+        table, own, notes = fetch_database(given, store, tell)
         data = tidy(table, nulls=options.nulls, where=f"`{shown}`", store=_for(table, store))
         described = _described(shown, None, data, f"a database table{_held(store)}")
         utc, notes = in_utc(table, data), {**notes, **long_numbers(table, data)}
-        writing = {**typed_writing(table, data, utc), **writing}
+        writing = {**typed_writing(table, data, utc), **own}
         return Input(data, "pyarrow", described, utc=utc, writing=writing, notes=notes)
     if "://" in given:
         raise DataError(f"`{given}` cannot be read: there are files, duckdb://, sqlite:// and postgres:// URLs.")

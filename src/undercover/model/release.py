@@ -32,6 +32,9 @@ NOT_SAFE = (
 )
 """The warning that goes with ``algorithm_safe = False``."""
 
+REPRODUCIBLE = "Reproducible: not for publication. Whoever knows the seed can undo the shuffling."
+"""The warning of a release that was made with a seed, which is not told."""
+
 
 @dataclass(frozen=True)
 class PublishedColumn:

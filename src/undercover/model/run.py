@@ -88,7 +88,7 @@ class Run(Shown):
     policy: Policy = STANDARD  # what may happen to the people of the table
     judged: Verdict | None = field(default=None, repr=False)  # where it was judged before: when it was saved
     made: str = field(default="", compare=False)  # when, in UTC; nothing where nobody noted it
-    identifying: Mapping[str, pa.Array] | None = field(default=None, compare=False, repr=False)  # values of identifiers
+    identifying: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)  # values of identifiers
     scan: Any = field(default=None, compare=False, repr=False)  # what was looked for in its files when it was saved
 
     @property

@@ -26,6 +26,7 @@ def again(run: Run, *, folder: str | os.PathLike[str] | None = None, file_format
     words += [] if seed is None else ["--seed", str(seed)]
     words += [] if file_format == "csv" else ["--format", str(file_format)]
     tables = Files(file_format)
+    words += ["--safe-for-spreadsheets"] if tables.escaped else []
     words += [] if tables.rows in (None, ROWS_PER_FILE) else ["--rows-per-file", str(tables.rows)]
     files = spec_files(run)
     return {

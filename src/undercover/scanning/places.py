@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover import plugins
@@ -156,7 +157,7 @@ def _numbered(run: Run, reading: Reading, own: Rows) -> Iterator[Looked | Leak]:
     if run.buckets is None or not names:
         return
     bucket = reading.column(names[0])
-    numbers = np.array([int(label) for label in bucket.labels])[bucket.codes]
+    numbers = np.asarray(bucket.values.cast(pa.int64()))[bucket.codes]
     by_number = np.lexsort((own, numbers))
     first = by_number[np.flatnonzero(np.diff(numbers[by_number], prepend=-1))]
     yield from _ordered(run.rows[own[first]], np.array([0, len(first)]), "the numbers of buckets")

@@ -14,7 +14,7 @@ import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -22,8 +22,11 @@ import pyarrow as pa
 
 import undercover
 from undercover.forms import read
-from undercover.io.tokens import Held, Identifiers
-from undercover.model.release import Release
+from undercover.forms.meaning import NOTHING, domain_values
+from undercover.forms.reading import Reading
+from undercover.io.words import Words as Texts
+from undercover.io.words import in_words
+from undercover.model.release import PublishedColumn, PublishedTable, Release
 from undercover.model.run import Run
 from undercover.scanning.result import Leak
 from undercover.scanning.texts import Said
@@ -39,11 +42,12 @@ _WHO = ("creator", "lastModifiedBy", "manager")
 
 @dataclass(frozen=True)
 class Words:
-    """What stands in a public folder beside its tables, held against what its run must not tell."""
+    """What stands in a public folder beside its tables, and in ``cells``, held against what its run must not tell."""
 
     run: Run
     said: Sequence[Said]
     directory: Path
+    cells: Sequence[Said] = ()
 
     def leaks(self) -> Iterator[Leak]:
         """Everything that is found, each kind once in a place."""
@@ -52,14 +56,20 @@ class Words:
 
     def _identifiers(self) -> Iterator[Leak]:
         words = [one for one in self.said if not one.figure]
-        known = Identifiers(self.run.identifying or {})
-        held = [one for one in known.held_in(pa.array([one.text for one in words], pa.string())) if _long(one)]
-        strange = self.strange({one.value for one in held})
-        for one in held:
-            if one.value in strange:
-                file, where, *_ = words[one.text]
-                text = f"`{file}` holds a value of the identifier `{one.column}` ({where})."
-                yield Leak("identifiers", file, text)
+        beside = len(words)
+        words += self.cells
+        texts = Texts(pa.array([one.text for one in words], pa.string()))
+        for name, column in (self.run.identifying or {}).items():
+            held = [
+                (place, value)
+                for place, value in texts.values_of(column)
+                if place >= beside or len(value.replace(" ", "")) >= SHORTEST
+            ]
+            strange = self.strange({value for place, value in held if place < beside})
+            hidden = {value for place, value in held if place >= beside} - self._public  # no word of ours is in a cell
+            told = [place for place, value in held if value in (strange if place < beside else hidden)]
+            for file, where in dict.fromkeys(words[place][:2] for place in told):
+                yield Leak("identifiers", file, f"`{file}` holds a value of the identifier `{name}` ({where}).")
 
     def _seeds(self) -> Iterator[Leak]:
         secret = {
@@ -101,15 +111,19 @@ class Words:
                 yield Leak("metadata", file, f"`{file}` says who made it ({where}).")
 
     def strange(self, values: Iterable[str]) -> set[str]:
-        """Those of some values, in small letters, that stand there for no other reason."""
+        """Those of some values, in words, that stand there for no other reason."""
         left = set(values)
         left -= self._public if left else set()
         return left - own_words(left, self.run)
 
     @cached_property
     def _public(self) -> set[str]:
-        """What stands in public files because it was published as it is, in small letters."""
-        return {text.lower() for text in public_values(self.run)}
+        """What stands in public files because it was published as it is, or means somebody else, in words."""
+        columns = {} if self.run.original is None else self.run.original.columns
+        looked = [columns[name].domain.labels for name in columns if self.run.schema.column(name).names_nobody]
+        others = Texts(pa.array([label for labels in looked for label in labels], pa.string()))
+        held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
+        return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
     def _declared(self, text: str) -> bool:
         return any(text == one or (len(one) >= SHORTEST and one in text) for one in _texts(self.run.schema.said))
@@ -133,31 +147,35 @@ class Words:
         except (OSError, KeyError):  # no such user, as in some containers
             user = ""
         host = socket.gethostname()
-        names = {name.lower() for name in (user, host, host.partition(".")[0]) if len(name) >= _NAMES}
-        there = {name for name in names if any(_stands(name, one.text.lower()) for one in self.said)}
-        return self.strange(there)
+        names = {name for name in (user, host, host.partition(".")[0]) if len(name) >= _NAMES}
+        there = {name for name in names if any(_stands(name, one.text) for one in self.said)}
+        strange = self.strange(in_words(there))
+        return {name for name in there if in_words([name])[0] in strange}
 
 
-def in_cells(run: Run, released: Release, words: Words) -> Iterator[Leak]:
-    """Identifiers in the cells of published tables, beyond what a column has as a whole value."""
-    known = Identifiers(run.identifying or {})
-    if not len(known):
-        return
+def cells_of(run: Run, released: Release) -> Iterator[Said]:
+    """The cells of published tables in which an identifier may stand beside other words.
+
+    Numbers and days are cells of their own. A generalised cell that reads as values of its column holds nothing else.
+    Whoever said ``names_nobody`` of a column has looked at it.
+    """
     reading = read(released)
     for table in released.tables:
-        for name in (column.name for column in table.columns):
-            cells = pa.array(reading.cells(table, name).labels, pa.string())
-            held = known.held_in(cells)
-            strange = words.strange({one.value for one in held}) if held else set()
-            found = {one.column for one in held if one.value in strange}
-            yield from (
-                Leak(
-                    "identifiers",
-                    name,
-                    f"Cells of `{name}` hold values of the identifier `{column}` beside other text.",
-                )
-                for column in sorted(found)
-            )
+        for column in table.columns:
+            yield from (Said(column.name, "in its cells", cell) for cell in _looked_at(run, reading, table, column))
+
+
+def _looked_at(run: Run, reading: Reading, table: PublishedTable, column: PublishedColumn) -> list[str]:
+    """The cells of a column that may hold something else than its values."""
+    own = None if run.original is None else run.original.columns.get(column.name)
+    numbers = own is not None and column.form == "value" and own.domain.kind not in ("categorical", "ordinal")
+    if column.role == "structure" or numbers or run.schema.column(column.name).names_nobody:
+        return []
+    cells = reading.cells(table, column.name).labels
+    if own is None or column.form == "value":
+        return list(cells)
+    read_as = domain_values(own).read_all(cells, column.form)
+    return [cell for cell, meaning in zip(cells, read_as, strict=True) if meaning == NOTHING]
 
 
 def public_values(run: Run) -> Iterator[str]:
@@ -178,23 +196,24 @@ def own_words(values: set[str], run: Run) -> set[str]:
         return set()
     makers = [type(one) for one in (run.method, run.release.form) if one]
     roots = {Path(undercover.__file__).parent, *(Path(inspect.getfile(maker)).parent for maker in makers)}
-    left = set(values)
-    found: set[str] = set()
-    for path in (path for root in sorted(roots) for pattern in _WORDS for path in root.rglob(pattern)):
-        text = path.read_text(encoding="utf-8", errors="replace").lower()
-        here = {value for value in left if value in text and _stands(value, text)}
-        found, left = found | here, left - here
-        if not left:
-            break
+    found = set()
+    for value in values:
+        words = value.split()
+        pattern = re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])")
+        texts = (text for root in roots for text in _texts_of(root) if all(word in text for word in words))
+        found |= {value} if any(map(pattern.search, texts)) else set()
     return found
+
+
+@cache
+def _texts_of(root: Path) -> list[str]:
+    """What is written in the files of a package, in small letters."""
+    files = (path for pattern in _WORDS for path in sorted(root.rglob(pattern)))
+    return [path.read_text(encoding="utf-8", errors="replace").lower() for path in files]
 
 
 def _stands(word: str, text: str) -> bool:
     return word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
-
-
-def _long(held: Held) -> bool:
-    return len(re.sub(r"\W", "", held.value)) >= SHORTEST
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -82,7 +82,7 @@ def tour(out: Path, rows: int = 30_000, *, force: bool = False, progress: Progre
         raise OutputError(f"`{out}` cannot be written: {error.strerror or error}.") from error
     place = check_folder(out, force=force, strange=_strange)
     try:
-        with whole_folder(place) as unfinished:
+        with whole_folder(place, force=force) as unfinished:
             with compiling_ahead(compiled_ahead()) as compiled, drawing_beside(progress) as draw:
                 made = _take(unfinished, out, rows, progress, compiled, draw)
             unfinished.chmod((unfinished / made[0].folder).stat().st_mode & 0o777)

@@ -26,7 +26,7 @@ from undercover.io.ledger.book import Before, Ledger
 from undercover.io.limits import check_published
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
-from undercover.io.tokens import Identifiers
+from undercover.io.words import held_values
 from undercover.memory import Store, memory_of
 from undercover.model.finding import shown
 from undercover.model.formats.writing import dates_as_written, notes_of, published_writing
@@ -44,7 +44,7 @@ from undercover.model.protocols import (
     private_parameters,
     public_parameters,
 )
-from undercover.model.release import NOT_SAFE, Release
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE, Release
 from undercover.model.run import UNITS, Draft, Run
 from undercover.model.schema import ALL_OTHERS, Schema, check_schema
 from undercover.model.table import Table
@@ -53,7 +53,7 @@ from undercover.verbs.encode import check_fits, check_said, encoded
 from undercover.verbs.joint import with_published
 from undercover.verbs.judge import check_policy
 from undercover.verbs.ledger import composed, ledger_of, pending
-from undercover.verbs.naming.cells import by_values, check_cells
+from undercover.verbs.naming.cells import check_input
 from undercover.verbs.spark.publish import publish_far, reads_itself
 from undercover.verbs.together import counted
 from undercover.version import VERSION
@@ -159,17 +159,16 @@ def publish(
         raise ParameterError(f"A method is an object that has its parameters. Got {method!r} instead.")
     requirements = [r if not isinstance(r, Mapping) else guarantee_from_mapping(r) for r in require]
     limits = policy_of(policy)
+    book = None if ledger is None else ledger_of(ledger)
+    if book is not None:
+        book.check()
     tell = teller(progress)
     at, place = Stages(tell), engine_of(engine)
     method = with_published(method, schema)
     if reads_itself(place, data):
-        said: dict[str, Any] = {
-            "require": requirements,
-            "policy": limits,
-            "asked": policy is not None,
-            "ledger": ledger is not None,
-        }
-        return publish_far(data, schema, method, seed=seed, engine=place, options=options, at=at, **said)
+        said: dict[str, Any] = {"policy": limits, "asked": policy is not None, "ledger": ledger is not None}
+        said |= {"require": requirements, "seed": seed, "options": options}
+        return publish_far(data, schema, method, engine=place, at=at, **said)
     store = Store(memory_of(memory))
     given = at("read", read, data, options=options, store=store, progress=tell, told="reading")
     if given is data:  # it was read before
@@ -182,16 +181,13 @@ def publish(
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)
-    by, how = by_values(given.data, schema.identifiers), given.decisions
-    by_chance = check_cells(table, given.data.column_names, by, separator=how.separator if how else None)
+    by_chance = check_input(table, given)
     check_policy(limits, table, asked=policy is not None)
-    book = None if ledger is None else ledger_of(ledger)
     before = Before() if book is None else at("ledger", book.before, given.data, tell, told="looking into the ledger")
     method, despite = composed(method, before, schema, despite_earlier)
     written = dates_as_written(given.data, table.schema)
     digest = digests_of(given.data, [*schema.identifiers, *schema.published, schema.weight or ""])
-    names = [name for name in schema.identifiers if name in given.data.column_names]
-    identifying = Identifiers.of({name: given.data.column(name) for name in names}).columns
+    identifying = {name: held_values(given.data.column(name)) for name in schema.identifiers}
     if book is None and (given.once or given is not data):
         given.let_go()
     run = publish_table(table, method, require=requirements, engine=place, randomness=randomness, at=at)
@@ -203,10 +199,9 @@ def publish(
         source["one_row"] = drawn  # private, like a seed: with it the same rows are kept again
     if run.schema is not table.schema:
         source["asked"] = schema_to_mapping(schema)
-    types = published_types(given.types, run.release.tables)
-    writing = published_writing({**given.writing, **written}, run.release.tables)
-    release = run.release.changed(frame=given.frame, types=types, writing=writing)
-    notes = {**given.notes, **notes_of(written)}
+    tables, notes = run.release.tables, {**given.notes, **notes_of(written)}
+    writing = published_writing({**given.writing, **written}, tables)
+    release = run.release.changed(frame=given.frame, types=published_types(given.types, tables), writing=writing)
     warnings = (*run.warnings, *of_input(table, given.data.column_names, given.utc, run, notes), *despite)
     run = replace(run, release=release, source=source, warnings=warnings, policy=limits, identifying=identifying)
     if book is None:
@@ -262,7 +257,7 @@ def _run(table: Table, method: Method, draft: Draft, randomness: Randomness, req
         algorithm_safe=safe,
         corruption_robust=draft.safe and corruption_robust(method),
         suppressed_rows=draft.suppressed,
-        warnings=() if safe else (NOT_SAFE,),
+        warnings=(*(() if safe else (NOT_SAFE,)), *((REPRODUCIBLE,) if randomness.reproducible else ())),
         version=VERSION,
         form=draft.form,
     )
@@ -376,11 +371,9 @@ def of_input(
     warnings += [note for name, note in (notes or {}).items() if name in table.schema.published]
     moments = {*utc, *(n for n in table.schema.published if (table.schema.column(n).format or "").endswith(IN_UTC))}
     warnings += [
-        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be one. "
-        "Say so in its description."
+        f"`{name}` is published in UTC, or with its zone: a clock shows two of its moments alike, and they would be "
+        "one. Say so in its description."
         for name in table.schema.published
         if name in moments
     ]
-    if run.randomness["source"] == "seed":
-        warnings.append("Reproducible: not for publication. Whoever knows the seed can undo the shuffling.")
     return warnings

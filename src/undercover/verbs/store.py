@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from undercover.errors import DataError, SchemaError
 from undercover.io.place import is_there
@@ -41,6 +41,7 @@ def save(
     accept: str | None = None,
     by: str | None = None,
     rows_per_file: int | None = None,
+    safe_for_spreadsheets: bool = False,
     progress: Progress | bool = False,
 ) -> Path:
     """Write a run to ``directory/public`` and ``directory/private``, whole or not at all.
@@ -69,7 +70,7 @@ def save(
     from undercover.verbs.report import DRAWING, summarize
 
     by = by if accept is None else decider(accept, by)
-    files = Files(format, rows_per_file)
+    files = Files(format, rows_per_file, safe_for_spreadsheets)
     tell = teller(progress)
     given, run = run, judged_beside(run, directory, tell)
     before = run.verdict.before_written
@@ -80,7 +81,7 @@ def save(
     def look(public: Path) -> folder.Looked:
         tell("looking at what is published", 0.0)
         found = scan(run, public, Path(directory), files)
-        verdict = before.with_reasons(*found.reasons())
+        verdict = replace(before, reasons=(*found.reasons(), *before.reasons))
         given.saved(verdict, found)
         tell(DRAWING, 0.0)
         said = {**facts, **verdict.to_dict(), "meaning": verdict.meaning, "scan": found.to_dict()}
@@ -93,7 +94,7 @@ def save(
     place = folder.save(
         run,
         directory,
-        format=format,
+        format=cast(Format, files),
         force=force,
         datasheet=sheet,
         sign=sign,

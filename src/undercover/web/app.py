@@ -76,6 +76,7 @@ def create_app(settings: Settings, *, later: bool = False) -> FastAPI:
         _load(app, prepared=False)
     for kind in (UndercoverError, RequestValidationError, HTTPException, Exception):
         app.add_exception_handler(kind, _explained)
+    app.add_exception_handler(OSError, _of_the_disk)
     return app
 
 
@@ -89,6 +90,13 @@ def _load(app: FastAPI, *, prepared: bool) -> None:
         app.include_router(router, prefix=API)
     if prepared:
         Thread(target=prepare, daemon=True, name="preparing").start()
+
+
+async def _of_the_disk(request: Request, error: Exception) -> Response:
+    """A disk that takes nothing is no bug; whatever else goes wrong with files is."""
+    if not is_disk(error):
+        raise error
+    return await _explained(request, error)
 
 
 async def _explained(request: Request, error: Exception) -> Response:
@@ -130,6 +138,8 @@ def _before(request: Request) -> str | None:
 
 
 def _told(error: Exception) -> tuple[int, list[str]]:
+    if is_disk(error) or is_disk(error.__cause__):  # the latter: while what was sent was put into a temporary file
+        return 507, [NO_DISK]
     if isinstance(error, UndercoverError):
         status = next((code for kind, code in _CODES.items() if isinstance(error, kind)), 400)
         return status, list(getattr(error, "problems", None) or [str(error)])
@@ -137,4 +147,4 @@ def _told(error: Exception) -> tuple[int, list[str]]:
         return error.status_code, [str(error.detail)]
     if isinstance(error, RequestValidationError):
         return 422, [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
-    return (507, [NO_DISK]) if is_disk(error) else (500, ["This is a bug of undercover, not of your data."])
+    return 500, ["This is a bug of undercover, not of your data."]

@@ -18,7 +18,7 @@ import undercover as uc
 from undercover import plugins
 from undercover.cli.main import app
 from undercover.engines.spark.engine import SparkEngine
-from undercover.errors import InputError, ParameterError, UndercoverError, UnreachableError
+from undercover.errors import DataError, InputError, ParameterError, UndercoverError, UnreachableError
 from undercover.io.source import ReadOptions
 from undercover.io.spark import SparkInput, read_spark
 from undercover.model.run import Draft
@@ -171,6 +171,17 @@ def test_bad_input_is_told_as_everywhere(what: str, session: Any, engine: SparkE
         uc.publish(session.createDataFrame(data), schema, MONDRIAN, engine=engine)
     told = str(here.value).replace("The frame", "The table")
     assert str(there.value) == told
+
+
+def test_a_cell_that_names_somebody_is_refused_where_it_lies(session: Any, engine: SparkEngine, tmp_path: Path) -> None:
+    data = people()
+    jobs = data["job"].to_pylist()
+    named = data.set_column(2, "job", pa.array(["as Xqname-17", *jobs[1:]]))
+    with pytest.raises(DataError, match="`job`: 1 cell with a value of the identifier `name` beside other words"):
+        uc.publish(session.createDataFrame(named), SCHEMA, MONDRIAN, engine=engine)
+    (tmp_path / "people.csv").write_text('name,age,job,ill\nAda,36,cook,flu\nBo,31,"cook,flu\nCy,44,cook,flu\n')
+    with pytest.raises(DataError, match="line 3: a quotation mark opens a cell here"):
+        uc.publish(tmp_path / "people.csv", SCHEMA, MONDRIAN, engine=engine)
 
 
 def test_missing_values_are_dropped_or_kept_as_everywhere(session: Any, engine: SparkEngine) -> None:

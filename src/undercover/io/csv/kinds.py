@@ -114,6 +114,8 @@ def lossless(column: Any) -> Any:
             continue
         if pa.types.is_floating(type_) and not pc.all(pc.is_finite(values)).as_py():
             continue
+        if pa.types.is_temporal(type_) and beyond_calendar(values):
+            continue
         if len(texts) and write_values(values) == texts.to_pylist():
             return pa.chunked_array([values.take(encoded.indices)])
     return column

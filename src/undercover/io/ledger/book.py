@@ -126,6 +126,13 @@ class Ledger:
         except MALFORMED as error:
             raise DataError(f"`{place}` is not a ledger, or was changed by hand: {error!r}.") from error
 
+    def check(self) -> None:
+        """Refuse, before any work, a ledger that could not be written after it."""
+        self.entries()
+        self._secret()
+        with self._locked():
+            pass
+
     def before(self, data: pa.Table, progress: Progress = no_progress) -> Before:
         """In which releases the people of a table are already: any overlap counts."""
         found: list[tuple[Earlier, NDArray[np.bool_]]] = []

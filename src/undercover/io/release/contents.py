@@ -42,7 +42,7 @@ KEYS = {
         "files",
     ),
     "the method": ("name", "parameters"),
-    "a table": ("name", "file", "rows", "sha256", "parts", "columns"),
+    "a table": ("name", "file", "rows", "sha256", "parts", "escaped", "columns"),
     "a part": ("file", "rows", "sha256"),
     "a column": ("name", "role", "form", "variable", "digits", "written"),
 }

@@ -290,7 +290,8 @@ def _new_folder(target: Path, part: str, around: Around | None, *, force: bool) 
     """A folder with ``part`` and ``private`` to write into, which becomes ``target`` when the block ends well."""
     place = check_folder(target, force=force, strange=strange)
     try:
-        with whole_folder(place, lambda made: nullcontext() if around is None else around(made / part)) as made:
+        within: Around = lambda made: nullcontext() if around is None else around(made / part)  # noqa: E731
+        with whole_folder(place, within, force=force) as made:
             (made / part).mkdir()
             usual = (made / part).stat().st_mode & 0o777
             hidden = [PRIVATE, *([WITHHELD] if part == WITHHELD else [])]

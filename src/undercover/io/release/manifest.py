@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -74,6 +74,7 @@ class _Table(_Entry):
     rows: int
     sha256: str | None = None
     parts: list[_Part] | None = None
+    escaped: Literal["apostrophe"] | None = None  # how cells are kept from being formulas, where they are
     columns: list[_Column]
 
     @model_validator(mode="after")
@@ -274,7 +275,8 @@ def _read_table(place: Path, entry: _Table, problems: list[str]) -> PublishedTab
 def _read_piece(place: Path, piece: _Part, entry: _Table, problems: list[str], store: Store | None) -> pa.Table:
     """One file of a table."""
     try:
-        data = read_table(place / piece.file, [column.model_dump() for column in entry.columns], piece.rows, store)
+        columns = [column.model_dump() for column in entry.columns]
+        data = read_table(place / piece.file, columns, piece.rows, store, escaped=entry.escaped is not None)
     except DataError as error:
         changed = [problem for problem in problems if problem.startswith(f"`{piece.file}` was changed")]
         if changed:

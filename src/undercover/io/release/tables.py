@@ -7,6 +7,7 @@ would alter even so is refused: every such file is read again before anybody get
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from undercover.io.cells import as_texts
 from undercover.io.csv.kinds import lossless
 from undercover.io.csv.text import read_csv, write_csv
 from undercover.io.parquet import read_parquet, write_parquet
+from undercover.io.release.formulas import ESCAPED, for_spreadsheets, renamed, unescaped, with_texts
+from undercover.io.release.formulas import escaped as escape
 from undercover.io.release.parts import write_parts
 from undercover.io.release.ways import in_own_way, read_own_way, ways
 from undercover.io.source import sha256, tidy
@@ -35,6 +38,11 @@ _NEEDS = {
     "sav": {"pyreadstat": "pyreadstat", "polars": "polars"},
 }
 """What writing a format needs, by the name that is imported."""
+_APOSTROPHES = (
+    "So that no spreadsheet takes a cell for a formula, an apostrophe stands before every =, +, -, @, tab and carriage "
+    "return with which a cell or the name of a column begins, numbers aside, or goes on behind a separator, a line "
+    "break or a quotation mark. Programs that calculate with such texts take it away."
+)
 
 
 def check_installed(file_format: str) -> None:
@@ -51,19 +59,25 @@ def write_table(
 
     ``words`` are what is said of columns (:attr:`Schema.said`), ``writing`` how they were written where they came from.
     """
-    names, columns = files.names(table.name, table.rows), _columns(table)
+    names, (own, said) = files.names(table.name, table.rows), ways(table.data, files, writing)
+    columns = [{**one, **said.get(one["name"], {})} for one in _columns(table)]
+    safe = {"escaped": ESCAPED} if files.escaped else {}
     if files in IN_PARTS:
-        own, said = ways(table.data, files, writing)
-        columns = [{**one, **said.get(one["name"], {})} for one in columns]
         write = write_csv if files == "csv" else write_parquet
-        written = write_parts(table.data, folder, names, lambda data, path: write(in_own_way(data, own), path))
+
+        def write_part(data: pa.Table, path: Path) -> None:
+            data = in_own_way(data, own)
+            write(with_texts(data, escape) if safe else data, path)
+
+        written = write_parts(table.data, folder, names, write_part)
         if len(written) > 1:
-            return {"name": table.name, "rows": table.rows, "parts": written, "columns": columns}
+            return {"name": table.name, "rows": table.rows, "parts": written, **safe, "columns": columns}
     else:
         path = folder / names[0]
-        columns = _write_office(table, path, files, words, writing)
+        columns = _write_office(replace(table, data=in_own_way(table.data, own)), path, files, words, writing, columns)
+        _check_same(table, path, columns, files.escaped)
         written = [{"file": path.name, "rows": table.rows, "sha256": sha256(path)}]
-    return {"name": table.name, **written[0], "columns": columns}
+    return {"name": table.name, **written[0], **safe, "columns": columns}
 
 
 def _columns(table: PublishedTable) -> list[dict[str, Any]]:
@@ -71,25 +85,29 @@ def _columns(table: PublishedTable) -> list[dict[str, Any]]:
 
 
 def _write_office(
-    table: PublishedTable, path: Path, file_format: str, words: Mapping[str, Any], writing: Mapping[str, Writing]
+    table: PublishedTable,
+    path: Path,
+    file_format: Files,
+    words: Mapping[str, Any],
+    writing: Mapping[str, Writing],
+    columns: Sequence[dict[str, Any]],
 ) -> list[dict[str, Any]]:
     """A file of an office or statistics program; its columns with the names that they have there."""
-    names, columns = [column.name for column in table.columns], _columns(table)
+    names = [column.name for column in table.columns]
     check_size(table.rows, len(columns), file_format)
+    safe = file_format.escaped
     if file_format == "xlsx":
         from undercover.io.office.write_excel import write_excel
 
-        write_excel(table, path, writing)
+        write_excel(*((for_spreadsheets(table), path, renamed(writing)) if safe else (table, path, writing)))
     else:
         from undercover.io.office.write_statistics import write_statistics
 
         write_statistics(table, path, file_format, {name: _words(one) for name, one in words.items()}, writing)
     called = variables(names, file_format)
-    columns = [
+    return [
         {**one, **({"variable": own} if own != one["name"] else {})} for one, own in zip(columns, called, strict=True)
     ]
-    _check_same(table, path, columns)
-    return columns
 
 
 def _words(said: Mapping[str, str]) -> str:
@@ -97,9 +115,9 @@ def _words(said: Mapping[str, str]) -> str:
     return f"{said.get('description', '')}{unit}".strip()
 
 
-def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str, Any]]) -> None:
+def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str, Any]], safe: bool) -> None:
     """Raise where a file does not give the cells back that were written to it."""
-    again = read_table(path, columns, table.rows)
+    again = read_table(path, columns, table.rows, escaped=safe)
     changed = [
         name
         for name in table.data.column_names
@@ -112,16 +130,21 @@ def _check_same(table: PublishedTable, path: Path, columns: Sequence[Mapping[str
         )
 
 
-def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, store: Store | None = None) -> pa.Table:
+def read_table(
+    path: Path, columns: Sequence[Mapping[str, Any]], rows: int, store: Store | None = None, *, escaped: bool = False
+) -> pa.Table:
     """A file of a release by its manifest; columns that are not as it says keep the names that they have.
 
-    With a ``store`` a CSV or Parquet file is read batch by batch, and all columns are held as codes.
+    With a ``store`` a CSV or Parquet file is read batch by batch, and all columns are held as codes. Cells that are
+    ``escaped`` come back as they were.
     """
     kind, names = path.suffix[1:], [column["name"] for column in columns]
     if kind == "csv":
         generalized = [column["name"] for column in columns if column["form"] != "value"]
+        generalized = [escape(name) for name in generalized] if escaped else generalized
         how: dict[str, Any] = {"separator": ",", "decimal": ".", "encoding": "utf-8", "text": None}
-        return read_own_way(read_csv(path, **how, dictionaries=generalized, store=store)[0], columns)
+        found = read_csv(path, **how, dictionaries=generalized, store=store)[0]
+        return read_own_way(with_texts(found, unescaped) if escaped else found, columns)
     if kind == "parquet":
         return read_own_way(read_parquet(path, store), columns)
     if kind not in FORMATS:
@@ -129,7 +152,8 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, stor
     if kind == "xlsx":
         from undercover.io.office.excel import read_excel
 
-        found = _filled_up(read_excel(path, None)[0], rows)
+        found = read_excel(path, None)[0]
+        found = _filled_up(with_texts(found, unescaped) if escaped else found, rows)
     else:
         from undercover.io.office.statistics import read_statistics
 
@@ -138,7 +162,7 @@ def read_table(path: Path, columns: Sequence[Mapping[str, Any]], rows: int, stor
     own = {column.get("variable") or column["name"]: column["name"] for column in columns}
     if len(own) < len(names):
         return found
-    return found.rename_columns([own.get(name, name) for name in found.column_names])
+    return read_own_way(found.rename_columns([own.get(name, name) for name in found.column_names]), columns)
 
 
 def _filled_up(sheet: pa.Table, rows: int) -> pa.Table:
@@ -161,8 +185,9 @@ def format_of(folder: Path) -> str:
 
 def file_notes(release: Release, file_format: str) -> list[str]:
     """What whoever opens the files must know: columns that have another name in them, and values that are texts."""
+    said = [_APOSTROPHES] if Files(file_format).escaped else []
     if file_format in ("csv", "parquet"):
-        return []
+        return said
     from undercover.io.office.held import held
 
     title = FORMATS[file_format].title
@@ -177,7 +202,7 @@ def file_notes(release: Release, file_format: str) -> list[str]:
             kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
             if column.form == "value" and not (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
                 texts |= {column.name: None} if pa.types.is_string(held(values, "value", file_format).type) else {}
-    said = [f"The {title} file has names that {title} allows: {', '.join(renamed)}."] if renamed else []
+    said += [f"The {title} file has names that {title} allows: {', '.join(renamed)}."] if renamed else []
     if texts:
         said.append(f"In the {title} file {listed(texts)} are texts, so that every value stays as it is published.")
     return said

@@ -1,6 +1,6 @@
 """Columns of files that are not written as a release writes values by itself: what is done, and how it is undone.
 
-A CSV file has digits after the point and spellings of the source, a Parquet file moments in their zone. The manifest
+A CSV file has digits after the point and spellings of the source, every file moments in their zone. The manifest
 says of such a column ``digits`` or ``written``, so that whoever reads it comes to the same values; what would not come
 back the same is written in the plain way.
 """
@@ -34,11 +34,11 @@ def ways(
         if name not in data.column_names:
             continue
         values = pa.chunked_array([Coded.of(data.column(name)).values])
-        zoned = one.spellings is not None and one.type is not None and file_format == "parquet"
-        if one.spellings is not None and zoned and in_its_zone(values, one) is not None:
-            own[name], said[name] = partial(in_its_zone, one=one), {"written": one.spellings.form}
-        elif one.spellings is not None and file_format == "csv" and _comes_back(values, one.spellings):
+        texts = file_format == "csv" or (one.type is not None and file_format != "parquet")
+        if one.spellings is not None and texts and _comes_back(values, one.spellings):
             own[name], said[name] = one.spellings.of, {"written": one.spellings.form}
+        elif one.spellings is not None and file_format == "parquet" and in_its_zone(values, one) is not None:
+            own[name], said[name] = partial(in_its_zone, one=one), {"written": one.spellings.form}
         elif one.digits is not None and file_format == "csv" and with_digits(values, one.digits) is not None:
             own[name], said[name] = partial(with_digits, digits=one.digits), {"digits": one.digits}
     return own, said
@@ -71,7 +71,7 @@ def read_own_way(data: pa.Table, columns: Sequence[Mapping[str, Any]]) -> pa.Tab
             continue
         coded = Coded.of(data.column(name)) if pa.types.is_dictionary(data.field(name).type) else None
         texts = data.column(name) if coded is None else pa.chunked_array([coded.values])
-        values = _with_digits(name, texts, digits) if form is None else _spelled(name, texts, form)
+        values = _with_digits(name, texts, digits or 0) if form is None else _spelled(name, texts, form)
         found = values if coded is None else coded.changed(values).column()
         data = data.set_column(data.column_names.index(name), name, found)
     return data
@@ -91,6 +91,7 @@ def _with_digits(name: str, texts: pa.ChunkedArray, digits: int) -> pa.ChunkedAr
 
 
 def _spelled(name: str, texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    texts = texts.cast(pa.string()) if pa.types.is_large_string(texts.type) else texts
     kind: Any = texts.type
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return texts.cast(pa.timestamp(kind.unit)) if form.endswith(IN_UTC) else pc.local_timestamp(texts)

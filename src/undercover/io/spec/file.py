@@ -107,7 +107,7 @@ class PolicyPart(BaseModel):
 class SpecFile(_Part):
     """The whole file."""
 
-    version: int = Field(SPEC_VERSION, ge=1)
+    version: int = Field(default=SPEC_VERSION, ge=1)
     data: DataPart = Field(default_factory=DataPart)
     roles: RolesPart = Field(default_factory=RolesPart)
     columns: dict[str, ColumnPart] = Field(default_factory=dict)

@@ -18,6 +18,10 @@ IN_PARTS = ("csv", "parquet")
 """The formats of which a table may lie in several files."""
 
 
+SPREADSHEETS = ("csv", "xlsx")
+"""The formats that spreadsheets open."""
+
+
 class Kind(NamedTuple):
     """What a format is called, what catalogues call it, and the most that a file of it holds."""
 
@@ -55,6 +59,8 @@ _TAKEN = {
 class Files(str):
     """A format by its name that knows how many rows a file of it takes: a table of more lies in several files.
 
+    And whether its cells are escaped for spreadsheets.
+
     It is a text, since whoever writes code for recipients is handed the name of a format (``Reading.snippets``).
 
     >>> Files("csv", 4).names("table", 9), Files("csv", 4).pattern("table", 9), Files("csv").pattern("table", 9)
@@ -62,8 +68,9 @@ class Files(str):
     """
 
     rows: int | None
+    escaped: bool  # so that no spreadsheet takes a cell for a formula
 
-    def __new__(cls, name: str, rows: int | None = None) -> Files:  # noqa: D102
+    def __new__(cls, name: str, rows: int | None = None, escaped: bool = False) -> Files:  # noqa: D102
         if rows is not None and name in FORMATS and name not in IN_PARTS:
             raise ParameterError(
                 f"A table lies in one file of {FORMATS[name].title}. Leave {option(rows_per_file=rows)} out, or choose "
@@ -71,7 +78,13 @@ class Files(str):
             )
         if rows is not None and rows < 1:
             raise ParameterError(f"A file takes at least one row. Got {option(rows_per_file=rows)} instead.")
+        if escaped and name not in SPREADSHEETS:
+            raise ParameterError(
+                f"{FORMATS[name].title} files are not opened by spreadsheets as texts. Leave "
+                f"{option(safe_for_spreadsheets=True)} out, or choose the format {' or '.join(SPREADSHEETS)}."
+            )
         found = super().__new__(cls, name)
+        found.escaped = escaped or getattr(name, "escaped", False)
         found.rows = rows or getattr(name, "rows", ROWS_PER_FILE if name in IN_PARTS else None)
         return found
 

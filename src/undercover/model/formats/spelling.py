@@ -31,8 +31,8 @@ NUMBERS = "numbers"
 """How cells are read that are numbers; of days and moments their format is said."""
 ISO = "YYYY-MM-DD"
 _PLAIN = r"^(0|-?[1-9][0-9]{0,14}|-?(0|[1-9][0-9]*)\.[0-9]*[1-9])$"
-_SHORT = 16  # characters of a number that is written so in a release, if it looks like it; longer ones are compared
-_SMALL = r"^-?0\.0000"
+_SHORT = 15  # characters of a number that a release writes so, if it looks like it; longer ones are compared
+_SMALL = r"^-?0\.0000"  # a release writes such numbers with an exponent
 _MOMENT = r"^[^ ]{10}T[0-9:]{8}(\.[0-9]{6})?$"
 
 
@@ -77,7 +77,9 @@ class Spellings(NamedTuple):
 
     def _places(self, values: pa.Array) -> pa.Array | None:
         try:
-            return pc.index_in(values.cast(self.values.type), value_set=self.values).cast(pa.int32())
+            values = values.cast(self.values.type)
+            values = pc.add(values, 0.0) if pa.types.is_floating(values.type) else values  # minus zero is zero
+            return pc.index_in(values, value_set=self.values).cast(pa.int32())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # bins, or numbers that were drawn between these
             return None
 
@@ -165,7 +167,7 @@ def _ordinary(texts: Values, values: Values) -> Values:
         return pc.and_(pc.match_substring_regex(texts, _MOMENT), pc.invert(pc.ends_with(texts, ".000000")))
     alike = pc.match_substring_regex(texts, _PLAIN)
     unsure = pc.or_(pc.greater(pc.binary_length(texts), _SHORT), pc.match_substring_regex(texts, _SMALL))
-    unsure = pc.fill_null(pc.and_(alike, unsure), False)
+    unsure = pc.fill_null(pc.or_(unsure, pc.match_substring(texts, "e")), False)
     if pc.any(unsure).as_py():
         own = write_values(values.filter(unsure))
         same = pc.equal(pa.array(own, pa.string()), _whole(texts.filter(unsure)))

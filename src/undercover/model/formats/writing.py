@@ -55,7 +55,7 @@ def published_writing(writing: Mapping[str, Writing], tables: Sequence[Published
 
 def dates_as_written(data: pa.Table, schema: Schema) -> dict[str, Writing]:
     """How the days and moments of columns are written that were texts, or numbers such as 20201231, in a format."""
-    found = {}
+    found: dict[str, Writing] = {}
     for name in schema.published:
         form = schema.column(name).format
         if form is None or pa.types.is_temporal(value_type(data.schema.field(name).type)):

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.model.cells import EVERYTHING
+from undercover.model.formats.writing import as_written
 from undercover.model.frames.cells import CellsAs, opened
 from undercover.model.release import Release, to_frame
 
@@ -28,14 +29,15 @@ def rows_of(release: Release, places: NDArray[np.int64], cells: CellsAs, frame: 
     table = release.tables[0]
     columns = [column for column in table.columns if column.role in FEATURES]
     rows = pa.array(places, mask=places < 0)
-    data = {column.name: table.data.column(column.name).take(rows) for column in columns}
+    texts = [name for name, given in release.types.items() if given.text]
+    shown = as_written(table.data, release.writing, texts)
+    data = {column.name: shown.column(column.name).take(rows) for column in columns}
     if (places < 0).any():
         unsaid = pa.array(places < 0)
         for column in columns:
             if column.form != "value":
                 cell = data[column.name].cast(pa.string())
                 data[column.name] = pc.if_else(unsaid, EVERYTHING, cell)
-    texts = [name for name, given in release.types.items() if given.text]
     found = opened(pa.table(data), [column.form for column in columns], cells, texts)
     own = frame == release.frame
     types = {

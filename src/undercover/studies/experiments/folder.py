@@ -9,6 +9,7 @@ continued. Cells of other data or parameters stay in it and are found again when
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import io
 import json
@@ -26,6 +27,7 @@ from undercover.io.plain import as_json, plain
 from undercover.pages.experiment import experiment_html
 from undercover.parsing import MALFORMED, json_of
 from undercover.studies.experiments.experiment import COLUMNS, Cell, Experiment
+from undercover.system import open_to_lock
 from undercover.version import VERSION
 from undercover.whole import clear_away, locked, new_private, write_whole
 
@@ -52,7 +54,9 @@ def folder_of(
     try:
         if not out.exists():
             out.mkdir(parents=True, mode=0o700 if private else 0o777)
-        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+        if not out.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        handle = open_to_lock(out)
     except OSError as error:
         raise OutputError(f"`{out}` cannot be used: {error.strerror or error}.") from error
     try:

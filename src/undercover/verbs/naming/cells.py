@@ -6,8 +6,8 @@ hierarchies. A number or a date is a cell of its own and holds nothing beside it
 - A cell that has line breaks and lines of as many fields as the table has columns looks like rows that ran together,
   whatever its quotation marks. One that swallowed the end of a row and the beginning of the next has these fields in
   its first and last line together.
-- A cell that holds a value of an identifier beside other words (:mod:`.words`) is refused, too, unless somebody has
-  looked and said ``names_nobody`` of its column.
+- A cell that holds a value of an identifier beside other words (:mod:`undercover.io.words`) is refused, too, unless
+  somebody has looked and said ``names_nobody`` of its column.
 - A cell that is a value of an identifier and nothing else may be one by chance: a city that is also a first name. Where
   more than half of a column's texts are, ten at least, it is a copy of the identifier and refused; fewer are told to
   the holder, who decides.
@@ -16,7 +16,7 @@ hierarchies. A number or a date is a cell of its own and holds nothing beside it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +24,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, listed
+from undercover.io.source import Input
+from undercover.io.words import Named, Words
 from undercover.model.encoding.coded import value_type
 from undercover.model.figures import counted, number
 from undercover.model.table import EncodedColumn, Table
-from undercover.verbs.naming.words import Named, Words
 from undercover.wording import in_column
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -59,7 +60,7 @@ def check_cells(
             )
     said: dict[str, dict[str, int]] = {}
     looked_at = {name: own for name, own in texts.items() if not table.schema.column(name).names_nobody}
-    found = by(Words(pa.concat_arrays(list(looked_at.values())))) if looked_at and table.schema.identifiers else {}
+    found = by(Words(*looked_at.values())) if looked_at and table.schema.identifiers else {}
     begin = 0
     for name, own in looked_at.items() if found else ():
         mine = slice(begin, begin := begin + len(own))
@@ -86,10 +87,16 @@ def check_cells(
     return said
 
 
-def by_values(data: pa.Table, identifiers: Iterable[str]) -> By:
-    """Look for the values that the identifiers have in a table."""
-    held = [name for name in identifiers if name in data.column_names]
-    return lambda texts: {name: texts.named_by(data.column(name)) for name in held}
+def check_input(table: Table, given: Input) -> dict[str, dict[str, int]]:
+    """The same of a table that was read here."""
+    data, how = given.data, given.decisions
+    held = [name for name in table.schema.identifiers if name in data.column_names]
+    separator = None if how is None else how.separator
+
+    def by(texts: Words) -> dict[str, Named]:
+        return {name: texts.named_by(data.column(name)) for name in held}
+
+    return check_cells(table, data.column_names, by, separator=separator)
 
 
 def _is_text(column: EncodedColumn) -> bool:

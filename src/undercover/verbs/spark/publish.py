@@ -25,6 +25,7 @@ from undercover.io.files import CSV, PARQUET
 from undercover.io.source import ReadOptions
 from undercover.io.spark import SparkInput, is_in_spark, read_spark
 from undercover.io.spec.load import schema_to_mapping
+from undercover.io.words import Named, Words
 from undercover.model.formats.writing import published_writing
 from undercover.model.policy import Policy
 from undercover.model.protocols import Engine, Method
@@ -34,7 +35,6 @@ from undercover.randomness import Randomness
 from undercover.verbs.encode import check_said
 from undercover.verbs.judge import check_policy
 from undercover.verbs.naming.cells import check_cells
-from undercover.verbs.naming.words import Named, Words
 from undercover.wording import option
 
 _NUMBERS = "identifier long, text long, whole boolean"

@@ -69,10 +69,15 @@ class Sessions:
         self._left: dict[str, int] = read_json(self._left_file) if self._left_file.is_file() else {}
         self._tokens: dict[bytes, _Token] = {}
         self._lock = threading.Lock()
+        self._began = time.time() - steady()
+
+    def _now(self) -> float:
+        """The time, as if nobody had touched the clock since the server began: nobody is let in by putting it back."""
+        return self._began + steady()
 
     def token(self, desk: str, seconds: float = HOURS * 3600) -> str:
         """A token that lets somebody in once, for so long."""
-        token, now = secrets.token_urlsafe(24), time.time()
+        token, now = secrets.token_urlsafe(24), self._now()
         with self._lock:
             good = [(digest, one) for digest, one in self._tokens.items() if one.ends > now]
             self._tokens = dict(good[-_MOST_TOKENS:])
@@ -85,7 +90,7 @@ class Sessions:
         After a wrong passphrase the next one is not heard for a while, which doubles up to a minute; only whoever has a
         token is heard at all, so that nobody can keep others out.
         """
-        now = time.time()
+        now = self._now()
         with self._lock:
             found = self._tokens.get(_digest(token))
             if found is None or found.ends < now:
@@ -105,11 +110,11 @@ class Sessions:
         """Whether a token is still good."""
         with self._lock:
             found = self._tokens.get(_digest(token))
-            return found is not None and found.ends > time.time()
+            return found is not None and found.ends > self._now()
 
     def cookie(self, desk: str) -> str:
         """A session as a cookie."""
-        text = f"{desk}.{secrets.token_hex(8)}.{int(time.time()) + DAYS * 86400}"
+        text = f"{desk}.{secrets.token_hex(8)}.{int(self._now()) + DAYS * 86400}"
         return f"{text}.{_signed(self._secrets[0], 'session', text)}"
 
     def session(self, cookie: str | None) -> Session | None:
@@ -118,7 +123,7 @@ class Sessions:
         for secret in self._secrets:
             if hmac.compare_digest(signature.encode(), _signed(secret, "session", text).encode()):
                 desk, key, ends = text.split(".")
-                if int(ends) < time.time() or key in self._left:
+                if int(ends) < self._now() or key in self._left:
                     return None
                 return Session(desk, key, _signed(secret, "csrf", text), int(ends))
         return None
@@ -126,9 +131,14 @@ class Sessions:
     def leave(self, session: Session) -> None:
         """Sign out: the cookie is good for nothing any more, wherever a copy of it is."""
         with self._lock:
-            now = time.time()
+            now = self._now()
             self._left = {key: ends for key, ends in self._left.items() if ends > now} | {session.key: session.ends}
             write_json(self._left_file, self._left)
+
+
+def steady() -> float:
+    """Seconds that go on whatever anybody does to the clock; on Linux also while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _secrets(workspace: Path) -> list[bytes]:
@@ -136,7 +146,7 @@ def _secrets(workspace: Path) -> list[bytes]:
     place, before = workspace / "secret", workspace / "secret.before"
     if place.is_file() and place.stat().st_size != _BYTES:  # half-written: anybody could sign with nothing
         place.unlink()
-    if place.is_file() and time.time() - place.stat().st_mtime > DAYS * 86400:
+    if place.is_file() and not 0 <= time.time() - place.stat().st_mtime <= DAYS * 86400:  # or of a clock that was wrong
         place.replace(before)
     if not place.is_file():
         with open(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target:

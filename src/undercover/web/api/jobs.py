@@ -57,6 +57,7 @@ class Publish(Strict):
 
     format: Format = "csv"
     rows_per_file: int | None = Field(None, ge=1, le=10**12)
+    safe_for_spreadsheets: bool = False
 
 
 class Recommend(Strict):

@@ -16,6 +16,8 @@ from undercover.web.desks.store import private_folder
 
 TEMPORARY: Final = "temporary"
 """The folder of a workspace for uploads that are still on their way."""
+_FACTS: Final = ("project.json", "opened.json")
+"""What is written last of a table, and of a release that was opened."""
 _ROOMS: Final = ("desks/*", "desks/*/*", "desks/*/*/*", "desks/*/*/*/*")
 
 
@@ -61,14 +63,17 @@ def clear(workspace: Path) -> None:
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     half = private_folder(Path(folder) / "desks" / "own" / "1" / ".profile")
+    ...     whole, half = (private_folder(Path(folder) / "desks" / "own" / name) for name in "12")
+    ...     (whole / "project.json").touch()
     ...     clear(Path(folder))
-    ...     half.exists(), half.parent.exists()
-    (False, True)
+    ...     whole.exists(), half.exists()
+    (True, False)
     """
     shutil.rmtree(workspace / TEMPORARY, ignore_errors=True)
     private_folder(workspace / TEMPORARY)
     for table in workspace.glob("desks/*/*"):
+        if table.is_dir() and not any((table / name).is_file() for name in _FACTS):  # a table that never came to be
+            shutil.rmtree(table)
         unmake(table / "releases")
     for room in _ROOMS:
         for place in workspace.glob(f"{room}/.*"):

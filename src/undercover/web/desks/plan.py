@@ -103,7 +103,7 @@ def files_of(choices: Mapping[str, Any]) -> Files:
     if name not in FORMATS:
         raise ParameterError(f"The format of a release must be one of {listed(FORMATS)}. Got {name!r} instead.")
     check_installed(name)
-    return Files(name, choices.get("rows_per_file"))
+    return Files(name, choices.get("rows_per_file"), bool(choices.get("safe_for_spreadsheets")))
 
 
 def formats() -> dict[str, str]:
@@ -120,5 +120,6 @@ def formats() -> dict[str, str]:
 
 def publish_request(project: Project) -> dict[str, Any]:
     """What the job ``publish`` is asked: as it is decided now, whatever is changed while it waits."""
-    kept = {name: project.choices[name] for name in ("format", "rows_per_file") if name in project.choices}
+    asked = ("format", "rows_per_file", "safe_for_spreadsheets")
+    kept = {name: project.choices[name] for name in asked if name in project.choices}
     return {"spec": project.spec, "choices": kept, "revision": project.revision}

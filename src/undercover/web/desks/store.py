@@ -15,7 +15,7 @@ NO_DISK: Final = "The server's disk takes nothing more: it is full, read-only or
 _NO_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG)
 
 
-def is_disk(error: BaseException) -> bool:
+def is_disk(error: BaseException | None) -> bool:
     """Whether it is the disk's fault: full, read-only or broken.
 
     >>> is_disk(OSError(errno.ENOSPC, "No space left on device")), is_disk(FileNotFoundError())

@@ -162,7 +162,7 @@ def _write_codes(place: Path, number: int, column: Values) -> dict[str, Any]:
 
 def _put(made: Path, target: Path) -> None:
     """Put a folder in the place of another one."""
-    put(made, target)
+    put(made, target, force=True)
     shutil.rmtree(made, ignore_errors=True)
 
 

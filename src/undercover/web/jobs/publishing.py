@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from undercover.guarantees.requirements import guarantees_from_entries
+from undercover.io.release.formulas import formula_note
 from undercover.io.release.tables import file_notes
 from undercover.io.source import read
 from undercover.io.spec.load import resolve, spec_from_mapping
 from undercover.memory import Store, memory_of
-from undercover.model.formats import check_size
+from undercover.model.formats import Format, check_size
 from undercover.verbs.beside import judged_beside
 from undercover.verbs.publish import publish as publish_run
 from undercover.verbs.report import summarize
@@ -52,9 +53,8 @@ def publish(project: Project, request: Mapping[str, Any], progress: Progress) ->
     with whole(out):
         run = judged_beside(run, out, progress)
         facts = summarize(run, progress=progress)
-        kept: dict[str, Any] = {"format": str(files), "rows_per_file": choices.get("rows_per_file")}
-        save(run, out, summary=facts, progress=progress, **kept)
+        save(run, out, format=cast(Format, files), summary=facts, progress=progress)
         show(project, number, run, {**facts, "scan": run.scan.to_dict()}, progress)
     made(project, number)
-    warnings = [*run.warnings, *file_notes(run.release, files)]
+    warnings = [*run.warnings, *file_notes(run.release, files), *formula_note(run.release, files)]
     return {"release": number, "verdict": run.verdict.title, "warnings": warnings}

@@ -62,7 +62,9 @@ class Queue:
         self._waiting: list[Path] = []
         self._running: dict[Path, Worker | None] = {}
         self._cancelled: set[Path] = set()
-        self._served: dict[str, float] = {}  # when a job of a desk was begun last
+        self._served: dict[str, int] = {}  # which turn a desk had last
+        self._turns = 0
+        self._newest = 0  # number of the last job: the next one's is higher, whatever the clock says
         self._stopped = False
         self._threads: list[threading.Thread] = []
         self.warm = False  # whether a spare process is kept, so that a job begins at once
@@ -81,6 +83,8 @@ class Queue:
         folders = [folder for jobs in self._workspace.glob("desks/*/*/jobs") for folder in job_folders(jobs.parent)]
         for folder in sorted(folders, key=lambda place: place.name):
             self._left(folder)
+            if _KEY.fullmatch(folder.name):
+                self._newest = max(self._newest, int(folder.name.split("-")[0]))
         for _ in range(self._slots):
             thread = threading.Thread(target=self._work, daemon=True, name="jobs")
             thread.start()
@@ -106,10 +110,11 @@ class Queue:
     def add(self, project: Project, kind: str, request: Mapping[str, Any]) -> Job:
         """Put a job at the end of those of its desk."""
         now = time.time()
-        folder = project.folder / "jobs" / f"{int(now * 1000):013d}-{secrets.token_hex(3)}"
-        if not folder.parent.is_dir():
-            raise Missing("This table was removed meanwhile.")
         with self._changed:
+            self._newest = max(int(now * 1000), self._newest + 1)
+            folder = project.folder / "jobs" / f"{self._newest:013d}-{secrets.token_hex(3)}"
+            if not folder.parent.is_dir():
+                raise Missing("This table was removed meanwhile.")
             if sum(_desk(other) == _desk(folder) for other in self._waiting) >= MOST_WAITING:
                 raise Full(f"{MOST_WAITING} jobs of yours are waiting. Wait for some to be done, or cancel them.")
             self._prune(project, kind)
@@ -191,7 +196,7 @@ class Queue:
         keyed = []
         for folder in self._waiting:
             desk = _desk(folder)
-            keyed.append((count.get(desk, 0), self._served.get(desk, 0.0), folder.name, folder))
+            keyed.append((count.get(desk, 0), self._served.get(desk, 0), folder.name, folder))
             count[desk] = count.get(desk, 0) + 1
         return [key[-1] for key in sorted(keyed)]
 
@@ -215,7 +220,8 @@ class Queue:
                     return
                 self._waiting.remove(folder)
                 self._running[folder] = None
-                self._served[_desk(folder)] = time.time()
+                self._turns += 1
+                self._served[_desk(folder)] = self._turns
             try:
                 self._run(folder)
             except (OSError, ValueError):  # such as a full disk, or a file that it cut off

@@ -57,7 +57,8 @@ def whatif(project: Project, request: Mapping[str, Any], progress: Progress) -> 
         "whole": trial.whole,
     }
     place = tries(project)
-    write_json(place / f"{time.time_ns():020d}.json", found)
+    newest = max((int(one.stem) for one in place.glob("*.json")), default=0)  # whatever the clock says
+    write_json(place / f"{max(time.time_ns(), newest + 1):020d}.json", found)
     for old in sorted(place.glob("*.json"), reverse=True)[MOST_TRIED:]:
         old.unlink(missing_ok=True)
     redraw(project, {}, progress)

@@ -117,6 +117,7 @@ def command(found: Outcome) -> str:
     form, rows = _written_as(found)
     words += [] if form == "csv" else ["--format", form]
     words += [] if rows in (None, ROWS_PER_FILE) else ["--rows-per-file", str(rows)]
+    words += ["--safe-for-spreadsheets"] if _escaped(found) else []
     return shlex.join(words)
 
 
@@ -125,6 +126,7 @@ def python(found: Outcome) -> str:
     form, rows = _written_as(found)
     more = "" if form == "csv" else f", format={form!r}"
     more += "" if rows in (None, ROWS_PER_FILE) else f", rows_per_file={rows}"
+    more += ", safe_for_spreadsheets=True" if _escaped(found) else ""
     return f"""import undercover as uc
 from undercover.io.source import read
 from undercover.io.spec.load import load_spec, resolve
@@ -143,6 +145,10 @@ run = uc.publish(
 print(run.verdict.title, *(reason.sentence() for reason in run.verdict.ordered()), sep="\\n")
 uc.save(run, "release"{more})
 """
+
+
+def _escaped(found: Outcome) -> bool:
+    return "escaped" in read_json(public_part(found.folder) / MANIFEST)["tables"][0]
 
 
 def _written_as(found: Outcome) -> tuple[str, int | None]:

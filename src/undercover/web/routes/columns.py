@@ -39,6 +39,7 @@ from undercover.web.protecting.policies import percent
 
 router = APIRouter()
 _BARS: Final = 5
+_SETTINGS: Final = ("kind", "format", "bins", "description", "unit", "names_nobody")
 _ASKS: Final = {
     "answers": ANSWERS,
     "kinds": KINDS,
@@ -184,7 +185,7 @@ def _column(table: Profiled, spec: Mapping[str, Any], number: int, name: str) ->
         "name": name,
         "role": role,
         "open": not role and name != spec.get("roles", {}).get("weight"),
-        "settings": {key: settings.get(key) for key in ("kind", "format", "bins", "description", "unit")},
+        "settings": {key: settings.get(key) for key in _SETTINGS},
         "spread": table.spread(name),
         "bars": nlargest(_BARS, values, key=lambda one: one[1]),
         "order": settings.get("domain") or _order(values, found["kind"] == "categorical" or kind == "ordinal"),

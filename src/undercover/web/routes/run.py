@@ -12,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from undercover.errors import ParameterError
+from undercover.model.formats import SPREADSHEETS
 from undercover.web.access.asking import Asking, Form, Of, Who, field, revision
 from undercover.web.desks.desk import Missing
 from undercover.web.desks.plan import files_of, formats, plan_of, publish_request
@@ -48,7 +49,8 @@ def begin(project: Of, asked: Who, form: Form) -> Response:
     rows = field(form, "rows_per_file").replace(",", "").replace(".", "")
     if rows and not rows.isdecimal():
         raise ParameterError(asked.texts("run.rows_wrong"))
-    chosen = {"format": field(form, "format") or "csv", "rows_per_file": int(rows) if rows else None}
+    chosen: dict[str, Any] = {"format": field(form, "format") or "csv", "rows_per_file": int(rows) if rows else None}
+    chosen["safe_for_spreadsheets"] = field(form, "safe_for_spreadsheets") == "yes" and chosen["format"] in SPREADSHEETS
     files_of(chosen)
     if any(project.choices.get(name) != value for name, value in chosen.items()):
         project = project.change(choices={**project.choices, **chosen}, revision=revision(form))

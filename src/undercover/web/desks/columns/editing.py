@@ -26,7 +26,7 @@ _CALLED: Final = {
     "identifier": "identifiers",
     "insensitive": "insensitive",
 }
-_SAID: Final = (*WORDS, "kind", "domain", "bins")
+_SAID: Final = (*WORDS, "kind", "domain", "bins", "names_nobody")
 Fields = Mapping[str, str]
 Spec = dict[str, Any]
 
@@ -166,6 +166,8 @@ def _settings(now: Mapping[str, Any], number: int, fields: Fields, problems: dic
         settings["domain"] = [line for line in map(str.strip, given["domain"].splitlines()) if line] or None
     elif now.get("kind") == "ordinal" and kind != "ordinal":
         settings["domain"] = None
+    if "names_nobody" in given:
+        settings["names_nobody"] = True if given["names_nobody"] == "true" else None
     if "bins" in given:
         settings["bins"] = _read(numbers, fields, f"bins-{number}", problems) or None
     return settings

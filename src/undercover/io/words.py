@@ -11,7 +11,7 @@ one with a word that no text has is left at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from undercover.model.encoding.coded import distinct_values, value_type
 
 SHORTEST_NUMBER = 6
 MOST_WORDS = 12
+MOST_HELD = 2_000_000
 _BATCH = 1 << 18
 _NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
 _PARTING = r"[^\pL\pM\pN\x00-\x7f]+"
@@ -50,21 +51,22 @@ class Words:
 
     Examples
     --------
-    >>> texts = Words(pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace", "Adamas"]))
+    >>> texts = Words(pa.array(["seen with ADA LOVELACE, well", "Ada Lovelace"]), pa.array(["Adamas"]))
     >>> found = texts.named_by(pa.array(["Ada-Lovelace", "12", "x"]))
     >>> found.beside.tolist(), found.whole.tolist()
     ([True, False, False], [False, True, False])
     """
 
-    def __init__(self, texts: pa.Array) -> None:
-        pieces = [split(texts.slice(begin, _BATCH)) for begin in range(0, len(texts), _BATCH)]
-        words = pa.chunked_array([found for found, _ in pieces], pa.string()).combine_chunks().dictionary_encode()
-        counts = np.concatenate([counts for _, counts in pieces]) if pieces else np.zeros(0, dtype=np.int64)
-        self._known: pa.Array = words.dictionary
-        self._words = np.asarray(words.indices).astype(np.int64)
-        self._counts = counts  # (n_texts,) words of each
-        self._text = np.repeat(np.arange(len(counts)), counts)  # (n_words,) whose word it is
-        self._left = np.repeat(np.cumsum(counts), counts) - np.arange(len(self._words))  # words to the end of the text
+    def __init__(self, *texts: pa.Array) -> None:
+        pieces = [split(own.slice(begin, _BATCH)) for own in texts for begin in range(0, len(own), _BATCH)]
+        words = pa.chunked_array([found for found, _ in pieces], pa.string()).dictionary_encode().unify_dictionaries()
+        none = np.zeros(0, dtype=np.int64)
+        self._known: pa.Array = words.chunk(0).dictionary if words.num_chunks else pa.array([], pa.string())
+        self._words = np.concatenate([none, *(np.asarray(chunk.indices) for chunk in words.chunks)]).astype(np.int32)
+        self._counts = counts = np.concatenate([none, *(counts for _, counts in pieces)])  # (n_texts,) words of each
+        self._text = np.repeat(np.arange(len(counts), dtype=np.int32), counts)  # (n_words,) whose word it is
+        ends = np.repeat(np.cumsum(counts, dtype=np.int32), counts)
+        self._left = ends - np.arange(len(ends), dtype=np.int32)  # (n_words,) words from it to the end of its text
         long = self._known.filter(pc.greater_equal(pc.binary_length(self._known), SHORTEST_NUMBER))
         self._numbers = bool(pc.any(pc.match_substring_regex(long, _NUMBER)).as_py())
 
@@ -74,16 +76,33 @@ class Words:
     def named_by(self, column: pa.Array | pa.ChunkedArray) -> Named:
         """Which texts hold a value of a column."""
         found = Named.nothing(len(self))
-        sequences: dict[int, list[NDArray[np.int64]]] = {}
-        for values in self._looked_for(column):
-            for length, words in self._in_texts(values):
-                sequences.setdefault(length, []).append(words)
-        for length, several in sequences.items():
-            texts = self._text[self._places(np.concatenate(several))]
+        for length, places in self._found(column):
+            texts = self._text[places]
             whole = self._counts[texts] == length
             found.whole[texts[whole]] = True
             found.beside[texts[~whole]] = True
         return found
+
+    def values_of(self, column: pa.Array | pa.ChunkedArray) -> list[tuple[int, str]]:
+        """Every value of a column that stands in a text, in words with blanks between, with the place of the text.
+
+        >>> Words(pa.array(["none", "by ADA LOVELACE"])).values_of(pa.array(["Ada-Lovelace"]))
+        [(1, 'ada lovelace')]
+        """
+        found = set()
+        for length, places in self._found(column):
+            for place in places.tolist():
+                words = self._known.take(pa.array(self._words[place : place + length]))
+                found.add((int(self._text[place]), " ".join(words.to_pylist())))
+        return sorted(found)
+
+    def _found(self, column: pa.Array | pa.ChunkedArray) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Where values of a column begin among the words of all texts, by their number of words."""
+        sequences: dict[int, list[NDArray[np.int64]]] = {}
+        for values in self._looked_for(column):
+            for length, words in self._in_texts(values):
+                sequences.setdefault(length, []).append(words)
+        yield from ((length, self._places(np.concatenate(several))) for length, several in sequences.items())
 
     def _looked_for(self, column: pa.Array | pa.ChunkedArray) -> Iterator[pa.Array]:
         """The values of a column as texts, a batch at a time, as far as they are looked for."""
@@ -120,7 +139,7 @@ class Words:
         begins = np.zeros(size, dtype=bool)
         begins[sequences[:, 0]] = True
         places = np.flatnonzero(begins[self._words] & (self._left >= length))
-        state, at = sequences[:, 0], self._words[places]
+        state, at = sequences[:, 0], self._words[places].astype(np.int64)
         for step in range(1, length):
             pairs, state = np.unique(state * size + sequences[:, step], return_inverse=True)
             wanted = at * size + self._words[places + step]
@@ -128,6 +147,25 @@ class Words:
             same = pairs[at] == wanted
             places, at = places[same], at[same]
         return places
+
+
+def held_values(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """The values of a column that are kept to be looked for later: at most two million, from all over it."""
+    values = distinct_values(column) if pa.types.is_dictionary(column.type) else column
+    if len(values) <= MOST_HELD:
+        return values
+    return values.take(pa.array(np.linspace(0, len(values) - 1, MOST_HELD).astype(np.int64)))
+
+
+def in_words(texts: Iterable[str]) -> list[str]:
+    """Texts as their words with blanks between.
+
+    >>> in_words(["Ada-LOVELACE!", ""])
+    ['ada lovelace', '']
+    """
+    words, counts = split(pa.array(texts, pa.string()))
+    every, ends = words.to_pylist(), np.cumsum(counts).tolist()
+    return [" ".join(every[end - count : end]) for end, count in zip(ends, counts.tolist(), strict=True)]
 
 
 def split(texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
