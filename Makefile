@@ -96,9 +96,16 @@ browser:
 suite: $(TOOLS)
 	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
-# Properties are the tests that draw examples; hypothesis marks them.
+# Properties are the tests that draw examples; hypothesis marks them. Then every door for a minute by atheris, which
+# sees what a file reaches; where it cannot be installed, that is said.
 fuzz: $(TOOLS)
 	UNDERCOVER_TEST_EFFORT=20 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m hypothesis tests
+	@if $(BIN)/python -m pip install --quiet atheris || $(BIN)/uv pip install --quiet --python $(BIN)/python atheris; then \
+		for name in $$($(BIN)/python tests/fuzz/guided.py); do \
+			$(BIN)/python tests/fuzz/guided.py $$name -max_total_time=60 -timeout=20 -rss_limit_mb=2048 -max_len=900000 \
+				-verbosity=0 || exit 1; \
+		done; \
+	else echo "atheris cannot be installed here: nothing was searched by coverage."; fi
 
 # UNDERCOVER_SOAK_MINUTES says how long it goes on after the tests.
 soak: $(TOOLS)

@@ -48,7 +48,7 @@ def test_a_good_file_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-@examples(100, **USUAL)
+@examples(200, **USUAL)
 @given(chance=CHANCE)
 def test_a_changed_file_is_read_or_refused(name: str, chance: Random) -> None:
     tried(TARGETS[name], chance)

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError
 from undercover.io.coded.columns import Tell, gathered
+from undercover.io.limits import check_cells
 from undercover.memory import Store
 
 
@@ -19,7 +20,7 @@ def read_feather(path: Path, store: Store | None = None, tell: Tell | None = Non
             begins = file.read(6)
             file.seek(0)
             reader = pa.ipc.open_file(file) if begins == b"ARROW1" else pa.ipc.open_stream(file)
-            schema, found = reader.schema, _batches(reader)
+            schema, found = reader.schema, _batches(reader, path)
             " ".join(schema.names)  # which need not be texts
             return pa.Table.from_batches(found, schema) if store is None else gathered(schema, found, store, tell)
     except (pa.ArrowException, UnicodeDecodeError) as error:
@@ -28,9 +29,14 @@ def read_feather(path: Path, store: Store | None = None, tell: Tell | None = Non
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
 
 
-def _batches(reader: pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+def _batches(
+    reader: pa.ipc.RecordBatchFileReader | pa.ipc.RecordBatchStreamReader, path: Path
+) -> Iterator[pa.RecordBatch]:
     """The batches, each looked through before anybody uses it: offsets that lead out of a batch end the process."""
+    rows = 0
     stream = isinstance(reader, pa.ipc.RecordBatchStreamReader)
     for batch in reader if stream else map(reader.get_batch, range(reader.num_record_batches)):
+        rows += batch.num_rows
+        check_cells(path, rows, batch.num_columns)
         batch.validate(full=True)
         yield batch

@@ -16,6 +16,7 @@ from undercover.errors import DataError
 from undercover.io.cells import column
 from undercover.io.csv.text import open_text
 from undercover.io.csv.typed import Written, dated
+from undercover.io.limits import check_columns, check_unpacked
 from undercover.parsing import check_letters
 
 _NESTED = {dict, list}
@@ -27,6 +28,7 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> Written:
     columns: dict[str, list[Any]] = {}
     rows = 0
     try:
+        check_unpacked(path)
         with open_text(path, "utf-8") as stream:
             for number, line in enumerate(stream, 1):
                 if not line.strip():
@@ -39,6 +41,7 @@ def read_json_lines(path: Path, text: Collection[str] = ()) -> Written:
                         held.extend([None] * (rows - len(held)))
                     held.append(cell)
                 rows += 1
+                check_columns(f"`{path}`, line {number}", len(columns))
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DataError(f"`{path}` is not a file of JSON lines that can be read: {error}.") from error
     except OSError as error:

@@ -13,6 +13,7 @@ import pyarrow.parquet as arrow_parquet
 
 from undercover.errors import DataError, OutputError
 from undercover.io.coded.columns import Tell, coded_table
+from undercover.io.limits import check_cells
 from undercover.memory import Store
 from undercover.model.frames.cells import as_values
 from undercover.model.frames.types import one_piece
@@ -33,6 +34,7 @@ def read_parquet(path: str | os.PathLike[str], store: Store | None = None, tell:
     """Read a Parquet file; text comes as dictionaries, which is how it is stored. With a ``store`` all columns do."""
     place = Path(path)
     with _reading(place), arrow_parquet.ParquetFile(place, read_dictionary=_texts(place)) as file:
+        check_cells(place, file.metadata.num_rows, file.metadata.num_columns)
         return file.read() if store is None else coded_table(file.iter_batches(store.batch), store, tell)
 
 

@@ -25,9 +25,12 @@ from pathlib import Path, PurePosixPath
 
 from undercover.ending import unfinished
 from undercover.errors import DataError, listed
+from undercover.io.limits import most_of, too_much
 from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
 from undercover.whole import new_private
 
+_PACKED = (".gz", ".xlsx", ".xlsm", ".zsav", ".parquet", ".pq", ".feather")  # hardly packed any further by a zip
+_SMALL = 1 << 20
 _SHEET = re.compile(r"(.+\.(?:xlsx|xlsm|zip))#(.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -112,6 +115,9 @@ def _unpack(path: Path, folder: Path) -> Path:
                 shown = f": {listed([item.filename for item in files[:5]])}" if files else ""
                 raise DataError(f"`{path}` must hold one file. It holds {len(files)}{shown}. Unpack it, and give one.")
             inner = folder / PurePosixPath(files[0].filename.replace("\\", "/")).name
+            packed_twice = inner.suffix.lower() in _PACKED
+            if files[0].file_size > (most := 2 * path.stat().st_size + _SMALL if packed_twice else most_of(path)):
+                raise too_much(path, most)
             with packed.open(files[0]) as source, open(inner, "xb", opener=new_private) as target:
                 shutil.copyfileobj(source, target, 1 << 20)
             return inner

@@ -23,6 +23,7 @@ from undercover.io.coded.columns import Tell
 from undercover.io.csv.text import CsvDecisions
 from undercover.io.database import fetch_database, is_database_url, without_password
 from undercover.io.files import read_place
+from undercover.io.limits import check_columns
 from undercover.io.place import place_of
 from undercover.io.place import sha256 as sha256
 from undercover.memory import Store, size_in_words
@@ -229,6 +230,7 @@ def tidy(
 
     With a ``store`` dictionaries stay such, whatever their values are.
     """
+    check_columns(where, table.num_columns, table.column_names)
     repeated = [name for name, count in Counter(table.column_names).items() if count > 1]
     problems = [f"{where} has more than one column named {listed(repeated)}. Rename them."] if repeated else []
     if not table.num_columns:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal, TypeAlias
 
@@ -110,7 +111,12 @@ class FigureTable:
 
     def is_text(self, column: int) -> bool:
         """Whether a column is read from the left: one of words."""
-        return any(isinstance(row[column], str | Said) for row in self.rows)
+        return self._words[column]
+
+    @cached_property
+    def _words(self) -> tuple[bool, ...]:
+        """The same of every column, found once: pages ask for every cell."""
+        return tuple(any(isinstance(row[at], str | Said) for row in self.rows) for at in range(len(self.columns)))
 
 
 @dataclass(frozen=True)

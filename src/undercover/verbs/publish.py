@@ -23,6 +23,7 @@ from undercover.guarantees.verify import Verification, verify_private
 from undercover.guarantees.verify import verify as verify_release
 from undercover.io.contents_digest import digests_of
 from undercover.io.ledger.book import Before, Ledger
+from undercover.io.limits import check_published
 from undercover.io.source import ReadOptions, read
 from undercover.io.spec.load import schema_to_mapping
 from undercover.io.words import held_values
@@ -176,6 +177,7 @@ def publish(
         check_fits(given.data.num_rows, method.name, store.memory)
     randomness = Randomness(seed)
     drawn = int(randomness.words("one row", 2).view(np.uint64)[0]) if schema.one_row_per == "random" else None
+    check_published(given.data, schema.quasi_identifiers, schema.published)
     check_said(schema, given.data)
     at_hand: dict[str, Any] = {"engine": place, "store": store}
     table = at("encode", encoded, given.data, schema, Randomness(drawn), told="encoding", **at_hand)

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,6 +29,7 @@ from undercover.io.coded.columns import Tell, coded_table
 from undercover.io.csv.quotes import Quotes, Watched
 from undercover.io.csv.typed import CsvDecisions as CsvDecisions
 from undercover.io.csv.typed import typed
+from undercover.io.limits import Unpacked, check_columns, is_gzip, open_binary
 from undercover.memory import Store
 from undercover.wording import in_data
 
@@ -193,6 +194,7 @@ def _read(
 ) -> tuple[pa.Table, Quotes]:
     """Every column as text, and what quotation marks do; raises UnicodeDecodeError where the encoding is wrong."""
     names = next((record for _, record in records(head, separator, limit=1)), [])
+    check_columns(f"`{path}`, line 1", len(names), names)
     how = _how(names, separator, missing, dictionaries if store is None else names)
     table, marks = _arrow_read(path, encoding, how, store, tell)
     if any(type_ not in (pa.string(), _CODED) for type_ in table.schema.types) and store is None:
@@ -255,9 +257,17 @@ def _arrow_table(stream: Watched, how: dict[str, Any], store: Store | None, tell
 @contextmanager
 def watched(path: Path, encoding: str, separator: str) -> Iterator[Watched]:
     """A file as bytes in UTF-8, unpacked where it is packed, whose quotation marks are watched."""
-    with pa.input_stream(str(path), compression="gzip" if path.suffix.lower() == ".gz" else None) as stream:
-        utf8 = _canonical(encoding) == "utf-8"
-        yield Watched(stream if utf8 else pa.transcoding_input_stream(stream, encoding, "utf8"), separator)
+    with pa.input_stream(str(path), compression="gzip" if is_gzip(path) else None) as stream:
+        utf8 = stream if _canonical(encoding) == "utf-8" else pa.transcoding_input_stream(stream, encoding, "utf8")
+        bounded = Unpacked(utf8, path, quiet=True) if is_gzip(path) else None
+        try:
+            yield Watched(bounded or utf8, separator)
+        except pa.ArrowInvalid:
+            if bounded is not None:
+                bounded.check()
+            raise
+        if bounded is not None:
+            bounded.check()
 
 
 def check_quotes(path: Path, encoding: str, separator: str) -> None:
@@ -330,23 +340,19 @@ def sample(path: Path) -> bytes:
         raise DataError(f"`{path}` cannot be read: {error.strerror or error}.") from error
 
 
-def open_binary(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    """Open a file for reading bytes, unpacked where its name ends in ``.gz``."""
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb")
-
-
 def open_text(path: Path, encoding: str) -> TextIO:
     """Open a file for reading text, unpacked where its name ends in ``.gz``; a mark at its start is left out."""
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    if path.suffix.lower() == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding=name, newline=""))
-    return open(path, encoding=name, newline="")
+    return io.TextIOWrapper(open_binary(path), encoding=name, newline="")
 
 
 def encodings_to_try(start: bytes) -> tuple[str, ...]:
     """The encodings a file that begins with ``start`` may have, the likeliest first."""
     for mark, encoding in _MARKS.items():
         if start.startswith(mark):
+            return (encoding,)
+    for place, encoding in enumerate(("utf-16-be", "utf-16-le")):  # without a mark: every other byte is 0
+        if start[place::2].count(0) * 3 > len(start) and not start[1 - place :: 2].count(0):
             return (encoding,)
     return ("utf-8", "cp1252", "latin-1")
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed, unknown
 from undercover.io.cells import beyond, column, whole, written
+from undercover.io.limits import check_workbook
 from undercover.io.office.zeros import leading_zeros, letters_of
 from undercover.parsing import BROKEN_ARCHIVE, MALFORMED
 
@@ -27,6 +28,7 @@ def read_excel(path: Path, sheet: str | None = None) -> tuple[pa.Table, str]:
     except ImportError as error:
         raise MissingExtraError("python-calamine", "office", "Reading an Excel file") from error
     try:
+        check_workbook(path)
         with calamine.load_workbook(str(path)) as book:
             known = {item.name: item for item in book.sheets_metadata if item.typ == calamine.SheetTypeEnum.WorkSheet}
             shown = [name for name, item in known.items() if item.visible == calamine.SheetVisibleEnum.Visible]

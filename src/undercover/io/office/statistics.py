@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from undercover.errors import DataError, MissingExtraError, listed
 from undercover.io.cells import column
+from undercover.io.limits import check_cells
 from undercover.model.formats.writing import Writing
 from undercover.parsing import MALFORMED
 
@@ -28,6 +29,7 @@ PROGRAMS = {
 }
 """By the ending of a file: the function that reads it, and what it is."""
 
+_PER_BYTE = 20  # cells, which take up more here than in columns, for every byte of a file
 _TYPES = {"double": float, "string": str}
 
 
@@ -39,6 +41,8 @@ def read_statistics(path: Path, encoding: str | None = None) -> tuple[pa.Table, 
         raise MissingExtraError("pyreadstat", "office", "Reading a file of SPSS, Stata or SAS") from error
     function, kind = PROGRAMS[path.suffix.lower()]
     try:
+        _, about = getattr(pyreadstat, function)(str(path), metadataonly=True, encoding=encoding)
+        check_cells(path, about.number_rows or 0, about.number_columns or 0, _PER_BYTE)
         cells, about = getattr(pyreadstat, function)(str(path), output_format="dict", encoding=encoding)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, OSError, MemoryError, *MALFORMED) as error:
         raise DataError(f"`{path}` cannot be read as {kind}: {error}.") from error
