@@ -125,7 +125,7 @@ def test_a_seed_makes_it_reproducible_and_says_so(people: Path) -> None:
         assert [table.data for table in one.release.tables] != [table.data for table in other.release.tables]
         assert one.randomness == {"source": "seed", "seed": 5}
         assert any("not for publication" in warning for warning in one.warnings)
-        assert one.release.warnings.count(REPRODUCIBLE) == 1  # the recipient is told that there is a seed, and not which
+        assert one.release.warnings.count(REPRODUCIBLE) == 1  # told that, not which
         assert not any("5" in warning for warning in one.release.warnings)
 
 
