@@ -244,6 +244,8 @@ def tidy(
             columns.append(_tidy(column, markers) if store is None else _tidy_codes(column, markers, store))
         except DataError as error:
             problems += [f"Column `{name}` {problem}" for problem in error.problems]
+        except pa.ArrowException as error:
+            problems.append(f"Column `{name}` cannot be read: {error}.")
     if problems:
         raise DataError(problems)
     return pa.table(columns, names=table.column_names)
