@@ -92,4 +92,4 @@ def test_tests_install_what_the_extra_asks_for_and_no_undercover_of_somebody_els
     content = tomllib.loads((Path(uc.__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
     groups = content["dependency-groups"]
     assert groups["spark"] == content["project"]["optional-dependencies"]["spark"]
-    assert not [wanted for group in groups.values() for wanted in group if wanted.startswith("undercover")]
+    assert not [wanted for group in groups.values() for wanted in group if str(wanted).startswith("undercover")]

@@ -144,6 +144,7 @@ def test_the_folder_is_as_the_contract_says(tmp_path: Path) -> None:
     content = json.loads((folder / "public" / "release.json").read_text())
     assert list(content) == [
         "undercover",
+        "layout",
         "method",
         "guarantees",
         "algorithm_safe",
