@@ -11,7 +11,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, count
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -65,6 +65,10 @@ _LINE, _LETTER, _HEIGHT = 32, 7, 15
 """Letters of a title on a phone; pixels of a letter, and between labels that are aslant."""
 
 
+_LONGEST = 300
+"""Letters of a text in a picture; labels show fewer."""
+
+
 def drawings(picture: Picture, name: str = "") -> str:
     """A picture twice, of which the style sheet shows one: :func:`svg` and :func:`phone_svg`."""
     broad = svg(picture, name)
@@ -80,7 +84,7 @@ def svg(picture: Picture, name: str = "") -> str:
     """
     import vl_convert
 
-    drawn: str = vl_convert.vegalite_to_svg({**picture.spec, "config": _CONFIG})
+    drawn: str = vl_convert.vegalite_to_svg({**shortened(picture.spec), "config": _CONFIG})
     return _element(drawn, picture, name or picture.name, "broad")
 
 
@@ -91,14 +95,35 @@ def phone_svg(picture: Picture, name: str = "", *, beside: int = _BESIDE) -> str
     """
     import vl_convert
 
-    width = max(_LEAST_WIDTH, _PHONE - beside)
+    width, spec = max(_LEAST_WIDTH, _PHONE - beside), shortened(picture.spec)
     while True:
-        drawn: str = vl_convert.vegalite_to_svg({**_narrowed(picture.spec, width), "config": _PHONE_CONFIG})
+        drawn: str = vl_convert.vegalite_to_svg({**_narrowed(spec, width), "config": _PHONE_CONFIG})
         size = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
         beyond = math.ceil(float(size[1])) - _PHONE if size else 0
         if beyond <= 0 or width <= _LEAST_WIDTH:
             return _element(drawn, picture, f"{name or picture.name}-narrow", "narrow")
         width = max(_LEAST_WIDTH, width - beyond)
+
+
+def shortened(part: Any, known: dict[str, str] | None = None) -> Any:
+    """A spec whose texts can be drawn: a cell may be a whole letter, and its measuring would take minutes.
+
+    Different texts stay different.
+
+    >>> [text[-5:] for text in shortened(["ab" * 5000, "ab" * 5001, "short"])]
+    ['abab…', 'ab… 2', 'short']
+    """
+    known = {} if known is None else known
+    if isinstance(part, Mapping):
+        return {name: shortened(value, known) for name, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [shortened(value, known) for value in part]
+    if not isinstance(part, str) or len(part) <= _LONGEST:
+        return part
+    if part not in known:
+        begin, used = part[: _LONGEST - 8], set(known.values())
+        known[part] = next(text for n in count(1) if (text := f"{begin}…{f' {n}' if n > 1 else ''}") not in used)
+    return known[part]
 
 
 def _beside(spec: Mapping[str, Any], broad: str) -> int:
