@@ -14,6 +14,7 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import InternalError, UnreachableError
 from undercover.methods.cross_bucket.safe import Boxes, boxes_of, check_safe
 from undercover.model.groups import Groups
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE
 from undercover.model.table import Table
 from undercover.multisets import distinct_orders
 from undercover.randomness import Randomness
@@ -200,8 +201,8 @@ def test_what_a_release_says_of_itself() -> None:
         (False, False),
     ]
     assert by_chance.parameters == {"k": 2, "l": 4, "joined": False, "variant": "safe", "robust": True}
-    assert not by_chance.warnings
-    assert paper.warnings
+    assert by_chance.warnings == (REPRODUCIBLE,)
+    assert paper.warnings == (NOT_SAFE, REPRODUCIBLE)
 
 
 @pytest.mark.parametrize(

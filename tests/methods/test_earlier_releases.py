@@ -50,8 +50,7 @@ def by(column: str) -> uc.Schema:
 
 def saved(run: uc.Run, place: Path) -> uc.Run:
     """Saved and entered like ``uc.save``, without its report."""
-    with entered(run, place):
-        folder.save(run, place)
+    folder.save(run, place, around=lambda tables: entered(run, place, tables))
     return run
 
 

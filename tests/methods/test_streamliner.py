@@ -15,6 +15,7 @@ from plain_streamliner import gda_groups, rda_group_count
 import undercover as uc
 from undercover.errors import ParameterError, UnreachableError
 from undercover.model.groups import Groups
+from undercover.model.release import NOT_SAFE, REPRODUCIBLE
 from undercover.model.table import Table
 from undercover.parameters import make, to_mapping
 from undercover.randomness import Randomness
@@ -230,7 +231,7 @@ def test_what_is_published_holds_and_says_what_it_is(algorithm: str) -> None:
     run = uc.publish(data, schema, uc.Streamliner(l=4, algorithm=algorithm, allow_unsafe=unsafe), seed=1)
     assert uc.verify(run.release, original=data, schema=schema).holds
     assert run.release.algorithm_safe is not unsafe
-    assert bool(run.release.warnings) is unsafe
+    assert run.release.warnings == (*((NOT_SAFE,) if unsafe else ()), REPRODUCIBLE)
     assert run.diagnostics["smallest_group"] >= 4
     assert run.release.guarantees[0]["actual"] >= 4
 

@@ -116,7 +116,8 @@ class FigureTable:
     @cached_property
     def _words(self) -> tuple[bool, ...]:
         """The same of every column, found once: pages ask for every cell."""
-        return tuple(any(isinstance(row[at], str | Said) for row in self.rows) for at in range(len(self.columns)))
+        width = max((len(self.columns), *map(len, self.rows)))
+        return tuple(any(isinstance(row[at], str | Said) for row in self.rows) for at in range(width))
 
 
 @dataclass(frozen=True)

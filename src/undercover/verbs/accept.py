@@ -15,6 +15,7 @@ from pathlib import Path
 from undercover.errors import DataError, ParameterError, VerificationError, join_problems
 from undercover.io.release.contents import MANIFEST, PRIVATE, PUBLIC, WITHHELD, read_json
 from undercover.io.release.decision import Decision, alone_with, decision_of, make_public
+from undercover.io.release.run_file import read_run
 from undercover.io.source import sha256
 from undercover.model.verdict import LEAK
 from undercover.verbs.ledger import ENTRY, entered_now
@@ -67,8 +68,8 @@ def accept(directory: str | os.PathLike[str], *, because: str, by: str | None = 
 
 def refuse_leaks(place: Path) -> None:
     """Nobody accepts what must not be in public files: its cause is to be removed."""
-    reasons = read_json(place / PRIVATE / "run.json").get("judged", {}).get("reasons", ())
-    leaks = [reason["text"] for reason in reasons if reason.get("kind") == LEAK]
+    _, _, judged = read_run(place / PRIVATE / "run.json")
+    leaks = [reason.text for reason in (() if judged is None else judged.reasons) if reason.kind == LEAK]
     if leaks:
         raise DataError([*leaks, f"`{place}` cannot be accepted: a leak is not a risk to weigh. Publish again."])
 

@@ -100,7 +100,7 @@ def tidy_csv(results: Mapping[str, Any]) -> str:
 class Finished:
     """What became of a cell: values, or the reason why there are none."""
 
-    values: Mapping[str, float]
+    values: Mapping[str, Any]  # of an experiment numbers, of a comparison words, too
     refused: str | None
     seconds: float
 
