@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import ssl
 import tempfile
@@ -14,6 +15,7 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from undercover import ending
 from undercover.errors import OutputError, ParameterError
 from undercover.web.app import create_app
 from undercover.web.desks.clearing import TEMPORARY
@@ -63,10 +65,14 @@ class _Server(uvicorn.Server):
     """Tells pages that wait for news that there will be none, instead of waiting for them to go."""
 
     queue: Queue
+    told: int | None = None
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Remember the signal; raised once more, as uvicorn would, it would be taken for a second one."""
         self.queue.leaving = True
-        super().handle_exit(sig, frame)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+        self.told = sig
 
 
 def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[str], None]) -> None:
@@ -111,6 +117,8 @@ def serve(settings: Settings, tell: Callable[[str, str], None], warn: Callable[[
         for desk in settings.desks:
             tell(desk, f"{settings.address}/?token={app.state.service.sessions.token(desk)}")
         server.run(sockets=[listening])
+        if server.told is not None:
+            raise KeyboardInterrupt if server.told == signal.SIGINT else ending.Told(server.told)
 
 
 def _tls(settings: Settings) -> dict[str, Any]:
