@@ -70,6 +70,8 @@ def _decoded(path: str | os.PathLike[str], encoding: str | None) -> str:
         content = Path(path).read_bytes()
     except OSError as error:
         raise HierarchyError(f"The hierarchy `{path}` cannot be read: {error.strerror}.") from error
+    except ValueError as error:  # a character that no file has in its name
+        raise HierarchyError(f"{os.fspath(path)!a} is no name of a hierarchy's file.") from error
     for name in (encoding,) if encoding else ("utf-8-sig", "cp1252", "latin-1"):
         try:
             return content.decode(name)

@@ -76,6 +76,8 @@ def _records(path: str | os.PathLike[str]) -> tuple[list[tuple[int, list[str]]],
         content = Path(path).read_bytes()
     except OSError as error:
         raise SchemaError(f"The distances `{path}` cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:  # a character that no file has in its name
+        raise SchemaError(f"{os.fspath(path)!a} is no name of a file of distances.") from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
