@@ -242,7 +242,7 @@ def in_zip(chance: Random, data: bytes) -> bytes:
             else:
                 files[changed] = as_bytes(chance, files[changed])
             for name, content in files.items():
-                target.writestr(name, content)
+                target.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # at no time of day
     except Exception:  # whatever a library makes of an archive that was changed before
         return as_bytes(chance, data)
     return packed.getvalue()

@@ -347,7 +347,7 @@ def _office(kind: str) -> Callable[[], list[bytes]]:
 def _zipped() -> list[bytes]:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as target:
-        target.writestr("people.csv", PEOPLE)
+        target.writestr(zipfile.ZipInfo("people.csv"), PEOPLE)
     return [packed.getvalue()]
 
 
