@@ -14,6 +14,7 @@ import tomllib
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from random import Random
 from typing import Any
@@ -229,22 +230,25 @@ def in_zip(chance: Random, data: bytes) -> bytes:
     """An archive of which a file is changed, called otherwise, or not there; or its bytes."""
     if chance.randrange(4) == 0:
         return as_bytes(chance, data)
-    packed = io.BytesIO()
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as target:
+        with zipfile.ZipFile(io.BytesIO(data)) as source:
             files = {name: source.read(name) for name in source.namelist()}
-            changed = chance.choice(list(files))
-            what = chance.randrange(8)
-            if what == 0:
-                del files[changed]
-            elif what == 1:
-                files[chance.choice((*WORDS, "a/../b.csv", "b.csv.gz", "c.zip"))[:200] or "x"] = files[changed]
-            else:
-                files[changed] = as_bytes(chance, files[changed])
-            for name, content in files.items():
-                target.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # at no time of day
     except Exception:  # whatever a library makes of an archive that was changed before
+        files = {}
+    if not files:
         return as_bytes(chance, data)
+    changed, what = chance.choice(list(files)), chance.randrange(8)
+    if what == 0:
+        del files[changed]
+    elif what == 1:
+        files[chance.choice((*WORDS, "a/../b.csv", "b.csv.gz", "c.zip"))[:200] or "x"] = files[changed]
+    else:
+        files[changed] = as_bytes(chance, files[changed])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as target:
+        for name, content in files.items():
+            with suppress(ValueError):  # a name that cannot be written
+                target.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # at no time of day
     return packed.getvalue()
 
 
