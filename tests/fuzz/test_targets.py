@@ -48,14 +48,14 @@ def test_a_good_file_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", QUICK)
-@examples(200, **USUAL)
+@examples(100, **USUAL)
 @given(chance=CHANCE)
 def test_a_changed_file_is_read_or_refused(name: str, chance: Random) -> None:
     tried(TARGETS[name], chance)
 
 
 @pytest.mark.parametrize("name", WHOLE)
-@examples(20, **USUAL)
+@examples(12, **USUAL)
 @given(chance=CHANCE)
 def test_what_is_made_of_a_changed_file_is_whole_or_refused(name: str, chance: Random) -> None:
     tried(TARGETS[name], chance)
