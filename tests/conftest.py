@@ -1,6 +1,7 @@
 """What several rooms of the tests share."""
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -93,3 +94,11 @@ def uniform() -> Callable[[Sequence[int]], bool]:
         return bool(stats.chisquare(list(counts)).pvalue > 1e-6)
 
     return looks_uniform
+
+
+@pytest.fixture(autouse=True)
+def usual_modes() -> Iterator[None]:
+    """Whatever a test serves or writes in private, the next one finds the usual modes of files."""
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
