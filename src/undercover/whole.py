@@ -194,19 +194,25 @@ def is_levels(start: bytes) -> bool:
 
 
 def clear_away(place: Path) -> None:
-    """Remove what a writer to the same place left who is gone; put back what he had moved aside."""
+    """Remove what a writer to the same place left who is gone; put back what he had moved aside.
+
+    It is held meanwhile, so that whoever has only just begun to write finds that it is gone and begins again.
+    """
     pattern = re.compile(rf"\.{re.escape(place.name)}\.(tmp|old)-(\d+)-[0-9a-f]+")
     for entry in sorted(os.listdir(place.parent)):
         match = pattern.fullmatch(entry)
         left = place.with_name(entry)
-        if match is None or left.is_symlink() or _held(left, int(match[2])):
+        if match is None or left.is_symlink():
             continue
-        if match[1] == "old" and not os.path.lexists(place):
-            left.rename(place)
-        elif left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
+        with _taken(left, int(match[2])) as mine:
+            if not mine:
+                continue
+            if match[1] == "old" and not os.path.lexists(place):
+                left.rename(place)
+            elif left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
 
 
 def locked(handle: int, *, wait: bool = True) -> Literal["mine", "taken", "unknown"]:
@@ -251,15 +257,17 @@ def _begun(place: Path, mode: int | None = None) -> tuple[Path, int]:
         os.close(handle)  # somebody took it for abandoned before it was held
 
 
-def _held(left: Path, process: int) -> bool:
-    """Whether somebody is still writing to what has a hidden name."""
+@contextmanager
+def _taken(left: Path, process: int) -> Iterator[bool]:
+    """Hold what has a hidden name, if nobody is still writing to it."""
     try:
         handle = open_to_lock(left)
     except FileNotFoundError:  # he just finished
-        return True
+        yield False
+        return
     try:
         whose = locked(handle, wait=False)
-        return alive(process) if whose == "unknown" else whose == "taken"
+        yield not alive(process) if whose == "unknown" else whose == "mine"
     finally:
         os.close(handle)
 

@@ -25,8 +25,9 @@ from undercover.io.release import folder
 from undercover.io.release.decision import alone_with
 from undercover.io.source import sha256
 from undercover.studies.experiments.folder import JOURNAL, RESULTS, folder_of
+from undercover.system import open_to_lock
 from undercover.verbs.ledger import Pending, entered, kept_entry
-from undercover.whole import write_whole
+from undercover.whole import clear_away, locked, write_whole
 
 WRITERS = 4
 
@@ -116,3 +117,23 @@ def test_a_file_is_that_of_one_writer(tmp_path: Path) -> None:
         assert at_once([partial(write_whole, tmp_path / "file", text) for text in texts]) == [""] * WRITERS
         assert (tmp_path / "file").read_text() in texts
         assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_what_is_cleared_away_is_held_until_it_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Or else somebody locks it after it was found to be nobody's, and begins to write into what is then removed."""
+    left = tmp_path / ".notes.tmp-1-ab"
+    left.mkdir() if what == "folder" else left.write_text("")
+    seen = []
+
+    def look(path: Path, **_: Any) -> None:
+        handle = open_to_lock(path)
+        seen.append(locked(handle, wait=False))
+        os.close(handle)
+
+    monkeypatch.setattr(Path, "unlink", look)
+    monkeypatch.setattr("undercover.whole.shutil.rmtree", look)
+    clear_away(tmp_path / "notes")
+    assert seen == ["taken"]

@@ -117,8 +117,8 @@ def condensed(content: Any) -> Any:
     return rounded(content, 12) if is_number(content) else content
 
 
-def differences(stored: Any, found: Any, path: str = "") -> list[str]:
-    """One line for every place where two contents differ, beginning with the path to it.
+def differences(stored: Any, found: Any, path: str = "", noise: float = 1.0) -> list[str]:
+    """One line for every place where two contents differ, beginning with the path to it; ``noise`` in tolerances.
 
     >>> differences({"a": {"mean": 0.5}}, {"a": {"mean": 0.6}, "b": 1})
     ['a/mean: stored 0.5, found 0.6', 'b: not stored, found 1']
@@ -134,31 +134,32 @@ def differences(stored: Any, found: Any, path: str = "") -> list[str]:
             elif name not in stored:
                 lines.append(f"{place}: not stored, found {_short(found[name])}")
             elif name == CONDENSED:
-                lines += differences_of_checksums(stored[name], found[name], place)
+                lines += differences_of_checksums(stored[name], found[name], place, noise)
             else:
-                lines += differences(stored[name], found[name], place)
+                lines += differences(stored[name], found[name], place, noise)
         return lines
     if isinstance(stored, list) and isinstance(found, list):
         named = [dict(zip(map(str, range(len(one))), one, strict=True)) for one in (stored, found)]
-        return differences(*named, path)
+        return differences(*named, path, noise)
     if is_number(stored) and is_number(found):
-        same = math.isclose(stored, found, rel_tol=TOLERANCE, abs_tol=1e-12)
+        same = math.isclose(stored, found, rel_tol=noise * TOLERANCE, abs_tol=1e-12)
     else:
         same = type(stored) is type(found) and stored == found
     return [] if same else [f"{path}: stored {_short(stored)}, found {_short(found)}"]
 
 
-def differences_of_checksums(stored: Sequence[Any], found: Sequence[Any], path: str) -> list[str]:
+def differences_of_checksums(stored: Sequence[Any], found: Sequence[Any], path: str, noise: float = 1.0) -> list[str]:
     """One line for every part of a checksum that differs by more than the noise of the last digits.
 
     >>> differences_of_checksums([2, 7.0, 25.0, "ab"], [2, 7.001, 25.0, "cd"], "cost/loss")
     ['cost/loss (sum of numbers): stored 7.0, found 7.001', 'cost/loss (texts): stored ab, found cd']
     """
+    tolerance = noise * TOLERANCE_OF_SUMS
     size = math.sqrt(stored[0] * abs(stored[2]))  # no sum is larger, so cancelling does not blow up the noise
     same = (
         stored[0] == found[0],
-        math.isclose(stored[1], found[1], rel_tol=TOLERANCE_OF_SUMS, abs_tol=TOLERANCE_OF_SUMS * size),
-        math.isclose(stored[2], found[2], rel_tol=TOLERANCE_OF_SUMS, abs_tol=1e-15),
+        math.isclose(stored[1], found[1], rel_tol=tolerance, abs_tol=tolerance * size),
+        math.isclose(stored[2], found[2], rel_tol=tolerance, abs_tol=1e-15),
         stored[3] == found[3],
     )
     parts = ("count of numbers", "sum of numbers", "sum of squares", "texts")

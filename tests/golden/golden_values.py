@@ -206,13 +206,14 @@ def report_figures(folder: Path) -> dict[str, Any]:
     return {path: _brief(checksum([value], ordered=False)) for path, value in sorted(_sections(content))}
 
 
-def differences_of_reports(stored: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
+def differences_of_reports(stored: Mapping[str, Any], found: Mapping[str, Any], noise: float = 1.0) -> list[str]:
     """Where the figures of a report differ, section by section."""
     lines = [f"report.json/{path}: not found" for path in stored if path not in found]
     lines += [f"report.json/{path}: not stored" for path in found if path not in stored]
     for path in stored:
         if path in found:
-            lines += differences_of_checksums(_whole(stored[path]), _whole(found[path]), f"report.json/{path}")
+            both = _whole(stored[path]), _whole(found[path])
+            lines += differences_of_checksums(*both, f"report.json/{path}", noise)
     return lines
 
 
