@@ -36,13 +36,15 @@ Making = Callable[[int, int], Engine]
 """What makes an engine of so many threads and so many parts."""
 
 
-def check_engine(engine: str | Making) -> None:
+def check_engine(engine: str | Making, *, examples: int | None = None) -> None:
     """Hold an engine to its contract.
 
     Parameters
     ----------
     engine
         The name of an engine, which is then made with ``threads=`` and ``parts=``; or what makes one of both numbers.
+    examples
+        Of every method so many examples that are reached, and as many that are not; by default all.
 
     Examples
     --------
@@ -51,7 +53,7 @@ def check_engine(engine: str | Making) -> None:
     if isinstance(engine, str):
         kind = plugins.load("engines", engine)
         must(kind.name == engine, f"The engine {kind.name} is offered under the name {engine}.")
-        check_engine(lambda threads, parts: kind(threads=threads, parts=parts))
+        check_engine(lambda threads, parts: kind(threads=threads, parts=parts), examples=examples)
         return
     table = Table.from_arrow(marked(), MARKED)
     one = engine(1, 3)
@@ -60,14 +62,15 @@ def check_engine(engine: str | Making) -> None:
     counts_every_code(engine(1, 1), table)
     counts_every_combination(engine(1, 1), table)
     for parts in PARTS:
-        for threads in THREADS:
-            parts_hold_every_row_once(engine(threads, parts), table)
-            parts_are_cut_by_quasi_identifiers(engine, threads, parts, table)
+        held = [parts_hold_every_row_once(engine(threads, parts), table) for threads in THREADS]
+        for threads, found in zip(THREADS, held, strict=True):
+            must(found == held[0], f"{one.name}: the parts depend on threads or on sensitive values.")
+            parts_are_cut_by_quasi_identifiers(engine(threads, parts), table, found)
         hands_errors_on(engine(2, parts), table)
     parts_are_as_asked_for(engine(2, 3), table)
     the_same_part_is_made_twice(engine(2, 3), table)
     a_seed_is_a_release(engine)
-    promises_hold_on_parts(engine(2, 3))
+    promises_hold_on_parts(engine(2, 3), examples)
     parts_cost_little(engine(2, 4))
 
 
@@ -124,8 +127,14 @@ def counts_every_combination(engine: Engine, table: Table) -> None:
         )
 
 
-def parts_hold_every_row_once(engine: Engine, table: Table) -> None:
-    """Every row lies in one part, whose table has the row's values by the same codes and knows of the whole."""
+def parts_hold_every_row_once(engine: Engine, table: Table) -> list[list[int]]:
+    """Every row lies in one part, whose table has the row's values by the same codes and knows of the whole.
+
+    Returns
+    -------
+    list
+        The rows of every part.
+    """
     parts = engine.map_parts(table, _itself)
     rows = sorted(row for found, _ in parts for row in found.tolist())
     must(rows == list(range(table.n_rows)), f"{engine.name}: the parts do not hold every row once.")
@@ -143,21 +152,20 @@ def parts_hold_every_row_once(engine: Engine, table: Table) -> None:
         must((part.part.number, told) == (number, counted), f"{engine.name}: a part does not know of the whole.")
         inside = [part.part.holds(name)[part[name].codes].all() for name in table.schema.quasi_identifiers]
         must(all(inside), f"{engine.name}: a part has rows outside the box it was cut to.")
+    return [found.tolist() for found, _ in parts]
 
 
-def parts_are_cut_by_quasi_identifiers(engine: Making, threads: int, parts: int, table: Table) -> None:
-    """Parts depend neither on threads nor on sensitive values nor on the order of rows."""
+def parts_are_cut_by_quasi_identifiers(engine: Engine, table: Table, expected: list[list[int]]) -> None:
+    """Parts depend neither on sensitive values nor on the order of rows."""
     others = {name: replace(table[name], codes=np.roll(table[name].codes, 1)) for name in table.schema.sensitive}
-    expected = [rows.tolist() for rows, _ in engine(1, parts).map_parts(table, _rows)]
-    for one in (table, replace(table, columns={**table.columns, **others})):
-        found = engine(threads, parts).map_parts(one, _rows)
-        must(
-            [rows.tolist() for rows, _ in found] == expected and [n for _, n in found] == list(map(len, expected)),
-            f"{engine(1, parts).name}: the parts depend on threads or on sensitive values.",
-        )
+    found = engine.map_parts(replace(table, columns={**table.columns, **others}), _rows)
+    must(
+        [rows.tolist() for rows, _ in found] == expected and [n for _, n in found] == list(map(len, expected)),
+        f"{engine.name}: the parts depend on threads or on sensitive values.",
+    )
     order = np.arange(table.n_rows)[::-1]
-    turned = [sorted(order[rows].tolist()) for rows, _ in engine(threads, parts).map_parts(table.take(order), _rows)]
-    must(turned == [sorted(rows) for rows in expected], f"{engine(1, parts).name}: the parts depend on the order.")
+    turned = [sorted(order[rows].tolist()) for rows, _ in engine.map_parts(table.take(order), _rows)]
+    must(turned == [sorted(rows) for rows in expected], f"{engine.name}: the parts depend on the order.")
 
 
 def parts_are_as_asked_for(engine: Engine, table: Table) -> None:
@@ -206,17 +214,17 @@ def a_seed_is_a_release(engine: Making) -> None:
             must(found == expected, f"{engine(1, 1).name}: another release on {threads} threads, {parts} parts.")
 
 
-def promises_hold_on_parts(engine: Engine) -> None:
+def promises_hold_on_parts(engine: Engine, examples: int | None = None) -> None:
     """Whatever method is run on parts, what it promises holds of the whole release; what cannot is refused alike."""
     data = marked()
     table = Table.from_arrow(data, MARKED)
-    for method in _examples("safe", "unsafe"):
+    for method in _examples("safe", "unsafe", most=examples):
         run = publish_table(table, method, engine=engine, randomness=Randomness(SEED))
         found = verify(run, original=data)
         must(found.holds is not False, f"{engine.name}: a promise of {method.name} does not hold on parts: {found!r}.")
         accounted = len(run.groups.labels) + run.release.suppressed_rows
         must(accounted == table.n_rows, f"{engine.name}: {method.name} on parts does not say of every row where it is.")
-    for method in _examples("unreachable"):
+    for method in _examples("unreachable", most=examples):
         said = [_refusal(publish_table, table, method, engine=one) for one in (engine, LocalEngine(threads=1))]
         must(said[0] == said[1], f"{engine.name}: {method.name} is refused as {said[0]}, not {said[1]}.")
 
@@ -240,10 +248,10 @@ def parts_cost_little(engine: Engine) -> None:
             )
 
 
-def _examples(*expected: str) -> Iterator[Method]:
+def _examples(*expected: str, most: int | None = None) -> Iterator[Method]:
     """Every method with the parameters of its examples; of safe ones the first, where nothing else is said."""
     for name in plugins.names("methods"):
-        yield from examples_of(name, *expected) if expected else examples_of(name, "safe")[:1]
+        yield from examples_of(name, *expected)[:most] if expected else examples_of(name, "safe")[:1]
 
 
 def _itself(part: Table) -> Table:

@@ -27,7 +27,7 @@ from undercover.testing import check_engine
 from undercover.testing.holding import examples_of
 from undercover.verbs.publish import publish_table
 
-pytestmark = [pytest.mark.usefixtures("unjudged")]
+pytestmark = [pytest.mark.usefixtures("unjudged"), pytest.mark.long]
 MONDRIAN = uc.Mondrian(k=5)
 
 
@@ -234,5 +234,8 @@ def test_the_command_line_reads_csv_files_by_spark(run: uc.Run, session: Any, tm
         uc.attack(saved, original=people())
 
 
-def test_the_contract_of_engines(session: Any) -> None:
-    check_engine(lambda threads, parts: SparkEngine(session=session, threads=threads, parts=parts))
+@pytest.mark.parametrize("examples", [1, pytest.param(None, marks=pytest.mark.soak)])
+def test_the_contract_of_engines(session: Any, examples: int | None) -> None:
+    """By its name: the engine takes the session that runs."""
+    check_engine("spark", examples=examples)
+    assert SparkEngine(threads=1).running is session
