@@ -165,15 +165,15 @@ def _chart(picture: Mapping[str, Any], known: Mapping[str, Look], recommended: s
               axis=alt.Axis(format="~%", tickCount=6, grid=False))  # fmt: skip
     y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis, scale=upwards.scale())
     hue = alt.Color("series:N", scale=colors, legend=None)
-    reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2="highest:Q", color=hue)
+    reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2=alt.Y2("highest:Q"), color=hue)
     ends = base.mark_tick(orient="horizontal", size=9, thickness=1.5, opacity=0.7).encode(
         x=x, y=alt.Y("highest:Q"), color=hue
     )
-    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(x=x, y=y, order="place:Q", color=hue)
+    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(x=x, y=y, order=alt.Order("place:Q"), color=hue)
     best = (
         base.transform_filter(alt.datum.frontier)
         .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
-        .encode(x=x, y=y, order="cost:Q")
+        .encode(x=x, y=y, order=alt.Order("cost:Q"))
     )
     marks = base.mark_point(filled=True, size=130, opacity=1, strokeWidth=1.5).encode(
         x=x,
@@ -201,6 +201,8 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
 
     A label stands so many pixels from its point, which only a layer of its own can say.
     """
+    import altair as alt
+
     points = [
         Point(
             across.at(float(row["cost"])),
@@ -218,10 +220,10 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
         x, y = box.nearest()
         if max(abs(x), abs(y)) > 2 * point.half:
             lead = one.mark_rule(color=INK, strokeWidth=0.8, opacity=0.6, x2Offset=x, y2Offset=y)
-            layers.append(lead.encode(x="cost:Q", y="shown:Q", x2="cost:Q", y2="shown:Q"))
+            layers.append(lead.encode(x=alt.X("cost:Q"), y=alt.Y("shown:Q"), x2=alt.X2("cost:Q"), y2=alt.Y2("shown:Q")))
         color, middle = VERDICTS.get(row["verdict"], INK), (box.top + box.bottom) / 2
         text = one.mark_text(align="left", baseline="middle", fontSize=12, color=color, dx=box.left, dy=middle)
-        layers.append(text.encode(x="cost:Q", y="shown:Q", text={"value": point.text}))
+        layers.append(text.encode(x=alt.X("cost:Q"), y=alt.Y("shown:Q"), text=alt.TextValue(point.text)))
     return layers
 
 

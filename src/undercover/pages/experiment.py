@@ -241,7 +241,7 @@ def _bars_of_intervals(base: Any, x: Any, colors: Any, **place: Any) -> Any:
     shown = base.transform_filter("isValid(datum.low)")
     ink = {"color": INK} if colors is None else {"opacity": 0.8}
     hue = {} if colors is None else {"color": colors}
-    rule = shown.mark_rule(strokeWidth=1.3, **ink).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **hue, **place)
+    rule = shown.mark_rule(strokeWidth=1.3, **ink).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), **hue, **place)
     ends = (
         shown.mark_tick(orient="horizontal", size=8, thickness=1.3, **ink).encode(
             x=x, y=alt.Y(f"{end}:Q"), **hue, **place
