@@ -62,7 +62,7 @@ def test_attacks(name: str) -> None:
     check_attack(name)
 
 
+# Spark is held to it where a session of it runs, in tests/engines/spark.
 @pytest.mark.parametrize("name", [name for name in plugins.BUILT_IN["engines"] if name != "spark"])
 def test_engines(name: str) -> None:
-    """All but Spark, which the tests that have a session of it hold to the same."""
     check_engine(name)

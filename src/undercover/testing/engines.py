@@ -36,15 +36,13 @@ Making = Callable[[int, int], Engine]
 """What makes an engine of so many threads and so many parts."""
 
 
-def check_engine(engine: str | Making, *, examples: int | None = None) -> None:
+def check_engine(engine: str | Making) -> None:
     """Hold an engine to its contract.
 
     Parameters
     ----------
     engine
         The name of an engine, which is then made with ``threads=`` and ``parts=``; or what makes one of both numbers.
-    examples
-        Of every method so many examples that are reached, and as many that are not; by default all.
 
     Examples
     --------
@@ -53,7 +51,7 @@ def check_engine(engine: str | Making, *, examples: int | None = None) -> None:
     if isinstance(engine, str):
         kind = plugins.load("engines", engine)
         must(kind.name == engine, f"The engine {kind.name} is offered under the name {engine}.")
-        check_engine(lambda threads, parts: kind(threads=threads, parts=parts), examples=examples)
+        check_engine(lambda threads, parts: kind(threads=threads, parts=parts))
         return
     table = Table.from_arrow(marked(), MARKED)
     one = engine(1, 3)
@@ -70,7 +68,7 @@ def check_engine(engine: str | Making, *, examples: int | None = None) -> None:
     parts_are_as_asked_for(engine(2, 3), table)
     the_same_part_is_made_twice(engine(2, 3), table)
     a_seed_is_a_release(engine)
-    promises_hold_on_parts(engine(2, 3), examples)
+    promises_hold_on_parts(engine(2, 3))
     parts_cost_little(engine(2, 4))
 
 
@@ -214,17 +212,17 @@ def a_seed_is_a_release(engine: Making) -> None:
             must(found == expected, f"{engine(1, 1).name}: another release on {threads} threads, {parts} parts.")
 
 
-def promises_hold_on_parts(engine: Engine, examples: int | None = None) -> None:
+def promises_hold_on_parts(engine: Engine) -> None:
     """Whatever method is run on parts, what it promises holds of the whole release; what cannot is refused alike."""
     data = marked()
     table = Table.from_arrow(data, MARKED)
-    for method in _examples("safe", "unsafe", most=examples):
+    for method in _examples("safe", "unsafe"):
         run = publish_table(table, method, engine=engine, randomness=Randomness(SEED))
         found = verify(run, original=data)
         must(found.holds is not False, f"{engine.name}: a promise of {method.name} does not hold on parts: {found!r}.")
         accounted = len(run.groups.labels) + run.release.suppressed_rows
         must(accounted == table.n_rows, f"{engine.name}: {method.name} on parts does not say of every row where it is.")
-    for method in _examples("unreachable", most=examples):
+    for method in _examples("unreachable"):
         said = [_refusal(publish_table, table, method, engine=one) for one in (engine, LocalEngine(threads=1))]
         must(said[0] == said[1], f"{engine.name}: {method.name} is refused as {said[0]}, not {said[1]}.")
 
@@ -248,10 +246,10 @@ def parts_cost_little(engine: Engine) -> None:
             )
 
 
-def _examples(*expected: str, most: int | None = None) -> Iterator[Method]:
+def _examples(*expected: str) -> Iterator[Method]:
     """Every method with the parameters of its examples; of safe ones the first, where nothing else is said."""
     for name in plugins.names("methods"):
-        yield from examples_of(name, *expected)[:most] if expected else examples_of(name, "safe")[:1]
+        yield from examples_of(name, *expected) if expected else examples_of(name, "safe")[:1]
 
 
 def _itself(part: Table) -> Table:

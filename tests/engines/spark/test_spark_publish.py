@@ -234,8 +234,7 @@ def test_the_command_line_reads_csv_files_by_spark(run: uc.Run, session: Any, tm
         uc.attack(saved, original=people())
 
 
-@pytest.mark.parametrize("examples", [1, pytest.param(None, marks=pytest.mark.soak)])
-def test_the_contract_of_engines(session: Any, examples: int | None) -> None:
+def test_the_contract_of_engines(session: Any) -> None:
     """By its name: the engine takes the session that runs."""
-    check_engine("spark", examples=examples)
+    check_engine("spark")
     assert SparkEngine(threads=1).running is session
