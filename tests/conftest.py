@@ -33,9 +33,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests of a file share is made by both workers.
     """
     long = [item for item in items if item.get_closest_marker("long")]
+    long.sort(key=lambda item: "session" not in item.fixturenames)  # that of Spark is started once, by one worker
     files = sorted({item.path for item in long})
-    first = [item for item in long if item.path in files[::2]]
-    second = [item for item in long if item.path in files[1::2]]
+    first = [item for item in long if item.path in files[::2] or "session" in item.fixturenames]
+    second = [item for item in long if item not in first]
     rest = [item for item in items if not item.get_closest_marker("long")]
     half = max(len(items) // 2 - len(first), 0)
     ordered = [*first, *rest[:half], *second, *rest[half:]]

@@ -23,7 +23,7 @@ def own_file(folder: Path) -> Path:
 
 
 def test_quick_run_says_which_claims_held(tmp_path):
-    result = invoke("streamliner", "--quick", "--out", tmp_path / "out")
+    result = invoke("streamliner", "--quick", "--rows", 600, "--out", tmp_path / "out")
     assert "wrap-optimal" in result.stdout
     assert "cannot be tested" in result.stdout
     for text in (
@@ -67,9 +67,9 @@ def test_own_file_by_options_and_by_spec(tmp_path):
 
 
 def test_rows_repetitions_seed_and_choices(tmp_path):
-    arguments = ("--rows", 900, "--repetitions", 2, "--seed", 4, "--set", "table=occ")
+    arguments = ("--rows", 300, "--repetitions", 2, "--seed", 4, "--set", "table=occ")
     found = json.loads(invoke("streamliner", "--quick", *arguments, "--out", tmp_path / "o", "--json").stdout)
-    assert found["data"]["generator"] == {"name": "built-in census (OCC)", "table": "occ", "rows": 900, "seed": 4}
+    assert found["data"]["generator"] == {"name": "built-in census (OCC)", "table": "occ", "rows": 300, "seed": 4}
     assert {row["repetition"] for row in found["rows"]} == {0, 1}
 
 

@@ -175,7 +175,7 @@ def test_quick_runs_are_marked_everywhere(undercover: Command, toys: dict[str, A
 
 @pytest.mark.long
 def test_every_real_experiment_runs_quickly(undercover: Command, tmp_path: Path) -> None:
-    done = undercover("experiment", "all", "--quick", "--rows", 1500, "--out", tmp_path / "out", "--json")
+    done = undercover("experiment", "all", "--quick", "--rows", 600, "--out", tmp_path / "out", "--json")
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert {entry["experiment"]: entry["state"] for entry in found["experiments"]} == dict.fromkeys(

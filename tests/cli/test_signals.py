@@ -4,45 +4,21 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forked import started
 
 import undercover as uc
 from undercover.io.release.manifest import load_release
 
-MOMENTS = (0.35, 0.9, 1.6, 2.4)
+MOMENTS = (0.35, 1.2)
 """Seconds after the beginning at which Ctrl-C is pressed."""
+Interrupted = Callable[[list[str], str, signal.Signals], tuple[int, str]]
 
 pytestmark = pytest.mark.usefixtures("unjudged")
-
-# The command as it is, but that it announces one of its steps, dawdles until the signal comes, and draws no pictures.
-DAWDLING = textwrap.dedent(
-    """
-    import sys, time
-    from undercover.io.release import tables
-    from undercover.pages import jinja
-    from undercover.verbs import publish
-
-    def dawdling(function):
-        def wrapped(*arguments, **options):
-            result = function(*arguments, **options)
-            print("ready", flush=True)
-            time.sleep(60)
-            return result
-        return wrapped
-
-    jinja.drawings = lambda picture, name="": "<svg></svg>"
-    if sys.argv.pop(1) == "writing":
-        tables.write_csv = dawdling(tables.write_csv)
-    else:
-        publish.verify_release = dawdling(publish.verify_release)
-    from undercover.cli import run
-    run()
-    """
-)
 
 
 def publish(people: Path, out: Path, *options: str) -> list[str]:
@@ -50,15 +26,21 @@ def publish(people: Path, out: Path, *options: str) -> list[str]:
     return ["publish", str(people), *roles, "--method", "mondrian", "--set", "k=5", "--out", str(out), *options]
 
 
-def interrupted(arguments: list[str], step: str, number: signal.Signals) -> tuple[int, str]:
-    command = [sys.executable, "-c", DAWDLING, step, *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        assert process.stdout.readline() == "ready\n", process.stderr.read()
-        process.send_signal(number)
-        told = process.stderr.read()
-        return process.wait(timeout=30), told
+@pytest.fixture
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[int, str]]:
+    """Starts the command, sends it a signal at a step; the code it left with and what it said."""
+    place = tmp_path_factory.mktemp("told")
+
+    def ended(arguments: list[str], step: str, number: signal.Signals) -> tuple[int, str]:
+        os.mkfifo(place / "stdout")
+        process = started(step, arguments, place / "stdout", place / "stderr")
+        with (place / "stdout").open() as told:
+            assert told.readline() == "ready\n", (place / "stderr").read_text()
+            os.kill(process.pid, number)
+            process.join(timeout=30)
+        return process.exitcode, (place / "stderr").read_text()
+
+    return ended
 
 
 @pytest.mark.parametrize(
@@ -70,7 +52,9 @@ def interrupted(arguments: list[str], step: str, number: signal.Signals) -> tupl
         ("writing", signal.SIGHUP, 129),
     ],
 )
-def test_nothing_is_left_behind(people: Path, tmp_path: Path, step: str, number: signal.Signals, code: int) -> None:
+def test_nothing_is_left_behind(
+    interrupted: Interrupted, people: Path, tmp_path: Path, step: str, number: signal.Signals, code: int
+) -> None:
     left, told = interrupted(publish(people, tmp_path / "out"), step, number)
     assert left == code
     assert os.listdir(tmp_path) == ["people.csv"]
@@ -79,7 +63,7 @@ def test_nothing_is_left_behind(people: Path, tmp_path: Path, step: str, number:
     assert "Traceback" not in told
 
 
-def test_the_old_release_stays(people: Path, tmp_path: Path) -> None:
+def test_the_old_release_stays(interrupted: Interrupted, people: Path, tmp_path: Path) -> None:
     schema = uc.Schema(quasi_identifiers=["age", "sex", "zip"], sensitive="disease", identifiers=["name"])
     uc.save(uc.publish(people, schema, uc.Mondrian(k=5)), tmp_path / "out")
     before = (tmp_path / "out" / "public" / "table.csv").read_bytes()
@@ -111,7 +95,7 @@ def test_whenever_it_comes_the_release_is_whole_or_not_there(people: Path, tmp_p
 
 
 def test_whatever_the_moment(people: Path, tmp_path: Path) -> None:
-    """While it is loaded, while it computes, while it writes: it ends within seconds, and nothing half is there."""
+    """While it is loaded, while it computes: it ends within seconds, and nothing half is there."""
     for moment in MOMENTS:
         ended_at(moment, people, tmp_path)
 

@@ -11,6 +11,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -235,8 +236,16 @@ def ended(process: subprocess.Popen[bytes], terminal: int) -> str:
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
 
+@cache
+def terminals() -> dict[str, str]:
+    """What stood on three terminals, on which a second passed at the same time."""
+    kinds: dict[str, dict[str, str]] = {"usual": {}, "colourless": {"NO_COLOR": "1"}, "dumb": {"TERM": "dumb"}}
+    running = {kind: on_terminal(SLOW, **environment) for kind, environment in kinds.items()}
+    return {kind: ended(*one) for kind, one in running.items()}
+
+
 def test_a_bar_on_a_terminal_that_interrupting_leaves_sane() -> None:
-    shown = ended(*on_terminal(SLOW))
+    shown = terminals()["usual"]
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
     assert re.search(r"cutting .* \d+%, 1 s so far, about \d+ s left", plain)
     assert shown.rindex(SHOW) > shown.rindex(HIDE)  # the cursor is back
@@ -244,13 +253,13 @@ def test_a_bar_on_a_terminal_that_interrupting_leaves_sane() -> None:
 
 
 def test_no_color_is_heeded() -> None:
-    shown = ended(*on_terminal(SLOW, NO_COLOR="1"))
+    shown = terminals()["colourless"]
     assert "so far" in shown
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]", shown)
 
 
 def test_a_dumb_terminal_gets_lines() -> None:
-    shown = ended(*on_terminal(SLOW, TERM="dumb"))
+    shown = terminals()["dumb"]
     assert shown.startswith("cutting …\r\n")
     assert "\x1b" not in shown.split("Traceback")[0]
 

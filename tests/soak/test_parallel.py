@@ -11,7 +11,7 @@ from tests.soak.small_tables import METHODS, begun, publish, publish_bare, write
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("processes", "cold"), [(3, False), pytest.param(20, True, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("processes", "cold"), [(2, False), pytest.param(20, True, marks=pytest.mark.soak)])
 def test_every_release_is_that_of_its_table(tmp_path: Path, processes: int, cold: bool) -> None:
     """``cold``: on a machine on which nothing is compiled, so that all of them compile the same kernels."""
     env = {**os.environ, **({"NUMBA_CACHE_DIR": str(tmp_path / "kernels")} if cold else {})}

@@ -64,7 +64,7 @@ def test_classes_are_those_of_the_paper() -> None:
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
-    people = uc.datasets.census(1500, seed=2)
+    people = uc.datasets.census(700, seed=2)
     schema = uc.Schema(
         quasi_identifiers=["age", "sex", "education"],
         sensitive="income",

@@ -218,13 +218,13 @@ def test_every_claim_can_be_left_without_figures():
 
 
 def test_quick_run_on_the_census(tmp_path):
-    results = run_experiment(build(Request(quick=True)), tmp_path)
+    results = run_experiment(build(Request(quick=True, rows=900)), tmp_path)
     assert results["refused"] == []
     assert {row["figure"] for row in results["rows"]} == {"time-n", "time-l", "time-qi", "dm", "qwe"}
     assert {row["x"] for row in results["rows"] if row["figure"] == "time-qi"} == set(range(1, 8))
     assert len(results["plots"]) == 5
     assert {claim["id"]: claim["verdict"] for claim in results["claims"]}["wrap-optimal"] == "held"
-    again = run_experiment(build(Request(quick=True)), tmp_path)
+    again = run_experiment(build(Request(quick=True, rows=900)), tmp_path)
     assert again["timings"]["reused"] == again["timings"]["cells"]
     assert again["rows"] == results["rows"]
 

@@ -73,9 +73,11 @@ def belief_chart(curves: Mapping[str, Sequence[Mapping[str, float]]], guessing: 
         label = (
             base.transform_aggregate(guess="max(guess)")
             .mark_text(color=GUESS, align="left", dx=4, dy=8, fontSize=11, text="guessing", baseline="top")
-            .encode(x="guess:Q", y=alt.value(0))
+            .encode(x=alt.X("guess:Q"), y=alt.value(0))
         )
-        line = base.mark_line(color=AFTER, strokeWidth=2, interpolate="step-before").encode(x=x, y=y, order="belief:Q")
+        line = base.mark_line(color=AFTER, strokeWidth=2, interpolate="step-before").encode(
+            x=x, y=y, order=alt.Order("belief:Q")
+        )
         panels.append(alt.layer(ruler, label, line))
     chart = alt.concat(*panels, columns=2, spacing=40, data=alt.NamedData("rows"))
     told = [

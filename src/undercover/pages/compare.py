@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 from undercover.model.figures import risk
 from undercover.model.view import AFTER, BEFORE, GUESS, INK, Picture
 from undercover.pages.jinja import drawn, render
-from undercover.pages.looks import VERDICTS, Look, looks
+from undercover.pages.looks import VERDICTS, Look, lean, looks
 from undercover.pages.placing import MARK, Point, placed
 
 ATTACKS = {
@@ -157,30 +157,30 @@ def _chart(picture: Mapping[str, Any], known: Mapping[str, Look], recommended: s
     across = _across([float(row["cost"]) for row in rows], zero=picture["utility"] != "classification")
     upwards = Axis("log", least * 0.75, min(1.15, max(row["highest"] for row in rows) * 1.5))
     present = [name for name in known if name in {row["series"] for row in rows}]
-    colors = alt.Scale(domain=present, range=[known[name].color for name in present])
-    shapes = alt.Scale(domain=present, range=[known[name].mark for name in present])
+    colors = lean(alt.Scale(domain=present, range=[known[name].color for name in present]))
+    shapes = lean(alt.Scale(domain=present, range=[known[name].mark for name in present]))
     base = alt.Chart(alt.NamedData("rows"), width=_WIDTH, height=_HEIGHT)
-    axis = alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12)
+    axis = lean(alt.Axis(format="~%", values=_decades(least), gridOpacity=0.12))
     x = alt.X("cost:Q", title=picture.get("measured", COSTS[picture["utility"]]), scale=across.scale(),
-              axis=alt.Axis(format="~%", tickCount=6, grid=False))  # fmt: skip
+              axis=lean(alt.Axis(format="~%", tickCount=6, grid=False)))  # fmt: skip
     y = alt.Y("shown:Q", title=RISKS[picture["privacy"]], axis=axis, scale=upwards.scale())
     hue = alt.Color("series:N", scale=colors, legend=None)
-    reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2="highest:Q", color=hue)
+    reach = base.mark_rule(strokeWidth=1, opacity=0.4).encode(x=x, y=y, y2=alt.Y2("highest:Q"), color=hue)
     ends = base.mark_tick(orient="horizontal", size=9, thickness=1.5, opacity=0.7).encode(
         x=x, y=alt.Y("highest:Q"), color=hue
     )
-    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(x=x, y=y, order="place:Q", color=hue)
+    lines = base.mark_line(strokeWidth=1.2, opacity=0.45).encode(x=x, y=y, order=alt.Order("place:Q"), color=hue)
     best = (
         base.transform_filter(alt.datum.frontier)
         .mark_line(color=INK, strokeDash=[5, 4], strokeWidth=1.4, opacity=0.7, interpolate="step-after")
-        .encode(x=x, y=y, order="cost:Q")
+        .encode(x=x, y=y, order=alt.Order("cost:Q"))
     )
     marks = base.mark_point(filled=True, size=130, opacity=1, strokeWidth=1.5).encode(
         x=x,
         y=y,
         stroke=alt.Stroke("series:N", scale=colors, legend=None),
         fill=alt.Fill("series:N", scale=colors, legend=None),
-        fillOpacity=alt.FillOpacity("filled:Q", scale=alt.Scale(domain=[0, 1], range=[0, 1]), legend=None),
+        fillOpacity=alt.FillOpacity("filled:Q", scale=lean(alt.Scale(domain=[0, 1], range=[0, 1])), legend=None),
         shape=alt.Shape("series:N", scale=shapes, legend=None),
     )
     ring = (
@@ -201,6 +201,8 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
 
     A label stands so many pixels from its point, which only a layer of its own can say.
     """
+    import altair as alt
+
     points = [
         Point(
             across.at(float(row["cost"])),
@@ -218,10 +220,10 @@ def _labels(rows: Sequence[Mapping[str, Any]], base: Any, across: Axis, upwards:
         x, y = box.nearest()
         if max(abs(x), abs(y)) > 2 * point.half:
             lead = one.mark_rule(color=INK, strokeWidth=0.8, opacity=0.6, x2Offset=x, y2Offset=y)
-            layers.append(lead.encode(x="cost:Q", y="shown:Q", x2="cost:Q", y2="shown:Q"))
+            layers.append(lead.encode(x=alt.X("cost:Q"), y=alt.Y("shown:Q"), x2=alt.X2("cost:Q"), y2=alt.Y2("shown:Q")))
         color, middle = VERDICTS.get(row["verdict"], INK), (box.top + box.bottom) / 2
         text = one.mark_text(align="left", baseline="middle", fontSize=12, color=color, dx=box.left, dy=middle)
-        layers.append(text.encode(x="cost:Q", y="shown:Q", text={"value": point.text}))
+        layers.append(text.encode(x=alt.X("cost:Q"), y=alt.Y("shown:Q"), text=alt.TextValue(point.text)))
     return layers
 
 
@@ -248,7 +250,7 @@ class Axis(NamedTuple):
         """The same for a picture."""
         import altair as alt
 
-        return alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False)
+        return lean(alt.Scale(type=self.kind, domain=[self.low, self.high], nice=False))
 
 
 def _across(costs: Sequence[float], *, zero: bool) -> Axis:
@@ -304,13 +306,13 @@ def sweep_chart(
     lines = [f"{words}, {of}" for words, _ in _KINDS.values() for of in ("mean", "worst")]
     lines = [line for line in lines if any(row["line"] == line for row in rows)]
     hues = dict(_KINDS.values())
-    legend = alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22)
-    colors = alt.Scale(domain=lines, range=[hues[line.rpartition(", ")[0]] for line in lines])
-    dashes = alt.Scale(domain=lines, range=[[5, 4] if line.endswith("worst") else [1, 0] for line in lines])
+    legend = lean(alt.Legend(title=None, symbolType="stroke", symbolStrokeWidth=2, symbolSize=300, columnPadding=22))
+    colors = lean(alt.Scale(domain=lines, range=[hues[line.rpartition(", ")[0]] for line in lines]))
+    dashes = lean(alt.Scale(domain=lines, range=[[5, 4] if line.endswith("worst") else [1, 0] for line in lines]))
     color = alt.Color("line:N", scale=colors, sort=lines, legend=legend)
     dash = alt.StrokeDash("line:N", scale=dashes, sort=lines, legend=legend)
     lowest = min(min(row["shown"] for row in rows), *(row["guess"] for row in rows if row["guess"]))
-    scale = alt.Scale(type="log", domain=[max(lowest * 0.7, _LEAST), 1.0], nice=False)
+    scale = lean(alt.Scale(type="log", domain=[max(lowest * 0.7, _LEAST), 1.0], nice=False))
     ticks = [tick for tick in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0) if tick >= lowest * 0.7]
     drawn = []
     for place, (series, made) in enumerate(shown.items()):
@@ -319,9 +321,9 @@ def sweep_chart(
             width=_PANEL_WIDTH, height=_PANEL_HEIGHT, title=alt.Title(series, fontSize=12, limit=_PANEL_WIDTH)
         )
         base = base.transform_filter(alt.datum.series == series)
-        x = alt.X("value:O", sort=order, title=made[0]["parameter"], axis=alt.Axis(labelAngle=0, grid=False))
+        x = alt.X("value:O", sort=order, title=made[0]["parameter"], axis=lean(alt.Axis(labelAngle=0, grid=False)))
         y = alt.Y("shown:Q", scale=scale, title="probability" if place % _ABREAST == 0 else None,
-                  axis=alt.Axis(values=ticks, format="~%"))  # fmt: skip
+                  axis=lean(alt.Axis(values=ticks, format="~%")))  # fmt: skip
         rules = (
             base.transform_filter("isValid(datum.guess)")
             .mark_rule(strokeDash=[2, 3], strokeWidth=1.2)

@@ -16,7 +16,7 @@ from typing import Any
 from undercover.model.figures import number, risk, seconds
 from undercover.model.view import GUESS, INK, Picture
 from undercover.pages.jinja import drawn, render
-from undercover.pages.looks import Look, looks
+from undercover.pages.looks import Look, lean, looks
 
 VERDICTS: dict[str, str] = {"held": "good", "not held": "bad", "cannot be tested": "care"}
 Scales = tuple[Any, Any, Any]
@@ -181,11 +181,13 @@ def _lines(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any
     whole = all(isinstance(x, int) for x in xs)
     ticks: Any = list(xs) if whole and len(xs) <= 12 else alt.Undefined
     shown = "~s" if max(map(abs, xs)) >= 10_000 else ",d" if whole else "~g"
-    axis = alt.Axis(
-        values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True, labelPadding=10
+    axis = lean(
+        alt.Axis(
+            values=ticks, format=shown, grid=False, labelFlush=False, tickCount=6, labelOverlap=True, labelPadding=10
+        )
     )
-    x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=alt.Scale(zero=False, nice=False, padding=10))
-    y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=alt.Scale(zero=True))
+    x = alt.X("x:Q", title=plot["x_title"], axis=axis, scale=lean(alt.Scale(zero=False, nice=False, padding=10)))
+    y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot), scale=lean(alt.Scale(zero=True)))
     colors, shapes, dashes = scales
     panel = points[0]["panel"]
     layers = [_bars_of_intervals(base, x, colors)] if any(point["interval"] for point in points) else []
@@ -223,7 +225,7 @@ def _bars(base: Any, plot: Mapping[str, Any], points: Sequence[Mapping[str, Any]
     import altair as alt
 
     order = list(dict.fromkeys(str(point["x"]) for point in points))
-    axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -30, grid=False)
+    axis = lean(alt.Axis(labelAngle=0 if sum(map(len, order)) < 90 else -30, grid=False))
     x = alt.X("x:N", title=plot["x_title"], sort=order, axis=axis)
     y = alt.Y("mean:Q", title=plot["y_title"], axis=_y_axis(plot))
     offset = alt.XOffset("series:N", sort=list(dict.fromkeys(point["series"] for point in points)))
@@ -241,7 +243,7 @@ def _bars_of_intervals(base: Any, x: Any, colors: Any, **place: Any) -> Any:
     shown = base.transform_filter("isValid(datum.low)")
     ink = {"color": INK} if colors is None else {"opacity": 0.8}
     hue = {} if colors is None else {"color": colors}
-    rule = shown.mark_rule(strokeWidth=1.3, **ink).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", **hue, **place)
+    rule = shown.mark_rule(strokeWidth=1.3, **ink).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), **hue, **place)
     ends = (
         shown.mark_tick(orient="horizontal", size=8, thickness=1.3, **ink).encode(
             x=x, y=alt.Y(f"{end}:Q"), **hue, **place
@@ -263,19 +265,21 @@ def _scales(plot: Mapping[str, Any], series: Sequence[str], known: Mapping[str, 
     seen = [reference if name in plot["reference"] else known[name] for name in series]
     colors, shapes, dashes = ([getattr(look, key) for look in seen] for key in Look._fields)
     names = list(series)
-    legend = alt.Legend(
-        title=None,
-        columns=_LEGEND,
-        columnPadding=30,
-        labelLimit=220,
-        symbolSize=130,
-        symbolOpacity=1,
-        symbolStrokeWidth=2 if plot["reference"] else 0,  # dashes would eat into marks
+    legend = lean(
+        alt.Legend(
+            title=None,
+            columns=_LEGEND,
+            columnPadding=30,
+            labelLimit=220,
+            symbolSize=130,
+            symbolOpacity=1,
+            symbolStrokeWidth=2 if plot["reference"] else 0,  # dashes would eat into marks
+        )
     )
     return (
-        alt.Color("series:N", scale=alt.Scale(domain=names, range=colors), sort=names, legend=legend),
-        alt.Shape("series:N", scale=alt.Scale(domain=names, range=shapes), sort=names, legend=legend),
-        alt.StrokeDash("series:N", scale=alt.Scale(domain=names, range=dashes), sort=names, legend=None),
+        alt.Color("series:N", scale=lean(alt.Scale(domain=names, range=colors)), sort=names, legend=legend),
+        alt.Shape("series:N", scale=lean(alt.Scale(domain=names, range=shapes)), sort=names, legend=legend),
+        alt.StrokeDash("series:N", scale=lean(alt.Scale(domain=names, range=dashes)), sort=names, legend=None),
     )
 
 
@@ -283,7 +287,7 @@ def _y_axis(plot: Mapping[str, Any]) -> Any:
     import altair as alt
 
     formats = {"share": ".3~%", "seconds": "~g", "number": "~s"}
-    return alt.Axis(format=formats[plot["unit"]], tickCount=6)
+    return lean(alt.Axis(format=formats[plot["unit"]], tickCount=6))
 
 
 def _x(x: Any) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from undercover import plugins
 from undercover.model.about import about_of
@@ -94,6 +94,17 @@ def looks(series: Iterable[str], methods: Mapping[str, str] | None = None) -> di
         mark = SHAPES[pair[1]] + HOLES[variant % len(HOLES)]
         found[name] = Look(COLORS[pair[0]], mark, list(DASHES[dash % len(DASHES)]))
     return found
+
+
+def lean(part: Any) -> dict[str, Any]:
+    """An axis, a legend or a scale as what was said of it: layers copy theirs with everything that was not, too.
+
+    >>> import altair as alt
+    >>> lean(alt.Scale(zero=True))
+    {'zero': True}
+    """
+    said: dict[str, Any] = part.to_dict(validate=False)
+    return said
 
 
 def _method(series: str) -> str | None:

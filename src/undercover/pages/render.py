@@ -133,7 +133,7 @@ def comparison_chart(entries: Sequence[Mapping[str, Any]]) -> Picture:
         lost = measure in LOSSES.values()
         axis = alt.Axis(format="~g" if lost else ".3~%", tickCount=4)
         bars = base.mark_bar().encode(x=alt.X("value:Q", title=None, axis=axis), y=y, color=colors)
-        ticks = base.mark_tick(color=INK, thickness=3, size=22).encode(x="guess:Q", y=y)
+        ticks = base.mark_tick(color=INK, thickness=3, size=22).encode(x=alt.X("guess:Q"), y=y)
         panels.append(bars if lost else bars + ticks)
     chart = alt.hconcat(*panels, data=alt.NamedData("rows"), spacing=24)
     described = "Mean disclosure after the release and what it cost, for each method: " + "; ".join(

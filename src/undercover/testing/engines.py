@@ -60,9 +60,10 @@ def check_engine(engine: str | Making) -> None:
     counts_every_code(engine(1, 1), table)
     counts_every_combination(engine(1, 1), table)
     for parts in PARTS:
-        for threads in THREADS:
-            parts_hold_every_row_once(engine(threads, parts), table)
-            parts_are_cut_by_quasi_identifiers(engine, threads, parts, table)
+        held = [parts_hold_every_row_once(engine(threads, parts), table) for threads in THREADS]
+        for threads, found in zip(THREADS, held, strict=True):
+            must(found == held[0], f"{one.name}: the parts depend on threads or on sensitive values.")
+            parts_are_cut_by_quasi_identifiers(engine(threads, parts), table, found)
         hands_errors_on(engine(2, parts), table)
     parts_are_as_asked_for(engine(2, 3), table)
     the_same_part_is_made_twice(engine(2, 3), table)
@@ -124,8 +125,14 @@ def counts_every_combination(engine: Engine, table: Table) -> None:
         )
 
 
-def parts_hold_every_row_once(engine: Engine, table: Table) -> None:
-    """Every row lies in one part, whose table has the row's values by the same codes and knows of the whole."""
+def parts_hold_every_row_once(engine: Engine, table: Table) -> list[list[int]]:
+    """Every row lies in one part, whose table has the row's values by the same codes and knows of the whole.
+
+    Returns
+    -------
+    list
+        The rows of every part.
+    """
     parts = engine.map_parts(table, _itself)
     rows = sorted(row for found, _ in parts for row in found.tolist())
     must(rows == list(range(table.n_rows)), f"{engine.name}: the parts do not hold every row once.")
@@ -143,21 +150,20 @@ def parts_hold_every_row_once(engine: Engine, table: Table) -> None:
         must((part.part.number, told) == (number, counted), f"{engine.name}: a part does not know of the whole.")
         inside = [part.part.holds(name)[part[name].codes].all() for name in table.schema.quasi_identifiers]
         must(all(inside), f"{engine.name}: a part has rows outside the box it was cut to.")
+    return [found.tolist() for found, _ in parts]
 
 
-def parts_are_cut_by_quasi_identifiers(engine: Making, threads: int, parts: int, table: Table) -> None:
-    """Parts depend neither on threads nor on sensitive values nor on the order of rows."""
+def parts_are_cut_by_quasi_identifiers(engine: Engine, table: Table, expected: list[list[int]]) -> None:
+    """Parts depend neither on sensitive values nor on the order of rows."""
     others = {name: replace(table[name], codes=np.roll(table[name].codes, 1)) for name in table.schema.sensitive}
-    expected = [rows.tolist() for rows, _ in engine(1, parts).map_parts(table, _rows)]
-    for one in (table, replace(table, columns={**table.columns, **others})):
-        found = engine(threads, parts).map_parts(one, _rows)
-        must(
-            [rows.tolist() for rows, _ in found] == expected and [n for _, n in found] == list(map(len, expected)),
-            f"{engine(1, parts).name}: the parts depend on threads or on sensitive values.",
-        )
+    found = engine.map_parts(replace(table, columns={**table.columns, **others}), _rows)
+    must(
+        [rows.tolist() for rows, _ in found] == expected and [n for _, n in found] == list(map(len, expected)),
+        f"{engine.name}: the parts depend on threads or on sensitive values.",
+    )
     order = np.arange(table.n_rows)[::-1]
-    turned = [sorted(order[rows].tolist()) for rows, _ in engine(threads, parts).map_parts(table.take(order), _rows)]
-    must(turned == [sorted(rows) for rows in expected], f"{engine(1, parts).name}: the parts depend on the order.")
+    turned = [sorted(order[rows].tolist()) for rows, _ in engine.map_parts(table.take(order), _rows)]
+    must(turned == [sorted(rows) for rows in expected], f"{engine.name}: the parts depend on the order.")
 
 
 def parts_are_as_asked_for(engine: Engine, table: Table) -> None:

@@ -287,7 +287,9 @@ def association_chart(associations: Sequence[Mapping[str, Any]]) -> Picture:
     base = alt.Chart(alt.NamedData("rows"), width=560, height=alt.Step(20))
     y = alt.Y("pair:N", sort=pairs, title=None)
     title = "rank correlation, or Cramér's V (0: independent)"
-    lines = base.mark_rule(color=GUESS, strokeWidth=2).encode(y=y, x=alt.X("before:Q", title=title), x2="after:Q")
+    lines = base.mark_rule(color=GUESS, strokeWidth=2).encode(
+        y=y, x=alt.X("before:Q", title=title), x2=alt.X2("after:Q")
+    )
     folded = base.transform_fold(list(_SIDES), as_=["release", "strength"])
     dots = folded.mark_circle(size=70, opacity=1).encode(
         y=y,

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from far_people import people
+from short_java import RUNS_SHORTLY
 
 from undercover.engines.spark.engine import SparkEngine
 from undercover.engines.spark.session import session_of
@@ -13,7 +14,7 @@ from undercover.engines.spark.session import session_of
 @pytest.fixture(scope="session")
 def session() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # what runs shortly
+        patched.setenv("JDK_JAVA_OPTIONS", RUNS_SHORTLY)
         started = session_of(2)
     yield started
     started.stop()

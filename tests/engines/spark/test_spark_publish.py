@@ -27,7 +27,7 @@ from undercover.testing import check_engine
 from undercover.testing.holding import examples_of
 from undercover.verbs.publish import publish_table
 
-pytestmark = [pytest.mark.usefixtures("unjudged")]
+pytestmark = [pytest.mark.usefixtures("unjudged"), pytest.mark.long]
 MONDRIAN = uc.Mondrian(k=5)
 
 
@@ -235,4 +235,6 @@ def test_the_command_line_reads_csv_files_by_spark(run: uc.Run, session: Any, tm
 
 
 def test_the_contract_of_engines(session: Any) -> None:
-    check_engine(lambda threads, parts: SparkEngine(session=session, threads=threads, parts=parts))
+    """By its name: the engine takes the session that runs."""
+    check_engine("spark")
+    assert SparkEngine(threads=1).running is session

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from short_java import RUNS_SHORTLY
 
 from undercover.engines.spark import java
 from undercover.engines.spark import session as sessions
@@ -31,6 +32,9 @@ print(told._jvm.System.getProperty("java.version"), told.getConf().get("spark.lo
 """
 
 
+pytestmark = pytest.mark.long
+
+
 def test_a_session_with_the_java_of_a_package_leaves_nothing_behind(tmp_path: Path) -> None:
     home = tmp_path / "tmp"
     home.mkdir()
@@ -42,7 +46,7 @@ def test_a_session_with_the_java_of_a_package_leaves_nothing_behind(tmp_path: Pa
             if Path(folder, name).exists() and not (shell / name).exists():
                 (shell / name).symlink_to(Path(folder, name))
     environment = {**kept, "PATH": str(shell), "TMPDIR": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment["JDK_JAVA_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # what runs shortly
+    environment["JDK_JAVA_OPTIONS"] = RUNS_SHORTLY
     done = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     refused, (version, folder) = done.stdout.split()[0], done.stdout.split()[1:]

@@ -59,7 +59,7 @@ def guarantee_chart(
     scale = alt.Scale(domain=[0, 1], range=["#f3f6fa", "#0072b2"])
     squares = base.mark_rect().encode(x=x, y=y, color=alt.Color("value:Q", scale=scale, legend=None))
     light = alt.condition("datum.value > 0.75", alt.value("#ffffff"), alt.value("#1a1a1a"))
-    words = base.mark_text(fontSize=11).encode(x=x, y=y, text="text:N", color=light)
+    words = base.mark_text(fontSize=11).encode(x=x, y=y, text=alt.Text("text:N"), color=light)
     layers = [squares, words]
     values = [field["value"] for field in fields]
     description = f"{TITLES[measure]}, from {_up(min(values))} to {_up(max(values))}."

@@ -124,7 +124,7 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
     size = 190 if widest <= 14 else 130
     legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=110, columnPadding=22)
     edges = base.transform_filter("isValid(datum.x2)").mark_rule(color=INK, opacity=0.16).encode(
-        x=x, y=y, x2="x2:Q", y2="y2:Q"
+        x=x, y=y, x2=alt.X2("x2:Q"), y2=alt.Y2("y2:Q")
     )  # fmt: skip
     points = base.transform_filter("isValid(datum.kind)")
     marks = points.mark_point(filled=True, opacity=1, size=size).encode(
@@ -136,7 +136,7 @@ def _nodes(facts: Mapping[str, Any]) -> dict[str, Any]:
     layers = [edges, marks]
     letters = widest * max(len(row["text"]) for row in values if "text" in row)
     if letters <= 130:
-        words = points.mark_text(fontSize=11, color=INK, dy=-14).encode(x=x, y=y, text="text:N")
+        words = points.mark_text(fontSize=11, color=INK, dy=-14).encode(x=x, y=y, text=alt.Text("text:N"))
         layers.append(words if letters <= 40 else words.properties(name=BROAD))
     return {**alt.layer(*layers).to_dict(validate=False), "data": {"values": values}}
 

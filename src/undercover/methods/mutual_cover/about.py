@@ -95,7 +95,7 @@ def output_table_chart(table: Mapping[str, Any], name: str = "output-table") -> 
     depth = alt.Opacity("probability:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.85]), legend=None)
     layers = [base.mark_rect(fill=AFTER).encode(x=x, y=y, opacity=depth)]
     if few:
-        words = base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text="text:N")
+        words = base.mark_text(fontSize=11, color=INK).encode(x=x, y=y, text=alt.Text("text:N"))
         room = 340 - 7 * max(map(len, lines))  # beside the labels, on a phone
         layers.append(words if 36 * len(outputs) <= room else words.properties(name=BROAD))
     described = (
