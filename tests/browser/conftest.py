@@ -44,7 +44,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 @pytest.fixture(scope="session")
 def screenshots(pytestconfig: pytest.Config) -> Path:
-    """Where they are kept for whoever wants to look; git ignores it."""
+    """Where they are kept for whoever wants to look; git ignores it, and ``opening.py`` says which are taken."""
     place = pytestconfig.rootpath / "build" / "screenshots"
     place.mkdir(parents=True, exist_ok=True)
     return place

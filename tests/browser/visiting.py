@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
-from opening import DESK, PHONE
+from opening import DESK, PHONE, photographed
 from playwright.sync_api import Browser, BrowserContext, Page
 
 LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
@@ -65,11 +65,12 @@ class Visitor:
             for window in (DESK, PHONE):
                 page.set_viewport_size(window)  # type: ignore[arg-type]
                 where = f"{window['width']}-{scheme}"
-                found += [f"{where}: {fault}" for fault in page.evaluate(LOOKING, True)]
+                faults = [f"{where}: {fault}" for fault in page.evaluate(LOOKING, True)]
                 if (window is DESK) == (scheme == "light"):
-                    found += [f"{where}: {fault}" for fault in _axe(page)]
-                    if shots is not None:
-                        page.screenshot(path=f"{shots}-{where}.png", full_page=True)
+                    faults += [f"{where}: {fault}" for fault in _axe(page)]
+                if shots is not None:
+                    photographed(page, f"{shots}-{where}.jpg", faults)
+                found += faults
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(DESK)  # type: ignore[arg-type]
         return found
