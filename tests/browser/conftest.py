@@ -54,10 +54,16 @@ DESKS = ("own", "second", "third")
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the web application."""
+    return tmp_path_factory.mktemp("web")
+
+
+@pytest.fixture(scope="package")
+def server(workspace: Path) -> Iterator[Running]:
     """The web application in a process of its own."""
     desks = [word for desk in DESKS for word in ("--desk", desk)]
-    with running(tmp_path_factory.mktemp("web"), *desks, "--workers", "2", desks=len(DESKS)) as server:
+    with running(workspace, *desks, "--workers", "2", desks=len(DESKS)) as server:
         yield server
 
 
