@@ -61,9 +61,9 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="package")
 def server(workspace: Path) -> Iterator[Running]:
-    """The web application in a process of its own."""
+    """The web application in a process of its own, as ``framed_server.py`` starts it."""
     desks = [word for desk in DESKS for word in ("--desk", desk)]
-    with running(workspace, *desks, "--workers", "2", desks=len(DESKS)) as server:
+    with running(workspace, *desks, "--workers", "2", desks=len(DESKS), framed=True) as server:
         yield server
 
 
