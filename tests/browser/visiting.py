@@ -54,8 +54,8 @@ class Visitor:
         )
 
     def faults(self, shots: Path | None = None, *, unfold: bool = True) -> list[str]:
-        """What is wrong with a page at each width, in light and in dark, fold-outs open: text that is hard to read, what
-        is wider than the window, and axe's serious findings: at a desk in light, on a phone in the dark."""
+        """What is wrong with a page at each width, in light and in dark, fold-outs open: text that is hard to read and
+        what is wider than the window; and axe's serious findings, at a desk in light and on a phone in the dark."""
         page = self.page
         if unfold:
             page.evaluate(OPEN)
