@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 from xml.sax.saxutils import escape, quoteattr
 
-import pytest
 import vl_convert
 
 from undercover.model.view import Picture
@@ -29,8 +29,7 @@ def frame(picture: Picture, name: str = "") -> str:
 @contextmanager
 def framed() -> Iterator[None]:
     """Pages have frames for pictures."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "drawings", frame)
+    with patch.object(jinja, "drawings", frame):
         yield
 
 
@@ -49,7 +48,5 @@ def drawn_once(spec: dict[str, Any]) -> str:
 @contextmanager
 def drawing() -> Iterator[None]:
     """Pages have their pictures drawn after all."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(jinja, "drawings", drawings)
-        patch.setattr(vl_convert, "vegalite_to_svg", drawn_once)
+    with patch.object(jinja, "drawings", drawings), patch.object(vl_convert, "vegalite_to_svg", drawn_once):
         yield

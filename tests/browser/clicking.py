@@ -10,23 +10,7 @@ from visiting import Visitor
 
 import undercover as uc
 
-DISEASES = ("flu", "cold", "asthma", "ulcer", "gout", "angina", "fever", "rash")
-SPEC = {
-    "roles": {"identifiers": ["name"], "quasi_identifiers": ["age", "sex", "zip"], "sensitive": ["disease"]},
-    "columns": {"disease": {"domain": sorted(DISEASES)}},
-}
-"""What the columns of the table are; perturbing asks for the domain."""
 SECONDS = 180_000.0  # as Playwright counts: a machine may be busy
-
-
-def write_people(path: Path, rows: int = 320) -> Path:
-    """A CSV file of people with a name, three quasi-identifiers and a disease, every disease as often."""
-    lines = ["name,age,sex,zip,disease"]
-    for i in range(rows):
-        age, sex, town = 20 + (i * 37) % 55, "MF"[(i // 3) % 2], 10000 + (i * 7919) % 90
-        lines.append(f"Person-{i:04d},{age},{sex},{town},{DISEASES[(i * 5 + i // 8) % 8]}")
-    path.write_text("\n".join(lines) + "\n")
-    return path
 
 
 def uploaded(visitor: Visitor, file: Path) -> str:

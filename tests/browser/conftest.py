@@ -44,7 +44,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 @pytest.fixture(scope="session")
 def screenshots(pytestconfig: pytest.Config) -> Path:
-    """Where they are kept for whoever wants to look; git ignores it."""
+    """Where they are kept for whoever wants to look; git ignores it, and ``opening.py`` says which are taken."""
     place = pytestconfig.rootpath / "build" / "screenshots"
     place.mkdir(parents=True, exist_ok=True)
     return place
@@ -54,10 +54,16 @@ DESKS = ("own", "second", "third")
 
 
 @pytest.fixture(scope="package")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """The web application in a process of its own."""
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the web application."""
+    return tmp_path_factory.mktemp("web")
+
+
+@pytest.fixture(scope="package")
+def server(workspace: Path) -> Iterator[Running]:
+    """The web application in a process of its own, as ``framed_server.py`` starts it."""
     desks = [word for desk in DESKS for word in ("--desk", desk)]
-    with running(tmp_path_factory.mktemp("web"), *desks, "--workers", "2", desks=len(DESKS)) as server:
+    with running(workspace, *desks, "--workers", "2", desks=len(DESKS), framed=True) as server:
         yield server
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from made_pages import MAKERS, Pages
-from opening import DESK, PHONE, opened
+from opening import DESK, PHONE, opened, photographed
 from playwright.sync_api import Browser, Page
 
 LOOKING = Path(__file__).with_name("looking.js").read_text("utf-8")
@@ -33,9 +33,10 @@ def wrong(page: Page, shots: Path | None = None) -> list[str]:
         for window in (DESK, PHONE):
             page.set_viewport_size(window)
             where = f"{window['width']}-{scheme}"
-            found += [f"{where}: {fault}" for fault in page.evaluate(LOOKING, window is PHONE)]
-            if shots is not None and (window is DESK) == (scheme == "light"):
-                page.screenshot(path=f"{shots}-{where}.jpg", type="jpeg", quality=60, full_page=True)
+            faults = [f"{where}: {fault}" for fault in page.evaluate(LOOKING, window is PHONE)]
+            if shots is not None:
+                photographed(page, f"{shots}-{where}.jpg", faults)
+            found += faults
     return found
 
 

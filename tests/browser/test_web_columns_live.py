@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 from running import Running
+from serving import profiled
 from visiting import visiting
+
+from undercover.web.desks.desk import Desk
 
 TOWNS = ("Bonn", "Köln", "Lyon", "Nice")
 COLUMNS = ("age", "sex", "town", "illness", *(f"item_{number:02d}" for number in range(10)))
@@ -19,20 +22,10 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def table(browser: Browser, server: Running, sessions: dict[str, dict[str, str]]) -> str:
+def table(server: Running, workspace: Path) -> str:
     """A table that was looked at: the address of its pages."""
-    lines = [",".join(COLUMNS), *(",".join(map(str, row)) for row in ROWS)]
-    with visiting(browser, server.base, sessions["second"]) as visitor:
-        visitor.goto("/new")
-        file = {"name": "people.csv", "mimeType": "text/csv", "buffer": ("\n".join(lines) + "\n").encode()}
-        answer = visitor.post("/new", file=file)
-        assert answer.status == 303, answer.text()
-        where = answer.headers["location"].removesuffix("/data")
-        until = time.monotonic() + 60
-        while not visitor.goto(f"{where}/columns").locator("li.column").count():
-            assert time.monotonic() < until
-            time.sleep(0.2)
-    return where
+    text = "".join(f"{','.join(map(str, row))}\n" for row in (COLUMNS, *ROWS))
+    return f"/tables/{profiled(Desk(workspace, 'second'), text).id}"
 
 
 PAGES = {"columns": "columns", "levels-numbers": "columns/0", "levels-groups": "columns/2"}

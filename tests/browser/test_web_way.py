@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 from calling import Caller
-from clicking import SECONDS, SPEC, chosen, decided, downloaded, made, uploaded, write_people
+from clicking import SECONDS, chosen, decided, downloaded, made, uploaded
+from every_method import released
 from playwright.sync_api import Browser, Page
 from running import Running, running
+from some_people import published, write_people
 from visiting import visiting
 
-import undercover as uc
+from pictures import drawing
 from undercover import plugins
-from undercover.parameters import describe
 
 pytestmark = pytest.mark.long
 Sessions = dict[str, dict[str, str]]
@@ -37,17 +35,17 @@ class Desk(Caller):
 
 
 @pytest.fixture(scope="module")
-def table(server: Running, sessions: Sessions, people_file: Path) -> tuple[str, int]:
+def table(server: Running, sessions: Sessions, workspace: Path, people_file: Path) -> tuple[str, int]:
     """A table at the desk "second" of which a release is made: its id and the release's number."""
+    with drawing():
+        key = published(workspace, "second", people_file).id
     with Desk(server.base, sessions["second"]) as caller:
-        key = caller.upload(people_file)
-        caller.decide(key, {**SPEC, "method": {"name": "mondrian", "k": 5}})
-        number = caller.publish(key)
-        caller.freed(key, number)
-        return key, number
+        caller.freed(key, 1)
+    return key, 1
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["scripts", "no scripts"])
+# With scripts, a withheld release goes the same way and further.
+@pytest.mark.parametrize("script", [pytest.param(True, marks=pytest.mark.soak), False], ids=["scripts", "no scripts"])
 def test_by_clicking(
     script: bool, browser: Browser, server: Running, sessions: Sessions, people_file: Path, tmp_path: Path
 ) -> None:
@@ -124,49 +122,19 @@ def test_by_keys(browser: Browser, server: Running, sessions: Sessions) -> None:
         page.wait_for_url("**/protect")
 
 
-def by_hand(card: dict[str, Any]) -> dict[str, Any]:
-    """What is proposed, or, where no parameters satisfy the policy, what somebody would begin with."""
-    needed = [one.name for one in describe(plugins.load("methods", card["name"])) if one.required]
-    return dict(card["proposed"] or dict.fromkeys(needed, 2))
-
-
+# Every method does so in this process, in ``tests/web/test_web_every_method.py``.
+@pytest.mark.parametrize(
+    "names", [("swap",), pytest.param(tuple(plugins.names("methods")), marks=pytest.mark.soak)], ids=["one", "all"]
+)
 def test_every_method_that_fits(
-    browser: Browser, server: Running, sessions: Sessions, people_file: Path, tmp_path: Path
+    names: tuple[str, ...], browser: Browser, server: Running, sessions: Sessions, tmp_path: Path
 ) -> None:
-    fitting: list[dict[str, Any]] = []
-    found: dict[str, bool | None] = {}
-    lock = threading.Lock()
-
-    def go(desk: str) -> list[str]:
-        pages = []
-        with Desk(server.base, sessions[desk]) as caller:
-            key = caller.upload(people_file)
-            caller.decide(key, SPEC)
-            cards = [card for card in caller.asked("GET", f"/api/tables/{key}/methods") if card["fits"]]
-            with lock:
-                fitting.extend(cards if not fitting else [])
-            while True:
-                with lock:
-                    card = next((card for card in fitting if card["name"] not in found), None)
-                    if card is None:
-                        return pages
-                    found[card["name"]] = False
-                caller.decide(key, {**SPEC, "method": {"name": card["name"], **by_hand(card)}})
-                number = caller.publish(key)
-                caller.freed(key, number)
-                place = caller.download(key, number, tmp_path / card["name"])
-                found[card["name"]] = uc.verify(place).holds
-                pages.append(f"/tables/{key}/releases/{number}")
-
-    with ThreadPoolExecutor(2) as pool:
-        made = dict(zip(("second", "third"), pool.map(go, ("second", "third")), strict=True))
-    assert sorted(found) == sorted(plugins.names("methods")), "all of them fit this table"
-    assert {name for name, holds in found.items() if not holds} == {"swap"}, "which promises nothing"
-    assert found["swap"] is None
-    for desk, pages in made.items():
-        with visiting(browser, server.base, sessions[desk]) as visitor:
-            for path in pages:
-                assert visitor.goto(path).locator("h1").count() == 1
+    with Desk(server.base, sessions["third"]) as caller:
+        found, pages = released(caller, names, tmp_path)
+    assert {name: holds for name, holds in found.items() if not holds} == {"swap": None}, "which promises nothing"
+    with visiting(browser, server.base, sessions["third"]) as visitor:
+        for path in pages:
+            assert visitor.goto(path).locator("h1").count() == 1
 
 
 def test_wrong_files(browser: Browser, server: Running, sessions: Sessions, tmp_path: Path, screenshots: Path) -> None:
@@ -214,19 +182,15 @@ def test_two_tabs(browser: Browser, server: Running, sessions: Sessions, table: 
 
 def test_a_restart_loses_nothing(browser: Browser, tmp_path: Path, people_file: Path) -> None:
     workspace = tmp_path / "w"
+    key = published(workspace, "own", people_file).id
     with running(workspace) as first:
         port = first.base.rpartition(":")[2]
         with visiting(browser, first.base) as visitor:
             visitor.page.goto(first.addresses[0])
-            (cookie,) = [one["value"] for one in visitor.context.cookies()]
-            with Desk(first.base, {"": str(cookie)}) as caller:
-                key = caller.upload(people_file)
-                caller.decide(key, {**SPEC, "method": {"name": "mondrian", "k": 5}})
-                caller.publish(key)
-                visitor.goto(f"/tables/{key}/run").get_by_role("button", name="Make the release").click()
-                visitor.page.wait_for_url("**/jobs/*")
-                job = visitor.page.url.removeprefix(first.base)
-                visitor.page.goto("about:blank")
+            visitor.goto(f"/tables/{key}/run").get_by_role("button", name="Make the release").click()
+            visitor.page.wait_for_url("**/jobs/*")
+            job = visitor.page.url.removeprefix(first.base)
+            visitor.page.goto("about:blank")
             first.process.kill()
             first.process.wait()
             with running(workspace, "--port", port):

@@ -29,17 +29,18 @@ class Running:
         return self.process.returncode, out, told
 
 
-def begun(workspace: Path, *options: str, **env: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "undercover", "serve", "--no-browser", "--workspace", str(workspace), *options]
+def begun(workspace: Path, *options: str, program: str = "undercover", **env: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", program, "serve", "--no-browser", "--workspace", str(workspace), *options]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env={**os.environ, **env}, **pipes)  # type: ignore[call-overload,no-any-return]
 
 
 @contextmanager
-def running(workspace: Path, *options: str, desks: int = 1) -> Iterator[Running]:
-    """Until the end of the block, or until somebody stops it."""
+def running(workspace: Path, *options: str, desks: int = 1, framed: bool = False) -> Iterator[Running]:
+    """Until the end of the block, or until somebody stops it; where it is ``framed``, its jobs draw no pictures."""
     wanted = options if "--port" in options else (*options, "--port", "0")
-    with begun(workspace, *wanted) as process:
+    other = {"program": "framed_server", "PYTHONPATH": os.pathsep.join(sys.path)} if framed else {}
+    with begun(workspace, *wanted, **other) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         addresses = tuple(process.stdout.readline().strip() for _ in range(desks))
