@@ -381,7 +381,7 @@ def test_the_order_of_rows_tells_nothing_even_where_knowing_the_method_does(meth
     (Of methods that are safe nothing at all is told, their order included: tests/conformance/test_plugins.py.)
     """
     table = people((0, 1, 2, 3), (1, 1, 1, 1))
-    found = attacked(method, table, trials=80)
+    found = attacked(method, table, trials=150)
     assert "values in order" not in found.leaks
 
 

@@ -21,7 +21,7 @@ from undercover.verbs.attack import case_of
 
 PEOPLE = uc.datasets.census(2000, seed=1)
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex", "education"], sensitive="income")
-TRIALS = 100
+TRIALS = 150
 """Runs on each table, which suffice to find the variant that tells of a value."""
 
 
