@@ -17,6 +17,7 @@ Whole = NDArray[np.integer]
 
 _STRETCH = 1 << 16  # rows whose wide numbers stay in the cache
 _WIDEST = 63  # bits of a whole number
+_MOST_ROWS = int(np.iinfo(np.int32).max)  # that are numbered in four bytes
 _SIGNED: list[tuple[int, type[np.signedinteger[Any]]]] = [
     (int(np.iinfo(kind).max), kind) for kind in (np.int8, np.int16, np.int32, np.int64)
 ]
@@ -38,6 +39,8 @@ def stretches(rows: int) -> Iterator[slice]:
 
 def look_up(table: NDArray[Any], codes: Whole) -> NDArray[Any]:
     """``table[codes]``."""
+    if 0 < len(codes) <= _STRETCH:
+        return np.asarray(table[codes])
     found = np.empty((len(codes), *table.shape[1:]), dtype=table.dtype)
     for part in stretches(len(codes)):
         found[part] = table[codes[part]]
@@ -47,8 +50,10 @@ def look_up(table: NDArray[Any], codes: Whole) -> NDArray[Any]:
 def rows_where(mask: NDArray[np.bool_]) -> Whole:
     """The rows of which something is true, in four bytes each."""
     kind = _row_type(len(mask))
+    if len(mask) <= _STRETCH:
+        return np.flatnonzero(mask).astype(kind)
     found = [(np.flatnonzero(mask[part]) + part.start).astype(kind) for part in stretches(len(mask))]
-    return np.concatenate(found) if found else np.empty(0, dtype=kind)
+    return np.concatenate(found)
 
 
 def count(codes: Whole, size: int, weights: Whole | None = None) -> NDArray[np.int64]:
@@ -127,7 +132,7 @@ def first_rows(labels: Whole, count: int) -> Whole:
 
 
 def _row_type(rows: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if rows <= np.iinfo(np.int32).max else np.int64
+    return np.int32 if rows <= _MOST_ROWS else np.int64
 
 
 def _note_first(first: Whole, keys: Whole, low: int) -> None:

@@ -7,10 +7,11 @@ from itertools import permutations, product
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import DataError, NotTold, ParameterError
 from undercover.forms.answers.asking import ListedColumn
 from undercover.forms.answers.recipient import Answer
@@ -267,7 +268,7 @@ def exact_bounds(rows, groups, where):
     return sum(map(np.mean, chances)), sum(map(all, chances)), sum(map(any, chances))
 
 
-@settings(deadline=None, max_examples=150)
+@examples(60)
 @given(ROWS, QUERIES)
 def test_bounds_are_those_of_all_tables_that_fit(rows, where):
     data = pa.table({"age": [r[0] for r in rows], "sex": [r[1] for r in rows], "ill": [r[2] for r in rows]})
@@ -287,7 +288,7 @@ def test_bounds_are_those_of_all_tables_that_fit(rows, where):
     assert answer.lower <= true <= answer.upper
 
 
-@settings(deadline=None, max_examples=150)
+@examples(60)
 @given(ROWS, QUERIES)
 def test_bounds_of_two_tables_are_those_of_all_assignments(rows, where):
     buckets = [row[3] for row in rows]
@@ -333,7 +334,7 @@ MIXED_ROWS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@examples(50)
 @given(MIXED_ROWS, st.sampled_from([18, 20, 22.0]), st.sampled_from(["Bonn", "Köln", "Lyon"]))
 def test_every_count_lies_within_its_bounds(rows, age, town):
     """Missing values, nodes and orders: with the holder's table as the domain, by Mondrian and by Anatomy."""

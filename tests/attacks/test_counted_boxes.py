@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.forms import disclosure, read
 from undercover.forms.boxes import boxes_of, match, merged_boxes
 from undercover.forms.disclosure import Weights, can_be_counted, counted_matches, distinct_rows, pairs_expected
@@ -101,7 +102,7 @@ def test_a_lost_plane_would_show():
     assert weighed(every, target, [0, 1, 2, 3], least=1) == [10]
 
 
-@settings(deadline=None, max_examples=80)
+@examples(40)
 @given(st.data())
 def test_planes_and_lists_against_plain_sums(data):
     weights = data.draw(st.lists(st.integers(0, 2**40), min_size=1, max_size=150))

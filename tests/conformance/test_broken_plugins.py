@@ -88,7 +88,7 @@ METHODS: Mapping[str, tuple[Any, str]] = {
 def test_of_a_method(fault: str) -> None:
     method, said = METHODS[fault]
     with pytest.raises(AssertionError, match=said):
-        check_method(method, tables=SIX)
+        check_method(method, tables=SIX, trials=150)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ def test_of_examples(example: Example, said: str, monkeypatch: pytest.MonkeyPatc
     examples = (Example({"k": 2}, "safe"), example)
     monkeypatch.setitem(globals(), "EXAMPLES", About(title="Misjudged", did=lambda release: "", examples=examples))
     with pytest.raises(AssertionError, match=said):
-        check_method("misjudged", tables=SIX)
+        check_method("misjudged", tables=SIX, trials=150)
     about_of.cache_clear()
 
 

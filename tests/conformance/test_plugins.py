@@ -7,8 +7,10 @@ import pytest
 
 import undercover as uc
 from undercover import plugins
+from undercover.engines.local import LocalEngine
 from undercover.guarantees.requirements import guarantee_from_mapping
 from undercover.testing import check_attack, check_engine, check_form, check_guarantee, check_method
+from undercover.testing.engines import promises_hold_on_parts
 
 NUMBERS: Mapping[str, Mapping[str, Any]] = {
     "k-anonymity": {"k": 2},
@@ -37,9 +39,11 @@ def test_built_in_ones_are_named_first_and_are_ours() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("trials", [150, pytest.param(1_000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", plugins.BUILT_IN["methods"])
-def test_methods(name: str) -> None:
-    check_method(name)
+def test_methods(name: str, trials: int) -> None:
+    """With as many runs everything is found that is planted in tests/conformance/test_broken_plugins.py."""
+    check_method(name, trials=trials)
 
 
 @pytest.mark.parametrize("name", plugins.BUILT_IN["forms"])
@@ -66,3 +70,7 @@ def test_attacks(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in plugins.BUILT_IN["engines"] if name != "spark"])
 def test_engines(name: str) -> None:
     check_engine(name)
+
+
+def test_every_example_keeps_its_promises_on_parts() -> None:
+    promises_hold_on_parts(LocalEngine(threads=2, parts=3), every=True)

@@ -110,7 +110,7 @@ def test_against_every_pair(seed: int, n: int, values: int) -> None:
     assert found(cells) == (not overlapping, len(overlapping))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))])
 def test_many_boxes_against_every_pair(seed: int) -> None:
     """Enough boxes for taking apart and halving, few of which overlap."""
     cells, boxes = boxes_of(seed, 900, 400)

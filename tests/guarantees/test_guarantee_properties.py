@@ -3,9 +3,10 @@
 import math
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from undercover.forms.classes import classes_of_table
 from undercover.guarantees.beta_likeness import BetaLikeness
 from undercover.guarantees.delta_disclosure import DeltaDisclosure
@@ -45,20 +46,20 @@ def same(first, second):
 
 
 @given(rows, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_row_order_changes_nothing(table, random):
     shuffled = random.sample(table, len(table))
     same(check(table), check(shuffled))
 
 
 @given(rows)
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_column_order_changes_nothing(table):
     same(check(table), check(table, names=("b", "a")))
 
 
 @given(rows, st.permutations(["p", "q", "r", "t"]), st.permutations(["p", "q", "r", "t"]))
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_relabelling_changes_nothing(table, cells, values):
     renamed = [(None if a is None else cells[a], b, values[s]) for a, b, s in table]
     unordered = [guarantee for guarantee in GUARANTEES if guarantee is not ORDERED]
@@ -69,7 +70,7 @@ def test_relabelling_changes_nothing(table, cells, values):
 
 
 @given(rows, st.sets(st.integers(0, 3)))
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_coarser_never_lowers_k_or_l(table, merged):
     coarse = [(9 if a in merged else a, b, s) for a, b, s in table]
     for fine, rough in zip(check(table)[:4], check(coarse)[:4], strict=True):
@@ -77,14 +78,14 @@ def test_coarser_never_lowers_k_or_l(table, merged):
 
 
 @given(rows)
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_one_class_is_the_table_itself(table):
     _, _, _, _, _, equal, ordered, delta, beta, _ = check([(1, 1, s) for _, _, s in table])
     assert equal.actual == ordered.actual == delta.actual == beta.actual == 0
 
 
 @given(rows)
-@settings(deadline=None, max_examples=60)
+@examples(25)
 def test_holds_is_actual_compared_with_required(table):
     for finding in check(table):
         if finding.name == "delta-disclosure":

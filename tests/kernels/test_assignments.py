@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from undercover.methods.mutual_cover.kernels.likelihood import assignment_marginals
 
 Matrix = Any
@@ -33,7 +34,7 @@ def random_likelihood(seed: int, m: int, density: float, *, twins: bool) -> Matr
     return likelihood
 
 
-@settings(deadline=None, max_examples=150)
+@examples(60)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.floats(0.2, 1), st.booleans())
 def test_exactly_as_all_permutations(seed: int, m: int, density: float, twins: bool) -> None:
     likelihood = random_likelihood(seed, m, density, twins=twins)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from plain_cover import (
@@ -17,6 +17,7 @@ from plain_cover import (
     plain_interior_point,
 )
 
+from effort import examples
 from undercover.methods.mutual_cover.kernels import Tables
 from undercover.methods.mutual_cover.kernels.programs import INTERIOR, KEPT, SHARED, UNIFORM, compact, finish_table
 
@@ -162,7 +163,7 @@ def holds(counts: NDArray[np.int64], cost: NDArray[np.float64], delta: Fraction,
     )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(100)
 @given(programs())
 def test_any_program_against_highs(program: tuple[NDArray[np.int64], NDArray[np.float64], Fraction]) -> None:
     assert holds(*program, kernel_table(*program))

@@ -146,9 +146,9 @@ def test_every_way_to_draw_the_joined_view_is_equally_likely(uniform: Any) -> No
     data = pa.table({"age": [1, 2, 3], "sex": ["F"] * 3, "ill": ["a", "b", "c"]})
     table = Table.from_arrow(data, SCHEMA)
     seen: Counter[tuple[str, ...]] = Counter()
-    for seed in range(1200):
+    for seed in range(400):
         method = uc.CrossBucket(k=1, l=3, joined=True)
-        draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        draft = method.anonymize(table, engine=LocalEngine(threads=1), randomness=Randomness(seed))
         rows = sorted(draft.tables[2].data.to_pylist(), key=lambda row: row["age"])
         seen[tuple(row["ill"] for row in rows)] += 1
     assert uniform([seen[order] for order in permutations("abc")])
@@ -174,9 +174,9 @@ def test_rows_of_a_group_take_their_buckets_in_a_uniform_order(uniform: Any) -> 
     data = pa.table({"age": [1, 2, 8, 9], "sex": ["F"] * 4, "ill": ["a", "b", "c", "d"]})
     table = Table.from_arrow(data, SCHEMA)
     together: Counter[bool] = Counter()
-    for seed in range(400):
+    for seed in range(200):
         method = uc.CrossBucket(k=2, l=4, variant="paper")
-        draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        draft = method.anonymize(table, engine=LocalEngine(threads=1), randomness=Randomness(seed))
         assert draft.buckets is not None
         assert draft.groups.labels[0] == draft.groups.labels[1]
         together[bool(draft.buckets[0] == draft.buckets[2])] += 1
@@ -187,9 +187,9 @@ def test_bucket_numbers_are_shuffled(uniform: Any) -> None:
     data = pa.table({"age": [1, 2, 3, 4], "sex": ["F"] * 4, "ill": ["a", "b", "c", "d"]})
     table = Table.from_arrow(data, SCHEMA)
     numbers: Counter[int] = Counter()
-    for seed in range(600):
+    for seed in range(200):
         method = uc.CrossBucket(k=2, l=4, variant="paper")
-        draft = method.anonymize(table, engine=LocalEngine(), randomness=Randomness(seed))
+        draft = method.anonymize(table, engine=LocalEngine(threads=1), randomness=Randomness(seed))
         assert draft.buckets is not None
         numbers[int(draft.buckets[0])] += 1
     assert uniform([numbers[0], numbers[1]])
@@ -201,7 +201,7 @@ def test_what_is_taken_together_can_be_inverted_and_is_declared_so() -> None:
         uc.Schema(quasi_identifiers=["x"], sensitive="s"),
     )
     method = uc.CrossBucket(k=2, l=2, variant="paper")
-    found = AlgorithmAware(trials=500).on(table, method, randomness=Randomness(3))
+    found = AlgorithmAware(trials=200).on(table, method, randomness=Randomness(3))
     assert not found.exact  # nothing is listed: what is published is more than who was taken together
     assert not found.safe
     assert found.worst.posterior == 1

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import ParameterError, UnreachableError
 from undercover.methods.mutual_cover.about import ABOUT
 from undercover.model.run import Run
@@ -54,7 +55,7 @@ def test_the_ten_people_of_the_paper() -> None:
         assert {row[name] for row in rows} <= {row[name] for row in original}
 
 
-@settings(max_examples=25)
+@examples(15)
 @given(
     st.integers(40, 160),
     st.integers(0, 1000),
@@ -283,9 +284,9 @@ def test_uniform_tables_tell_nothing_unless_rows_stay_in_order() -> None:
     schema = uc.Schema(quasi_identifiers=["x"], sensitive="s")
     table = uc.Table.from_arrow(pa.table({"x": [0, 1, 2, 3], "s": ["a", "a", "b", "c"]}), schema)
     alike = uc.MutualCover(variant="paper", delta="1/2", l=2, partition="guided", tables="uniform", unchanged="off")
-    assert uc.AlgorithmAware(trials=500).on(table, alike, randomness=Randomness(seed=2)).safe
+    assert uc.AlgorithmAware(trials=200).on(table, alike, randomness=Randomness(seed=2)).safe
     ordered = replace(alike, keep_order=True)
-    assert "values in order" in uc.AlgorithmAware(trials=300).on(table, ordered, randomness=Randomness(seed=2)).leaks
+    assert "values in order" in uc.AlgorithmAware(trials=200).on(table, ordered, randomness=Randomness(seed=2)).leaks
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ def worst_share(found: CrossBuckets, table: Table) -> Fraction:
     return worst
 
 
-@pytest.mark.parametrize("thousand", [0, 1, *(pytest.param(n, marks=pytest.mark.soak) for n in range(2, 10))])
+@pytest.mark.parametrize("thousand", [0, *(pytest.param(n, marks=pytest.mark.soak) for n in range(1, 10))])
 def test_kl_anonymity_holds_on_random_eligible_tables(thousand: int) -> None:
     rng = np.random.default_rng((thousand, 11))
     tried, k_above_l, not_divisible = 0, 0, 0

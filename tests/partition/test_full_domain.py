@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from literal_incognito import literal_incognito
 from plain_full_domain import PlainDomain
 from random_tables import random_table
 
 import undercover as uc
+from effort import examples
 from undercover.model.table import Table, encode
 from undercover.steps.cutting.checks import Check
 from undercover.steps.lattice import cubes as full_domain
@@ -114,7 +115,7 @@ def test_a_check_that_is_not_monotone_is_noticed_by_brute_force() -> None:
     assert set(listed_nodes(found)) != {node for node in lattice if sum(node) % 2 == 0}
 
 
-@settings(deadline=None, max_examples=60)
+@examples(30)
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=6))
 def test_any_up_closed_set_is_found_with_few_looks(generators: list[tuple[int, int, int]]) -> None:
     lattice = Lattice((2, 3, 1))

@@ -178,7 +178,7 @@ SCHEMA = Schema(
 )
 
 
-@examples(60)
+@examples(30)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(RULES), st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_changes_the_groups(data: pa.Table, k: int, rule: tuple[str, str], random: Any) -> None:
     order = list(range(data.num_rows))
@@ -192,7 +192,7 @@ def test_the_order_of_rows_never_changes_the_groups(data: pa.Table, k: int, rule
     assert by_row == again
 
 
-@examples(60)
+@examples(30)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(RULES), st.randoms(use_true_random=False))
 def test_sensitive_values_never_change_the_groups_of_k_alone(
     data: pa.Table, k: int, rule: tuple[str, str], random: Any
@@ -239,7 +239,7 @@ def test_the_order_of_rows_does_not_matter_on_large_domains(
     assert groups_by_value(table, one) == groups_by_value(table.take(order), two)
 
 
-@examples(60)
+@examples(30)
 @given(small_tables(), st.integers(1, 4), st.sampled_from(["loss", "median"]))
 def test_regions_do_not_overlap(data: pa.Table, k: int, cut: str) -> None:
     table = Table.from_arrow(data, SCHEMA)

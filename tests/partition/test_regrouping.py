@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from plain_mondrian import check_holds, plain_columns
 from plain_regrouping import PlainRegrouping
 from random_tables import random_checks, random_table
 
+from effort import examples
 from undercover.errors import UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
@@ -230,7 +231,7 @@ def cut_and_moved(data: pa.Table, k: int) -> Partition:
     return regrouped(partition(table, k=k), table, k=k)
 
 
-@settings(deadline=None, max_examples=100)
+@examples(40)
 @given(small_tables(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_neither_sensitive_values_nor_the_order_of_rows_change_the_groups_of_k_alone(
     data: pa.Table, k: int, random: Any

@@ -5,10 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.methods.mutual_cover.draw import found_among_all, picked_among
 from undercover.methods.mutual_cover.tables import output_tables
 from undercover.model.groups import Groups
@@ -45,7 +46,7 @@ def test_delta_is_not_the_probability_of_being_found() -> None:
     assert max([1, 0.5, 0.5]) / sum([1, 0.5, 0.5]) == 0.5
 
 
-@settings(deadline=None, max_examples=100)
+@examples(40)
 @given(st.floats(0, 1), st.lists(st.floats(0, 1), max_size=40))
 def test_as_by_convolution(keep: float, others: list[float]) -> None:
     assert picked_among(keep, others) == pytest.approx(by_convolution(keep, others), rel=1e-10, abs=1e-14)

@@ -27,7 +27,7 @@ TEXT = st.one_of(
     st.text(alphabet='pq,"{}[]* \n', min_size=1, max_size=4),
 )
 NUMBERS = st.one_of(st.integers(-3, 6), st.sampled_from([0.5, -0.5, 1e6, 2.25]))
-SETTINGS = examples(40, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = examples(25, suppress_health_check=[HealthCheck.too_slow])
 
 
 def maybe(values: st.SearchStrategy[Any], missing: bool) -> st.SearchStrategy[Any]:

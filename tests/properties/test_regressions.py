@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import DataError
 from undercover.guarantees.k_anonymity import KAnonymity
 from undercover.guarantees.l_diversity import LDiversity
@@ -124,7 +125,7 @@ def test_a_frame_that_was_filtered_and_sorted_keeps_rows_and_values_together() -
     assert all(0 <= one["row"] < len(some) for one in worst)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(20)
 @given(st.permutations(range(12)), st.integers(1, 4))
 def test_any_index_gives_the_release_of_the_rows(order: list[int], k: int) -> None:
     frame = pd.DataFrame({"age": [20 + 3 * i for i in range(12)], "ill": list("abcabcabcabc")})

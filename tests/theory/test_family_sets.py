@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables_with_candidates
 
+from effort import examples
 from undercover.methods.streamliner.theory.candidates import Candidate, candidate_from_bijections, deal_candidates
 from undercover.methods.streamliner.theory.families import (
     find_l_cover,
@@ -69,7 +70,7 @@ def test_all_partners_count_not_only_the_first() -> None:
     assert not is_self_contained(parse("124|356"), candidates[:1])
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates())
 def test_lemma_2_self_contained_partitions_keep_minimal_groups_whole(drawn: Drawn) -> None:
     table, _, candidates = drawn
@@ -86,7 +87,7 @@ def test_lemma_2_needs_the_minimal_partition() -> None:
     assert not keeps_groups_whole(parse("13|24"), merged)
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates())
 def test_the_minimal_partition_is_minimal(drawn: Drawn) -> None:
     """Definition 3, with a proper non-empty subset."""
@@ -99,7 +100,7 @@ def test_the_minimal_partition_is_minimal(drawn: Drawn) -> None:
             assert not is_self_contained_group(part, candidates)
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates())
 def test_the_family_is_exactly_the_coarsenings_of_the_minimal_partition(drawn: Drawn) -> None:
     table, _, candidates = drawn
@@ -118,14 +119,14 @@ def test_forgetting_a_pair_makes_the_partition_too_fine() -> None:
     assert not is_self_contained(forgetful, candidates)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(20)
 @given(tables_with_candidates(most=6))
 def test_the_whole_family_is_strongly_globally_safe(drawn: Drawn) -> None:
     table, l, candidates = drawn  # noqa: E741
     assert is_strongly_globally_safe(table, largest_family_set(table, candidates), diversity(l))
 
 
-@settings(deadline=None, max_examples=40)
+@examples(20)
 @given(tables_with_candidates(most=6), st.data())
 def test_a_locally_safe_set_with_its_common_refinement_is_strongly_globally_safe(
     drawn: Drawn, data: st.DataObject

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import combinations, permutations, product
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables, tables_with_candidates
 
+from effort import examples
 from undercover.errors import ParameterError, UnreachableError
 from undercover.methods.streamliner.theory.candidates import (
     Candidate,
@@ -82,7 +83,7 @@ def test_example_4_the_partition_depends_on_the_bijections() -> None:
     }
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_two_sets())
 def test_the_bijection_is_found_exactly_if_trying_all_finds_one(
     drawn: tuple[MicroTable, frozenset[str], frozenset[str]],
@@ -90,7 +91,7 @@ def test_the_bijection_is_found_exactly_if_trying_all_finds_one(
     assert are_candidates(*drawn) == matched_by_trying(*drawn)
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables(), st.data())
 def test_lemma_3_any_set_of_others_of_the_same_size_is_a_candidate(table: MicroTable, data: st.DataObject) -> None:
     colour = data.draw(st.sampled_from(list(table.colours().values())))
@@ -104,7 +105,7 @@ def test_lemma_3_needs_its_conditions() -> None:
     assert not are_candidates(FOUR, frozenset("1"), frozenset("2")), "a set that is not a whole colour"
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_two_sets())
 def test_lemma_4_holds_in_both_directions(drawn: tuple[MicroTable, frozenset[str], frozenset[str]]) -> None:
     table, first, second = drawn
@@ -118,7 +119,7 @@ def test_lemma_4_fails_with_one_more_of_a_colour() -> None:
     assert not are_candidates(table, frozenset("12"), frozenset("46"))
 
 
-@settings(deadline=None, max_examples=60)
+@examples(30)
 @given(tables(), st.data())
 def test_theorem_2_gives_l_candidates_that_can_be_arranged(table: MicroTable, data: st.DataObject) -> None:
     l = data.draw(st.integers(2, table.largest_l()))  # noqa: E741
@@ -158,7 +159,7 @@ def test_an_l_candidate_by_definition_1_that_no_bijections_make_fit() -> None:
     assert arrange(TWELVE, MISFITS) is None
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates())
 def test_dealt_candidates_are_l_candidates_in_rows_of_different_colours(
     drawn: tuple[MicroTable, int, tuple[Candidate, ...]],
@@ -170,7 +171,7 @@ def test_dealt_candidates_are_l_candidates_in_rows_of_different_colours(
     assert all(meets_theorem_2(table, candidate.sets[0], candidate.sets[1:]) for candidate in candidates)
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables(), st.data())
 def test_a_partition_is_self_contained_for_some_candidates_exactly_if_it_is_diverse(
     table: MicroTable, data: st.DataObject
@@ -241,7 +242,7 @@ def test_candidate_sets_that_do_not_fit_each_other_are_refused() -> None:
         check_candidates(table, [Candidate((("1", "2", "3"),)), *good[1:]])
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables(), st.data())
 def test_whole_colours_are_asked_for(table: MicroTable, data: st.DataObject) -> None:
     """A candidate for a part of a colour is not one for the colour."""

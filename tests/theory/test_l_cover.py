@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from theory_tables import FOUR, tables, tables_with_candidates
 
+from effort import examples
 from undercover.methods.streamliner.theory.candidates import (
     Candidate,
     arrange,
@@ -83,7 +84,7 @@ def test_a_colour_without_covers_is_no_l_cover() -> None:
     assert not is_l_cover(FOUR, [parse("13|24")], candidates[:1])
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates())
 def test_lemma_1_the_minimal_partition_is_safe_and_covered_by_its_candidates(drawn: Drawn) -> None:
     table, l, candidates = drawn  # noqa: E741
@@ -110,7 +111,7 @@ def test_lemma_1_holds_again_once_the_same_sets_are_arranged() -> None:
     assert is_l_cover(TRIPLES, [minimal_self_contained_partition(TRIPLES, candidates)], candidates)
 
 
-@settings(deadline=None)
+@examples(40)
 @given(tables_with_candidates(), st.data())
 def test_theorem_1_every_family_set_is_covered_by_the_candidates(drawn: Drawn, data: st.DataObject) -> None:
     table, _, candidates = drawn
@@ -130,7 +131,7 @@ def test_theorem_1_fails_for_a_partition_that_parts_partners() -> None:
     assert not is_l_cover(table, [parting], candidates)
 
 
-@settings(deadline=None, max_examples=40)
+@examples(20)
 @given(tables_with_candidates(most=6))
 def test_the_search_finds_a_cover_wherever_candidates_give_one(drawn: Drawn) -> None:
     table, l, candidates = drawn  # noqa: E741
@@ -148,7 +149,7 @@ def test_the_search_finds_nothing_where_there_is_nothing() -> None:
     assert find_l_cover(table, known, 2) is None
 
 
-@settings(deadline=None, max_examples=60)
+@examples(30)
 @given(tables(most=6), st.data())
 def test_what_is_covered_is_locally_safe(table: MicroTable, data: st.DataObject) -> None:
     """Definition 5 asks for a subset of the LSS; disjoint covers leave no other."""

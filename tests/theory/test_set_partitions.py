@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from effort import examples
 from undercover.errors import ParameterError
 from undercover.methods.streamliner.theory.tables import (
     Partition,
@@ -57,7 +58,7 @@ def test_text_is_read_back(partition: Partition) -> None:
     assert parse(text(partition)) == partition
 
 
-@settings(deadline=None)
+@examples(40)
 @given(st.sampled_from(PARTITIONS_OF_FIVE))
 def test_coarsenings_are_those_that_merge_groups(fine: Partition) -> None:
     listed = list(coarsenings(fine))
@@ -65,7 +66,7 @@ def test_coarsenings_are_those_that_merge_groups(fine: Partition) -> None:
     assert set(listed) == {coarse for coarse in PARTITIONS_OF_FIVE if is_coarsening(coarse, fine)}
 
 
-@settings(deadline=None)
+@examples(40)
 @given(st.lists(st.sampled_from(PARTITIONS_OF_FIVE), min_size=1, max_size=3))
 def test_common_refinement_is_the_coarsest_below_all(given_partitions: list[Partition]) -> None:
     below_all = {fine for fine in PARTITIONS_OF_FIVE if all(is_coarsening(coarse, fine) for coarse in given_partitions)}

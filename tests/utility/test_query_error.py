@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import undercover as uc
+from effort import examples
 from undercover.errors import DataError, ParameterError, SchemaError
 from undercover.forms.meaning import leaf_values
 from undercover.forms.spread import spread_of_groups, spread_of_rows
@@ -176,7 +177,7 @@ def test_workloads_are_put_together_by_size_of_the_answer():
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@examples(25)
 @given(grouped_tables(), st.integers(0, 1000))
 def test_against_plain_loops(case, seed):
     table, groups = case
@@ -207,7 +208,7 @@ def test_a_planted_fault_is_seen_by_the_plain_loops():
         assert evaluate(wrong, [workload], set(), evaluator)[0] != pytest.approx(estimated)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(25)
 @given(grouped_tables())
 def test_a_release_and_its_groups_give_the_same_figure(case):
     table, groups = case

@@ -18,7 +18,10 @@ from undercover.testing.tables import tiny
 from undercover.verbs.attack import attack, case_of
 
 TRIALS = 200
-"""Runs of a method that does not list its outcomes, for an attack that draws them."""
+"""Runs of a method that does not list its outcomes, to see whether it tells more than it says."""
+
+DRAWS = 20
+"""Runs of a method by an attack that is held to its words alone, whatever it finds."""
 
 BESIDE = {"baseline", "release_alone"}
 """Under which what is reached without the release, or without the knowledge in question, stands beside a figure."""
@@ -61,13 +64,13 @@ def every_case() -> Iterator[Case]:
 
 
 def by_name(name: str) -> Attack[Any]:
-    """An attack by its name, with its defaults; one that draws is content with :data:`TRIALS`.
+    """An attack by its name, with its defaults; one that draws is content with :data:`DRAWS`.
 
     >>> by_name("algorithm-aware").trials
-    200
+    20
     """
     kind = plugins.load("attacks", name)
-    made: Attack[Any] = kind(trials=TRIALS) if "trials" in signature(kind).parameters else kind()
+    made: Attack[Any] = kind(trials=DRAWS) if "trials" in signature(kind).parameters else kind()
     return made
 
 

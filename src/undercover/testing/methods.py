@@ -35,7 +35,7 @@ from undercover.verbs.store import load, save
 from undercover.verbs.verify import verify
 
 FEW = 20
-"""Runs, after the first table, of a method that lists its outcomes."""
+"""Runs of a method that lists its outcomes: after the first table, or where it does not declare itself safe."""
 MOST_PEOPLE, MOST_DRAWN, MOST_WITH_KNOWN = 6, 5, 4
 """Whom he goes through; fewer where published values are drawn as well, or where he knows the value of another."""
 
@@ -127,13 +127,14 @@ def tells_no_more(method: Method, tables: Sequence[Table], *, trials: int = TRIA
 def caught(method: Method, tables: Sequence[Table], *, trials: int = TRIALS, known: int = 0) -> Inference | str | None:
     """What the adversary who knows the method learns beyond a release, of the first table that tells anything.
 
-    A method that lists its outcomes is gone through on every table and run on the first of them; another one is run.
+    A method that lists its outcomes is gone through on every table, and run on the first of them if it declares itself
+    safe; another one is run.
     """
     watched = 0
     for table in tables:
         if table.n_rows > (MOST_DRAWN if _through_channel(method, table) else MOST_PEOPLE):
             continue
-        few = lists_outcomes(method, table) and watched
+        few = lists_outcomes(method, table) and (watched or not method.algorithm_safe)
         attack = AlgorithmAware(trials=FEW if few else trials, known=known if table.n_rows <= MOST_WITH_KNOWN else 0)
         try:
             result = attack.on(table, method, randomness=Randomness(SEED))
