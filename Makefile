@@ -14,7 +14,7 @@ LOCKED := --quiet --require-hashes --requirement
 # Hundreds of processes are started: what one has turned into bytecode the next one need not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types imports unit compiled browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs lock lowest licences audit release clean
+.PHONY: help demo test lint types imports unit compiled collected browser suite fuzz soak shape bench bench-large bench-peers bench-web notebooks docs lock lowest licences audit release clean
 
 help:
 	@echo "make demo       install into .venv and take the whole tour on built-in data"
@@ -60,7 +60,7 @@ demo: $(READY)
 
 # Kernels are compiled while tools are fetched; types and imports are looked at with what the tests leave of the machine.
 test: $(READY)
-	$(MAKE) --jobs 4 lint compiled browser $(SPARK)
+	$(MAKE) --jobs 5 lint compiled collected browser $(SPARK)
 	$(MAKE) --jobs 3 types imports suite
 
 lint: $(TOOLS)
@@ -74,12 +74,16 @@ imports: $(TOOLS)
 	nice $(BIN)/lint-imports
 
 unit: $(READY)
-	$(MAKE) --jobs 3 compiled browser $(SPARK)
+	$(MAKE) --jobs 4 compiled collected browser $(SPARK)
 	$(MAKE) suite
 
 # Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
 compiled: $(READY)
 	$(BIN)/python tests/compile_ahead.py
+
+# Assertions are rewritten and stored once; otherwise every worker of the suite begins with that.
+collected: $(TOOLS)
+	@nice $(BIN)/python -m pytest -q --collect-only >/dev/null
 
 # Tests open the pages in a browser, with letters of their own, and are skipped where there is none.
 browser:
@@ -92,9 +96,10 @@ browser:
 	fi; \
 	echo "No browser: tests that open pages are skipped. To have them run, as root: apt-get install chromium fonts-dejavu-core"
 
-# A worker begins with its half of the files, so that what the tests of a file share is made once.
+# Twice as many workers as cores, since many tests wait for a browser or a process. Each begins with its share of the
+# files, so that what the tests of a file share is made once.
 suite: $(TOOLS)
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 4 --dist worksteal
 
 # Properties are the tests that draw examples; hypothesis marks them. Then every door for a minute by atheris, which
 # sees what a file reaches; where it cannot be installed, that is said.

@@ -3,6 +3,7 @@
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -27,21 +28,27 @@ def settled() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes longest is begun first, by either worker: each starts with half of the tests, in this order.
+    """What takes longest is begun first, a file by one worker: each starts with an equal share of the tests, in order.
 
-    Last of all, when what is not asked for is gone: otherwise halves are not where they are thought to be, and what the
-    tests of a file share is made by both workers.
+    Last of all, when what is not asked for is gone: otherwise shares are not where they are thought to be, and what the
+    tests of a file share is made by several workers.
     """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     long = [item for item in items if item.get_closest_marker("long")]
-    long.sort(key=lambda item: "session" not in item.fixturenames)  # that of Spark is started once, by one worker
-    files = sorted({item.path for item in long})
-    first = [item for item in long if item.path in files[::2] or "session" in item.fixturenames]
-    second = [item for item in long if item not in first]
-    rest = [item for item in items if not item.get_closest_marker("long")]
-    half = max(len(items) // 2 - len(first), 0)
-    ordered = [*first, *rest[:half], *second, *rest[half:]]
+    rest = iter([item for item in items if not item.get_closest_marker("long")])
+    # The session of Spark is started once, by one worker; the files of a folder share what is served or opened.
+    places = sorted({_place(item) for item in long})
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        ordered += [item for place in places[worker::workers] for item in long if _place(item) == place]
+        ordered += islice(rest, max(len(items) * (worker + 1) // workers - len(ordered), 0))
+    ordered += rest
     assert len(ordered) == len(items)
     items[:] = ordered
+
+
+def _place(item: pytest.Item) -> str:
+    return "session" if "session" in getattr(item, "fixturenames", ()) else str(item.path)
 
 
 def pytest_sessionfinish() -> None:
