@@ -34,9 +34,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     tests of a file share is made by several workers.
     """
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    for item in filter(_on_spark, items):
+        item.add_marker(pytest.mark.long)
     long = [item for item in items if item.get_closest_marker("long")]
     rest = iter([item for item in items if not item.get_closest_marker("long")])
-    # The session of Spark is started once, by one worker; the files of a folder share what is served or opened.
     places = sorted({_place(item) for item in long})
     ordered: list[pytest.Item] = []
     for worker in range(workers):
@@ -48,7 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _place(item: pytest.Item) -> str:
-    return "session" if "session" in getattr(item, "fixturenames", ()) else str(item.path)
+    """The tests that one worker begins with together: those of a file, and all that share a session of Spark."""
+    return "Spark" if _on_spark(item) else str(item.path)
+
+
+def _on_spark(item: pytest.Item) -> bool:
+    examples = item.dtest.examples if isinstance(item, pytest.DoctestItem) else ()
+    return "session" in getattr(item, "fixturenames", ()) or any("SparkEngine(" in one.source for one in examples)
 
 
 def pytest_sessionfinish() -> None:
