@@ -5,23 +5,44 @@ Whether a kernel still has to be compiled on this machine, so that somebody can 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
 from typing import Any, TypeVar, cast
 
-from numba import njit, types
+from numba import njit, types, version_info
 
 from undercover.compiled.kept import KernelCache, remember_source
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_FIRST, _LAST = (0, 61), (0, 68)  # the versions of Numba whose insides ``parts.py`` knows
 
 
 def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
     made = njit(nogil=True)(function)
     made._cache = KernelCache(function)
+    made.compile = _without_collecting(made.compile)
     _look_at(function)
     return cast(F, _once_for_all_values(made))
+
+
+def _without_collecting(compile_: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Compile without looking for garbage meanwhile: of very many objects that are made, nearly all are still needed."""
+
+    @wraps(compile_)
+    def compiled(signature: Any) -> Any:
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            return compile_(signature)
+        finally:
+            if collects:
+                gc.enable()
+
+    return compiled
 
 
 def _look_at(function: F) -> None:
@@ -70,8 +91,17 @@ def arithmetic(function: F) -> F:
 def _part(function: F, **options: Any) -> F:
     """Compile a function that Python never calls."""
     _look_at(function)
-    made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+    made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_pipeline(), **options)(function)
     return cast(F, _once_for_all_values(made))
+
+
+def _pipeline() -> dict[str, Any]:
+    """How parts are compiled: once, by the versions of Numba that this was tried with; by others as Numba does."""
+    if not _FIRST <= version_info.short <= _LAST:
+        return {}
+    from undercover.compiled.parts import PartCompiler
+
+    return {"pipeline_class": PartCompiler}
 
 
 def needs_compiling(dispatcher: Any) -> bool:

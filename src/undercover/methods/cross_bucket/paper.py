@@ -173,7 +173,7 @@ def pick(
     from undercover.methods.cross_bucket.kernels import build_tree, count_values, select_rows
 
     if needs_compiling(build_tree) or needs_compiling(select_rows):
-        progress("compiling the kd-tree (once on this machine, some 20 seconds)", 0.0)
+        progress("compiling the kd-tree (once on this machine, some 10 seconds)", 0.0)
     columns = cut_columns(table, "regions")
     settings = kernel_columns(table, columns)
     codes = np.stack([column.recode[table[column.name].codes[rows]] for column in columns], axis=1).astype(np.int32)

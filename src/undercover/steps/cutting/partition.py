@@ -66,7 +66,7 @@ def partition(
     one_at_a_time = cut == "median" and recoding == "regions" and not checks and table.units is None
     refine: Any = median_regions.refine_regions if one_at_a_time else splits.refine
     if needs_compiling(refine):
-        progress("compiling the cutting kernel (once on this machine, some 20 seconds)", 0.0)
+        progress("compiling the cutting kernel (once on this machine, some 10 seconds)", 0.0)
 
     columns, rows, task, everything = kernel_arguments(table, k=k, checks=checks, cut=cut, recoding=recoding)
     if table.part is not None:

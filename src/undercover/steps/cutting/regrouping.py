@@ -57,7 +57,7 @@ def regrouped(
     from undercover.steps.cutting.regrouping_kernels import Tuples, regroup
 
     if needs_compiling(regroup):
-        progress("compiling the moving kernel (once on this machine, some 20 seconds)", 0.0)
+        progress("compiling the moving kernel (once on this machine, some 10 seconds)", 0.0)
     columns = parts.columns
     codes, _ = packed_codes(table, columns)  # (n, at least d)
     order, starts = _tuples(parts.groups, columns, codes)
