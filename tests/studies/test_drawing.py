@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import undercover as uc
+from undercover.pages.render import report_html
 from undercover.studies.drawing import drawing_beside
 from undercover.verbs.report import summarize
 
@@ -22,7 +24,7 @@ def test_at_the_end_every_report_is_drawn_by_another_process(summary: Mapping[st
     pages = [tmp_path / name for name in ("one.html", "two.html")]
     with drawing_beside() as draw:
         for page in pages:
-            draw(summary, page)
+            draw(partial(report_html, summary), page)
     first, second = (page.read_text("utf-8") for page in pages)
     assert first == second
     assert "<path" in first  # here pictures are empty frames
@@ -30,7 +32,7 @@ def test_at_the_end_every_report_is_drawn_by_another_process(summary: Mapping[st
 
 def test_a_report_that_cannot_be_drawn_is_told(tmp_path: Path) -> None:
     with pytest.raises(KeyError, match="asked"), drawing_beside() as draw:
-        draw({"private": True}, tmp_path / "page.html")
+        draw(partial(report_html, {"private": True}), tmp_path / "page.html")
     assert os.listdir(tmp_path) == []
 
 
@@ -38,7 +40,7 @@ def test_whoever_stops_early_waits_for_nothing_that_is_not_begun(summary: Mappin
     def interrupted() -> None:
         with drawing_beside() as draw:
             for number in range(30):
-                draw(summary, tmp_path / f"{number}.html")
+                draw(partial(report_html, summary), tmp_path / f"{number}.html")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from undercover.model.run import Run
 from undercover.model.schema import ALL_OTHERS, Schema
 from undercover.pages.again import again
 from undercover.pages.datasheet import datasheet_summary
-from undercover.pages.render import datasheet_html, overview_html
+from undercover.pages.render import datasheet_html, overview_html, report_html
 from undercover.parameters import make
 from undercover.studies.drawing import Draw, drawing_beside
 from undercover.studies.warm_up import compiling_ahead
@@ -133,20 +134,17 @@ def _take(
         joint = None if stop.beside is None else _joint(beside[stop.beside], run)
         made[stop.folder] = Made(stop.folder, stop.title, seconds, summary, joint)
     taken = [made[stop.folder] for _, stop in tour]
-    page = overview_html(
-        [
-            {
-                "title": one.title,
-                "summary": one.summary,
-                "report": f"{one.folder}/private/report.html",
-                "datasheet": f"{one.folder}/{public_part(out / one.folder).name}/{DATASHEET}",
-            }
-            for one in taken
-        ],
-        title="undercover: the tour",
-        about=f"{rows:,} people of the built-in census, who do not exist. Sensitive: income class.",
-    )
-    (out / OVERVIEW).write_text(page, encoding="utf-8")
+    entries = [
+        {
+            "title": one.title,
+            "summary": one.summary,
+            "report": f"{one.folder}/private/report.html",
+            "datasheet": f"{one.folder}/{public_part(out / one.folder).name}/{DATASHEET}",
+        }
+        for one in taken
+    ]
+    about = f"{rows:,} people of the built-in census, who do not exist. Sensitive: income class."
+    draw(partial(overview_html, entries, title="undercover: the tour", about=about), out / OVERVIEW)
     return taken
 
 
@@ -154,7 +152,7 @@ def save(run: Run, place: Path, summary: Mapping[str, Any], draw: Draw) -> None:
     """Write a release; its report is drawn when its turn comes."""
     sheet = datasheet_html(datasheet_summary(run.release, run.schema.said))
     folder.save(run, place, report="", summary=summary, datasheet=sheet, verdict=run.verdict)
-    draw(summary, place / "private" / "report.html")
+    draw(partial(report_html, dict(summary)), place / "private" / "report.html")
 
 
 def schema_of(stop: Stop) -> Schema:
