@@ -1,7 +1,7 @@
-"""Drawing beside: other processes draw the pages of the tour while this one makes the next release.
+"""Drawing beside: another process draws the pages of the tour while this one makes the next release.
 
 To draw the pictures of a report takes longer than to make, attack and measure its release, and what draws them lets no
-other thread run meanwhile. There are two of them, so that no core waits when the last release is made.
+other thread run meanwhile. A second one would begin with two seconds of loading, which it does not make up for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def drawing_beside(progress: Progress = no_progress) -> Iterator[Draw]:
     Where this process stops early, what is not begun is not drawn.
     """
     pages: list[Future[None]] = []
-    beside = ProcessPoolExecutor(2, get_context("spawn"), initializer=_leave_interrupts_to_the_other)
+    beside = ProcessPoolExecutor(1, get_context("spawn"), initializer=_leave_interrupts_to_the_other)
     try:
         yield lambda made, page: pages.append(beside.submit(draw, made, page))
         for place, page in enumerate(pages):
