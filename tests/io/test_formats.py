@@ -17,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyreadstat
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import undercover as uc
@@ -93,6 +93,7 @@ NAMES = st.lists(TEXT.filter(lambda name: name.strip() == name != ""), min_size=
 
 @pytest.mark.parametrize("file_format", FORMATS)
 @given(values=st.lists(COLUMNS, min_size=3, max_size=3), names=NAMES)
+@example(values=[[1e18, -5e17, 2.0], [1e300, None, 0.0], [0.5, 1e18, None]], names=["a", "b", "c"])
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_cell_comes_back_or_the_table_is_refused(
     file_format: Any, values: list[list[Any]], names: list[str], tmp_path: Path

@@ -50,6 +50,8 @@ def _fits(values: pa.Array, file_format: str) -> bool:
             return _below(values, _LARGEST)
         numbers = values.drop_null().to_numpy(zero_copy_only=False)
         distinct = np.unique(numbers[~np.isnan(numbers)])
+        if (distinct == np.trunc(distinct)).all() and (np.abs(distinct) >= EXACT).any():
+            return False  # as whole numbers they would be taken for ones that lost their last digits
         return all(float(f"{number:.15g}") == number for number in distinct.tolist())
     if file_format == "xlsx" or not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         return False
