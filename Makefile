@@ -77,7 +77,7 @@ unit: $(READY)
 	$(MAKE) --jobs 4 compiled collected browser $(SPARK)
 	$(MAKE) suite
 
-# Every kernel once, on every core; otherwise both workers of the suite compile the same ones at the same time.
+# Every kernel once, on every core; otherwise all workers of the suite compile the same ones at the same time.
 compiled: $(READY)
 	$(BIN)/python tests/compile_ahead.py
 
@@ -97,7 +97,7 @@ browser:
 	fi; \
 	echo "No browser: tests that open pages are skipped. To have them run, as root: apt-get install chromium fonts-dejavu-core"
 
-# Twice as many workers as cores, since many tests wait for a browser or a process. Each begins with its share of the
+# Four workers also on two cores, since many tests wait for a browser or a process. Each begins with its share of the
 # files, so that what the tests of a file share is made once.
 suite: $(TOOLS)
 	$(BIN)/python -m pytest -q -n 4 --dist worksteal
