@@ -14,6 +14,7 @@ from undercover.errors import ParameterError
 from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.methods.mutual_cover.informed import Informed
+from undercover.threads import however_little
 
 KNOWN = ("age", "town", "job")
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
@@ -193,6 +194,7 @@ def test_whole_numbers_nobody_has() -> None:
     assert found.attribute == pytest.approx(attribute, abs=1e-9)
 
 
+@however_little()
 def test_threads_and_a_saved_run_change_nothing(tmp_path: Any) -> None:
     people = random_people(6, 60)
     run = uc.publish(people, SCHEMA, uc.MutualCover(variant="paper", delta="1/3", l=3))

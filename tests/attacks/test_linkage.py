@@ -14,6 +14,7 @@ from undercover.engines.local import LocalEngine
 from undercover.errors import DataError, ParameterError
 from undercover.forms.case import Case
 from undercover.model.release import PublishedColumn, PublishedTable, Release
+from undercover.threads import however_little
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
 COLUMNS = {"town": uc.Column(hierarchy=TOWNS)}
@@ -115,6 +116,7 @@ def test_an_attacker_who_knows_less(known: tuple[str, ...]) -> None:
     assert (found.after.matches >= uc.attack(run).after.matches).all()
 
 
+@however_little()
 def test_threads_do_not_change_what_is_found() -> None:
     run = uc.publish(random_people(np.random.default_rng(53), n=200), schema(), uc.Mondrian(k=2))
     assert run.original is not None

@@ -17,6 +17,7 @@ from undercover.errors import DataError, ParameterError
 from undercover.forms import read
 from undercover.forms.case import Case
 from undercover.model.form import Drawn
+from undercover.threads import however_little
 
 TOWNS = uc.Hierarchy([("Ulm", "South", "*"), ("Wien", "South", "*"), ("Kiel", "North", "*"), ("Oslo", "North", "*")])
 KNOWN = ("age", "town", "job")
@@ -158,6 +159,7 @@ def test_by_hand() -> None:
     assert uc.Linkage().run(Case(people, release)).after.identity.tolist() == [0, 0, 0, 1]
 
 
+@however_little()
 def test_threads_do_not_change_what_is_found() -> None:
     run = uc.publish(random_people(5, 120), SCHEMA, uc.Mondrian(k=3))
     assert run.original is not None

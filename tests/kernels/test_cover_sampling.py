@@ -18,6 +18,7 @@ from undercover.methods.mutual_cover.tables import OutputTables, output_tables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.threads import however_little
 
 AGES = [28, 29, 29, 32, 33, 35]
 SEXES = ["f", "f", "m", "m", "m", "f"]
@@ -152,6 +153,7 @@ def test_several_values_are_replaced_on_request() -> None:
         assert ((result.released != own).sum(axis=1) == perturb).all()
 
 
+@however_little()
 def test_threads_do_not_show() -> None:
     data = uc.datasets.census(2_000, seed=4)
     schema = uc.Schema(quasi_identifiers=["age", "sex", "hours"], sensitive="salary")

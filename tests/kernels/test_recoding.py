@@ -1,11 +1,13 @@
 """Loops that move and recode rows, against plain numpy; nothing depends on how many threads there are."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from undercover.compiled.parallel import parallel, segments, stretches
 from undercover.compiled.rows import label_rows, recoded, scatter, taken
 from undercover.steps import recoding_kernels as kernels
+from undercover.threads import however_little, parallel, segments, stretches
 
 RNG = np.random.default_rng(3)
 SIZES = RNG.integers(1, 9, 20_000)
@@ -31,6 +33,26 @@ def test_empty_segments_and_one_that_is_nearly_everything_are_shared_out() -> No
 def test_what_a_thread_raises_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         parallel(lambda divisor: 1 / divisor, [1, 0], 2)
+
+
+def test_a_thread_is_started_where_it_is_worth_it() -> None:
+    def at_work(portions: int, threads: int, steps: int | None) -> set[int]:
+        together = threading.Barrier(min(threads, portions), timeout=60)  # broken where nobody else comes
+
+        def work(_: int) -> int:
+            if threading.get_ident() != here:
+                together.wait()
+            return threading.get_ident()
+
+        return set(parallel(work, range(portions), threads, steps=steps))
+
+    here = threading.get_ident()
+    assert at_work(2, 1, None) == at_work(1, 2, None) == at_work(2, 2, 100) == {here}
+    for steps in (None, 1_000_000):
+        assert len(at_work(2, 2, steps) - {here}) == 2
+    with however_little():
+        assert len(at_work(2, 2, 100) - {here}) == 2
+    assert at_work(2, 2, 100) == {here}
 
 
 @pytest.mark.parametrize("threads", [1, 2])

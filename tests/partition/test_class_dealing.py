@@ -23,6 +23,7 @@ from undercover.steps.dealing import classes
 from undercover.steps.dealing.class_kernels import join_cells
 from undercover.steps.dealing.classes import Layout, class_groups, class_outcomes
 from undercover.steps.scales import places_of, scales_of
+from undercover.threads import however_little
 
 
 def people(n: int, seed: int, values: int = 12) -> Table:
@@ -68,6 +69,7 @@ def test_no_value_lies_twice_in_a_zone(counts: list[int], least: int) -> None:
         assert one_class or len(set(value[start:end].tolist())) == 1
 
 
+@however_little()
 @pytest.mark.parametrize(("n", "least", "seed"), [(400, 3, 1), (1003, 4, 2), (517, 4, 3), (60, 2, 4)])
 def test_groups_have_l_different_values(n: int, least: int, seed: int) -> None:
     table = people(n, seed)
@@ -126,6 +128,7 @@ def test_cuts_treat_lines_alike() -> None:
     assert np.diff(np.append(starts[0], 150)).max() <= 9
 
 
+@however_little()
 @pytest.mark.parametrize("size", [2, 5, 7, 100])
 def test_blocks(size: int) -> None:
     table = people(633, 6)

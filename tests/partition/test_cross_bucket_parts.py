@@ -33,6 +33,7 @@ from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
 from undercover.steps.cutting.columns import cut_columns, kernel_columns
+from undercover.threads import however_little
 
 
 def one_sensitive(table: Table) -> Table:
@@ -261,6 +262,7 @@ def test_the_own_check_rejects_planted_faults(message: str, fault: Any) -> None:
         check_buckets(*fault(*dealt()), k=2, l=4)
 
 
+@however_little()
 def test_threads_do_not_change_the_result() -> None:
     rng = np.random.default_rng(3)
     table = small_table(rng, [9] * 12)

@@ -23,6 +23,7 @@ from undercover.model.groups import Groups
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column, Schema
 from undercover.model.table import Table
+from undercover.threads import however_little
 
 FIGURE_1 = [28, 29, 29, 32, 33, 35, 39, 39, 40, 41]
 REGIONS = Hierarchy([(town, "north" if town < "d" else "south") for town in "abcdef"])
@@ -127,6 +128,7 @@ def test_a_whole_partition_against_highs() -> None:
             assert "shared" in {ORIGINS[origin] for origin in found.origins}
 
 
+@however_little()
 def test_the_result_does_not_depend_on_threads() -> None:
     table, groups = mixed()
     one = output_tables(table, groups, delta=Fraction(1, 5), threads=1)

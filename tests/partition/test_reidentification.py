@@ -14,6 +14,7 @@ from undercover.methods.mutual_cover.draw import found_among_all, picked_among
 from undercover.methods.mutual_cover.tables import output_tables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
+from undercover.threads import however_little
 
 FIGURE_2 = {  # age 29 in the paper's Figure 2
     "Daphne": 0.358924,
@@ -61,6 +62,7 @@ def test_many_carriers(n: int, largest: float) -> None:
     assert picked_among(0.7, [1.0] * n) != pytest.approx(0.7 / n, rel=1e-5)
 
 
+@however_little()
 @pytest.mark.parametrize("columns", ["observed", "integer_range"])
 def test_over_all_groups_that_may_carry_a_value(columns: str) -> None:
     ages = [28, 29, 29, 32, 33, 35, 29, 29, 30, 31, 33, 36]

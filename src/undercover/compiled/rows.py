@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.compiled.jit import kernel
-from undercover.compiled.parallel import parallel, stretches
+from undercover.threads import parallel, stretches
 
 
 @kernel

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -34,6 +33,7 @@ from undercover.forms.written import Written, combine, first_rows
 from undercover.model.groups import number
 from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
+from undercover.threads import parallel
 
 if TYPE_CHECKING:
     from undercover.forms.reading import Reading
@@ -130,14 +130,13 @@ def match(boxes: Boxes, targets: NDArray[np.int64], threads: int) -> tuple[NDArr
     # A part of the boxes at a time, so that the bitmaps stay small however many values and boxes there are.
     at_once = max(4096, _BITMAP_BYTES * 8 // int(boxes.value_starts[-1]) // 64 * 64)
     counts, members = [], []
-    with ThreadPoolExecutor(threads) as pool:
-        for begin in range(0, len(boxes.weights), at_once):
-            end = min(begin + at_once, len(boxes.weights))
-            bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
-            find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
-            found = list(pool.map(find, parts))
-            counts.append(np.concatenate([np.diff(offsets) for offsets, _ in found]))
-            members.append(np.concatenate([inside for _, inside in found]) + begin)
+    for begin in range(0, len(boxes.weights), at_once):
+        end = min(begin + at_once, len(boxes.weights))
+        bitmaps, summary = index_boxes(boxes.masks, boxes.word_starts, boxes.value_starts, begin, end)
+        find = partial(covering_boxes, bitmaps, summary, boxes.value_starts)
+        found = parallel(find, parts, threads, steps=targets.size * bitmaps.shape[1])
+        counts.append(np.concatenate([np.diff(offsets) for offsets, _ in found]))
+        members.append(np.concatenate([inside for _, inside in found]) + begin)
     offsets = np.concatenate([[0], np.cumsum(np.sum(counts, axis=0))])
     if len(members) == 1:
         return offsets, members[0]

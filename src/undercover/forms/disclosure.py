@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from undercover.forms.distribution import Distribution
 from undercover.forms.written import first_rows
 from undercover.model.groups import number
 from undercover.model.table import EncodedColumn, Table
+from undercover.threads import parallel
 
 AT_RISK = 0.2  # the threshold commonly used by statistics offices and health data holders
 _LEAST_GUESSED = 1000  # people whose whole distribution is looked at, where boxes are too wide for everybody's
@@ -258,8 +258,7 @@ def counted_matches(
         return found
 
     cuts = np.linspace(0, n, 4 * threads + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(part, pairwise(cuts)))
+    found = parallel(part, list(pairwise(cuts)), threads, steps=targets.size * bitmaps.shape[1])
     matches = np.concatenate([totals for totals, _ in found])[rank]
     if sensitive is None:
         return matches, np.zeros(len(target_of))

@@ -25,8 +25,8 @@ class Groups:
     @classmethod
     def from_order(cls, order: NDArray[np.integer], offsets: NDArray[np.int64], threads: int = 1) -> Groups:
         """Groups that are already laid out: ``order[offsets[g]:offsets[g + 1]]`` are the rows of group g."""
-        from undercover.compiled.parallel import parallel, segments
         from undercover.compiled.rows import label_rows
+        from undercover.threads import parallel, segments
 
         labels = np.empty(len(order), dtype=np.int32)
         parallel(lambda run: label_rows(order, offsets, labels, *run), segments(offsets, threads), threads)

@@ -14,7 +14,6 @@ from itertools import pairwise, permutations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
@@ -22,6 +21,7 @@ from undercover.randomness import Randomness
 from undercover.steps.cutting.checks import require_rows
 from undercover.steps.scales import Scales, scales_of
 from undercover.steps.shuffling import shuffle_within
+from undercover.threads import parallel
 
 _ALONE = 16  # parts per thread that are cut before threads part
 
@@ -91,4 +91,5 @@ def halved(
     pieces = len(edges) - 1
     ahead = halve(rows, edges, 0, pieces, max(most, pieces // (_ALONE * threads)), scales) if threads > 1 else [0]
     parts = list(pairwise([*ahead, pieces]))
-    return np.concatenate(parallel(lambda part: halve(rows, edges, *part, most, scales), parts, threads))
+    steps = rows.size * scales.bins.shape[1]
+    return np.concatenate(parallel(lambda part: halve(rows, edges, *part, most, scales), parts, threads, steps=steps))

@@ -18,7 +18,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover.arrays import narrowest
-from undercover.compiled.parallel import parallel, segments
 from undercover.errors import SchemaError, listed
 from undercover.model.cells import EVERYTHING, CellForm, quote, write_interval, write_set
 from undercover.model.form import BUCKET, COUNT
@@ -29,6 +28,7 @@ from undercover.model.table import CellKind, EncodedColumn, Table, cell_kind
 from undercover.randomness import Randomness
 from undercover.steps.cutting.partition import Partition
 from undercover.steps.shuffling import shuffle_within
+from undercover.threads import parallel, segments
 
 MANY = 1 << 20
 """Rows from which on numbers and days are held as codes of their values, as texts always are."""
@@ -51,7 +51,7 @@ class Cells:
 def box_cells(table: Table, groups: Groups, threads: int = 1) -> list[Cells]:
     """The tightest cell around the values of each group, for every quasi-identifier."""
     columns = [table[name] for name in table.schema.quasi_identifiers]
-    return parallel(lambda column: _box_cells(column, groups), columns, threads)
+    return parallel(lambda column: _box_cells(column, groups), columns, threads, steps=table.n_rows * len(columns))
 
 
 def _box_cells(column: EncodedColumn, groups: Groups) -> Cells:

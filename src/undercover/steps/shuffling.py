@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel, segments
 from undercover.randomness import Randomness
+from undercover.threads import parallel, segments
 
 _PIECE = 1 << 20  # words drawn at a time; position decides, so pieces make the same words
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.forms.looking.rows import CHUNK, ShownRows
+from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
 _MOST_PAIRS = 1 << 24  # of cells of two columns that are counted before they are spread over bins
@@ -43,8 +43,7 @@ def together(
         return tables
 
     chunks, parts = shown.chunks, min(threads, max(len(shown.chunks), 1))
-    with ThreadPoolExecutor(parts) as pool:
-        found = list(pool.map(through, [chunks[part::parts] for part in range(parts)]))
+    found = parallel(through, [chunks[part::parts] for part in range(parts)], threads)
     return [np.sum(tables, axis=0) if parts > 1 else tables[0] for tables in zip(*found, strict=True)]
 
 
@@ -73,8 +72,7 @@ def pair_counts(
             return np.asarray(found @ shares[b])
         return _spread_over(shown, a, b, shares)
 
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(of_pair, pairs))
+    return parallel(of_pair, pairs, threads, steps=shown.n_rows * len(pairs))
 
 
 def _cells_of_both(shown: ShownRows, a: int, b: int) -> NDArray[np.uint32]:
@@ -130,17 +128,17 @@ def crossed_bins(
     from undercover.forms.looking.kernels import cross_bins
 
     n, pairs = len(codes[0]), list(combinations(range(len(codes)), 2))
+    parts = max(1, min(threads, -(-n // CHUNK)))
     narrow = [np.asarray(each, dtype=np.uint8 if max(sizes) <= 256 else np.uint32) for each in of_code]
 
     def through(part: int) -> list[NDArray[np.int64]]:
         tables = [np.zeros(sizes[j] * sizes[k], np.int64) for j, k in pairs]
-        for first in range(part * CHUNK, n, threads * CHUNK):
+        for first in range(part * CHUNK, n, parts * CHUNK):
             rows = slice(first, min(first + CHUNK, n))
             bins = [each[column[rows]] for each, column in zip(narrow, codes, strict=True)]
             for (j, k), table in zip(pairs, tables, strict=True):
                 cross_bins(bins[j], bins[k], sizes[k], table)
         return tables
 
-    with ThreadPoolExecutor(threads) as pool:
-        found = zip(*pool.map(through, range(threads)), strict=True)
-        return [np.sum(each, axis=0).reshape(sizes[j], sizes[k]) for (j, k), each in zip(pairs, found, strict=True)]
+    found = zip(*parallel(through, range(parts), threads), strict=True)
+    return [np.sum(each, axis=0).reshape(sizes[j], sizes[k]) for (j, k), each in zip(pairs, found, strict=True)]

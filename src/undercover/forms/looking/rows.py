@@ -9,7 +9,6 @@ value is among them (of buckets: by its share of the bucket).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,6 +25,7 @@ from undercover.forms.distribution import Distribution
 from undercover.forms.meaning import NOTHING, Values, domain_values
 from undercover.forms.spread import positions_of_codes
 from undercover.model.table import EncodedColumn, Table
+from undercover.threads import parallel
 
 if TYPE_CHECKING:
     from undercover.forms.reading import Reading
@@ -264,8 +264,7 @@ def _counted(shown: ShownRows, targets: Integers, threads: int) -> Iterator[tupl
                     _add(shown, rows, pairs, counted)
             return counted
 
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(through, [chunks[part::threads] for part in range(min(threads, len(chunks)))]))
+        found = parallel(through, [chunks[part::threads] for part in range(min(threads, len(chunks)))], threads)
         together = [np.sum(part, axis=0) if len(part) > 1 else part[0] for part in zip(*found, strict=True)]
         yield first, together[0], together[1:]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from undercover.arrays import narrowest
 from undercover.memory import Store, cores
 from undercover.model.encoding.coded import MANY, Coded, as_indices, merged
+from undercover.threads import parallel
 
 Tell = Callable[[int], None]
 """Told how many rows were read."""
@@ -23,16 +23,17 @@ def coded_table(batches: Iterable[pa.RecordBatch], store: Store, tell: Tell | No
     growing: list[Growing] = []
     names: list[str] = []
     rows = 0
-    with ThreadPoolExecutor(cores()) as pool:
-        for batch in batches:
-            names = names or batch.schema.names
-            growing = growing or [Growing(store) for _ in names]
-            for begin in range(0, batch.num_rows, store.batch):
-                list(pool.map(Growing.add, growing, batch.slice(begin, store.batch).columns))
-            rows += batch.num_rows
-            if tell is not None:
-                tell(rows)
-        columns = list(pool.map(Growing.column, growing))
+    for batch in batches:
+        names = names or batch.schema.names
+        growing = growing or [Growing(store) for _ in names]
+        for begin in range(0, batch.num_rows, store.batch):
+            some = batch.slice(begin, store.batch)
+            pairs = list(zip(growing, some.columns, strict=True))
+            parallel(lambda pair: pair[0].add(pair[1]), pairs, cores(), steps=some.num_rows * len(pairs))
+        rows += batch.num_rows
+        if tell is not None:
+            tell(rows)
+    columns = parallel(Growing.column, growing, cores(), steps=rows * len(growing))
     store.coded = True
     return pa.table(columns, names=names)
 

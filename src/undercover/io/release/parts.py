@@ -7,7 +7,6 @@ a column that is read back has every value once and for each row a code as narro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from undercover.io.coded.parts import coded_below
 from undercover.io.parts import one_type
 from undercover.io.source import sha256
 from undercover.memory import Store
+from undercover.threads import parallel
 
 _AT_ONCE = 2
 """Files that are written and hashed beside one another: each holds a slice in memory."""
@@ -33,10 +33,7 @@ def write_parts(
         write(data.slice(ends[part], rows), path)
         return {"file": path.name, "rows": rows, "sha256": sha256(path)}
 
-    if len(names) == 1:
-        return [one(0)]
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(one, range(len(names))))
+    return parallel(one, range(len(names)), _AT_ONCE)
 
 
 def joined(parts: Iterable[pa.Table], store: Store) -> pa.Table:

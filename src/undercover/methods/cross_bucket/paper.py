@@ -33,7 +33,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel
 from undercover.errors import InternalError, UnreachableError
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
@@ -44,6 +43,7 @@ from undercover.steps.cutting.checks import require_rows
 from undercover.steps.cutting.columns import cut_columns, kernel_columns
 from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.shuffling import shuffle_within
+from undercover.threads import parallel
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def _divide(
 
     edges = np.linspace(0, len(starts) - 1, min(threads, len(starts) - 1) + 1).astype(np.int64)
     parts = [starts[low : high + 1] for low, high in pairwise(edges)]
-    found = parallel(lambda part: divide_rows(codes, picks, part, k, settings), parts, threads)
+    found = parallel(lambda part: divide_rows(codes, picks, part, k, settings), parts, threads, steps=codes.size)
     return np.concatenate([*(part[:-1] for part in found), found[-1][-1:]])
 
 

@@ -18,12 +18,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from undercover.compiled.parallel import parallel
 from undercover.methods.mutual_cover.kernels import People
 from undercover.methods.mutual_cover.tables import OutputTables
 from undercover.model.groups import Groups
 from undercover.model.table import Table
 from undercover.randomness import Randomness
+from undercover.threads import parallel
 
 Unchanged = Literal["resample", "paper", "off"]
 
@@ -73,7 +73,7 @@ def sample(
     def draw(part: NDArray[np.int64]) -> None:
         sample_rows(part, people, tables.arrays, words, released, same)
 
-    parallel(draw, _portions(groups, threads), threads)
+    parallel(draw, _portions(groups, threads), threads, steps=n * d)
     rows = np.flatnonzero(same)
     changed = np.zeros(len(rows), np.bool_)
     if unchanged != "off" and len(rows):
@@ -102,7 +102,7 @@ def exposure(
     def judge(part: NDArray[np.int64]) -> None:
         effective_shares(part, people, tables.arrays, weights, how, shares, reidentified)
 
-    parallel(judge, _portions(groups, threads), threads)
+    parallel(judge, _portions(groups, threads), threads, steps=people.codes.size)
     return Exposure(shares, reidentified)
 
 
@@ -170,7 +170,7 @@ def found_among_all(table: Table, tables: OutputTables, *, threads: int = 1) -> 
         as_output = np.array([place[label] for label in table[tables.attributes[a]].domain.labels], dtype=np.int64)
         picked(numbers, tables.arrays, as_output, reach, nodes, weights, products, chances)
 
-    parallel(of_attribute, range(len(tables.attributes)), threads)
+    parallel(of_attribute, range(len(tables.attributes)), threads, steps=chances.size * _NODES)
     return chances
 
 

@@ -16,7 +16,6 @@ owner.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -36,6 +35,7 @@ from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
 from undercover.parameters import AtLeast, check
+from undercover.threads import parallel
 
 FRAME = "output_tables"
 WORST = 20
@@ -202,8 +202,7 @@ class Informed:
         def attack(part: NDArray[np.int64]) -> None:
             group_beliefs(part, seen, tables, weights, unchanged, perturb, self.most_sets, beliefs)
 
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(attack, np.array_split(np.arange(groups.count), threads * _CHUNKS_PER_THREAD)))
+        parallel(attack, np.array_split(np.arange(groups.count), threads * _CHUNKS_PER_THREAD), threads)
         sizes = groups.sizes[groups.labels]
         pairs = groups.labels.astype(np.int64) * (int(secret.max()) + 1) + secret
         _, pair, counts = np.unique(pairs, return_inverse=True, return_counts=True)

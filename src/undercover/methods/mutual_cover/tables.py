@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple, get_args
@@ -52,6 +51,7 @@ from undercover.model.distance.between import Columns, ValueDistance
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
+from undercover.threads import in_turn, parallel
 
 Tables = Literal["optimal", "uniform"]
 
@@ -180,34 +180,33 @@ def output_tables(
     def tally(name: str) -> Any:
         return distinct_values(table[name].codes.astype(np.uint32), order, offsets, table[name].domain.size)
 
-    with ThreadPoolExecutor(threads) as pool:
-        tallies = list(pool.map(tally, names))
-        row_starts = _joined([starts for starts, _, _ in tallies])
-        originals, counts = (np.concatenate([part[i] for part in tallies]) for i in (1, 2))
-        parts = [_output_codes(distance, *part[:2]) for distance, part in zip(known, tallies, strict=True)]
-        column_starts, outputs = _joined([starts for starts, _ in parts]), np.concatenate([codes for _, codes in parts])
-        n_tables = len(names) * groups.count
-        sizes = np.diff(row_starts) * np.diff(column_starts)
-        _check_sizes(names, np.diff(row_starts), sizes)
-        cell_starts = np.concatenate([[0], np.cumsum(sizes)])
-        probabilities = np.empty(cell_starts[-1])
-        kept, origins = np.zeros(n_tables, np.int32), np.zeros(n_tables, np.uint8)
-        objectives, bounds, spreads = (np.zeros(n_tables) for _ in range(3))
-        arrays = kernels.Tables(row_starts, originals, counts, column_starts, outputs, cell_starts, probabilities)
-        solved = Solved(kept, objectives, bounds, spreads, origins, np.zeros(len(originals)))
-        least, whole = math.ceil(1 / delta), delta.numerator == 1
+    tallies = parallel(tally, names, threads, steps=table.n_rows * len(names))
+    row_starts = _joined([starts for starts, _, _ in tallies])
+    originals, counts = (np.concatenate([part[i] for part in tallies]) for i in (1, 2))
+    parts = [_output_codes(distance, *part[:2]) for distance, part in zip(known, tallies, strict=True)]
+    column_starts, outputs = _joined([starts for starts, _ in parts]), np.concatenate([codes for _, codes in parts])
+    n_tables = len(names) * groups.count
+    sizes = np.diff(row_starts) * np.diff(column_starts)
+    _check_sizes(names, np.diff(row_starts), sizes)
+    cell_starts = np.concatenate([[0], np.cumsum(sizes)])
+    probabilities = np.empty(cell_starts[-1])
+    kept, origins = np.zeros(n_tables, np.int32), np.zeros(n_tables, np.uint8)
+    objectives, bounds, spreads = (np.zeros(n_tables) for _ in range(3))
+    arrays = kernels.Tables(row_starts, originals, counts, column_starts, outputs, cell_starts, probabilities)
+    solved = Solved(kept, objectives, bounds, spreads, origins, np.zeros(len(originals)))
+    least, whole = math.ceil(1 / delta), delta.numerator == 1
 
-        def solve(attribute: int, chunk: NDArray[np.int64]) -> int:
-            distance, uniform = known[attribute].kernel_arguments, tables == "uniform"
-            cover_tables(chunk, arrays, distance, float(delta), least, whole, uniform, LANES, solved)
-            return len(chunk)
+    def solve(portion: tuple[int, NDArray[np.int64]]) -> int:
+        attribute, chunk = portion
+        distance, uniform = known[attribute].kernel_arguments, tables == "uniform"
+        cover_tables(chunk, arrays, distance, float(delta), least, whole, uniform, LANES, solved)
+        return len(chunk)
 
-        work = _chunks(np.diff(row_starts), sizes, len(names), threads)
-        running = [pool.submit(solve, attribute, chunk) for attribute, chunk in work]
-        done = 0
-        for future in as_completed(running):
-            done += future.result()
-            progress("output tables", done / n_tables)
+    work = _work(np.diff(row_starts), sizes)
+    done = 0
+    for number in in_turn(solve, _chunks(work, len(names), threads), threads, steps=int(work.sum())):
+        done += number
+        progress("output tables", done / n_tables)
     for p in np.flatnonzero(origins == _HIGHS):
         distance = known[p // groups.count]
         rows = slice(row_starts[p], row_starts[p + 1])
@@ -286,14 +285,16 @@ def _output_codes(
     return output_starts, outputs.astype(np.int32)
 
 
-def _chunks(
-    rows: NDArray[np.int64], cells: NDArray[np.int64], n_attributes: int, threads: int
-) -> list[tuple[int, NDArray[np.int64]]]:
+def _work(rows: NDArray[np.int64], cells: NDArray[np.int64]) -> NDArray[np.int64]:
+    """About how many steps each table takes."""
+    return (rows + 20) * cells + 50
+
+
+def _chunks(work: NDArray[np.int64], n_attributes: int, threads: int) -> list[tuple[int, NDArray[np.int64]]]:
     """Numbers of tables in portions of about equal work, the large tables first; a portion has one attribute."""
-    work = (rows + 20) * cells + 50
     portion = work.sum() / (_CHUNKS_PER_THREAD * threads)
     chunks = []
-    for attribute, numbers in enumerate(np.split(np.arange(len(cells)), n_attributes)):
+    for attribute, numbers in enumerate(np.split(np.arange(len(work)), n_attributes)):
         by_size = numbers[np.argsort(-work[numbers], kind="stable")]
         cuts = np.flatnonzero(np.diff(np.cumsum(work[by_size]) // portion)) + 1
         chunks += [(attribute, chunk) for chunk in np.split(by_size, cuts)]

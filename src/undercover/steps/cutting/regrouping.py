@@ -15,7 +15,6 @@ result.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,7 @@ from undercover.model.table import Table
 from undercover.steps.cutting.checks import Check, kernel_checks
 from undercover.steps.cutting.columns import CutColumn, kernel_columns, packed_codes
 from undercover.steps.cutting.partition import Partition
+from undercover.threads import in_turn
 
 if TYPE_CHECKING:
     from undercover.steps.cutting.regrouping_kernels import Layout
@@ -80,9 +80,8 @@ def regrouped(
         group[here] = own + first
 
     group_before = group.copy()
-    with ThreadPoolExecutor(threads) as pool:
-        for number, _ in enumerate(pool.map(one, range(len(edges) - 1)), 1):
-            progress("moving rows between groups", number / (len(edges) - 1))
+    for number, _ in enumerate(in_turn(one, range(len(edges) - 1), threads), 1):
+        progress("moving rows between groups", number / (len(edges) - 1))
     kept, group = np.unique(group, return_inverse=True)
     by_row = np.empty(len(order), dtype=np.int32)
     by_row[order] = np.repeat(group.reshape(-1).astype(np.int32), np.diff(starts))

@@ -29,7 +29,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import count
-from undercover.compiled.parallel import parallel
 from undercover.model.groups import Groups
 from undercover.model.protocols import Progress, no_progress
 from undercover.model.table import Table
@@ -39,6 +38,7 @@ from undercover.steps.blocks import every_order, halved, in_order
 from undercover.steps.dealing.groups import require_eligible
 from undercover.steps.scales import Places, Scales, places_of, scales_of
 from undercover.steps.shuffling import shuffle_within
+from undercover.threads import parallel
 
 _CELL = 320  # rows of a cell, which are compared two by two
 _MOST_PASSES = 12
@@ -227,12 +227,14 @@ class _Near:
         """Assign the rows of every cell, on several threads."""
         from undercover.steps.dealing.class_kernels import join_cells
 
+        def join(cells: NDArray[np.int64]) -> bool:
+            return bool(join_cells(rows, cells, turns, anew, self.places))
+
         ends = np.append(starts, rows.shape[1])
-        if self.threads == 1:
-            return bool(join_cells(rows, ends, turns, anew, self.places))
-        edges = np.linspace(0, len(starts), 8 * self.threads + 1).astype(np.int64)
+        portions = 1 if self.threads == 1 else min(8 * self.threads, len(starts))
+        edges = np.linspace(0, len(starts), portions + 1).astype(np.int64)
         parts = [ends[low : high + 1] for low, high in pairwise(edges)]
-        return any(parallel(lambda cells: join_cells(rows, cells, turns, anew, self.places), parts, self.threads))
+        return any(parallel(join, parts, self.threads, steps=rows.size * _CELL))
 
 
 def _labels(made: tuple[NDArray[np.int64], ...], n_rows: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.arrays import narrowest
-from undercover.compiled.parallel import parallel, stretches
+from undercover.threads import parallel, stretches
 
 _ROWS = 1 << 16  # whose keys stay in the cache
 _WORTH = 4  # rows per number of a cube from which on another one is filled beside it
@@ -79,7 +79,8 @@ def count_cells(
 
     room = n_cells * max(width for width, _ in asked.values())
     portions = min(threads, max(1, n_rows // (_WORTH * room)))
-    first, *others = parallel(fill, list(pairwise(np.linspace(0, n_rows, portions + 1).astype(int).tolist())), threads)
+    edges = np.linspace(0, n_rows, portions + 1).astype(int).tolist()
+    first, *others = parallel(fill, list(pairwise(edges)), threads, steps=n_rows)
     for other in others:
         for payload, cells in other.items():
             join = np.bitwise_or if payload == "bits" else np.add

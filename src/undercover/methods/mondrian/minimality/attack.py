@@ -19,7 +19,6 @@ logarithmic score is at least as high.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -37,6 +36,7 @@ from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
+from undercover.threads import parallel
 from undercover.wording import either
 
 _HIGH_LOW = np.array([1 << 32, 1], dtype=np.uint64)
@@ -204,8 +204,7 @@ class Minimality:
             progress("excluding arrangements", done[0] / len(sorted_out))
             return told
 
-        with ThreadPoolExecutor(threads) as pool:
-            return [told for several in pool.map(one, range(len(sorted_out))) for told in several]
+        return [told for several in parallel(one, range(len(sorted_out)), threads) for told in several]
 
     def _told(self, case: Case, codes: NDArray[np.int64], checks: Any, seed: int, doubt: float) -> list[_Told]:
         """What a case says; where hardly anything agrees with all of it, what each of its groups says for itself."""
