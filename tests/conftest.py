@@ -19,6 +19,10 @@ settings.register_profile("undercover", deadline=None, print_blob=True, max_exam
 settings.load_profile("undercover")
 
 
+# Garbage is looked for before every file; in between a hundred times as seldom as usual, a thirtieth of the time.
+gc.set_threshold(100_000)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def settled() -> None:
     """What is there before a file's tests stays to the end: whoever looks for garbage need not go through it again."""
