@@ -7,7 +7,7 @@ never for the name of a form or of a method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +28,7 @@ from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, 
 from undercover.forms.looking.rows import look_for, published_rows
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells, spread_of
-from undercover.forms.written import Written, written
+from undercover.forms.written import Written, as_written, may_be_nan, written
 from undercover.model.cells import EVERYTHING
 from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
     from undercover.model.run import Run
-    from undercover.model.table import Domain, Table
+    from undercover.model.table import Domain, EncodedColumn, Table
 
 Rows = NDArray[np.int64]
 
@@ -151,10 +151,15 @@ class Reading:
 
     def cells(self, table: PublishedTable, name: str, *, nan_is_missing: bool = False) -> Written:
         """A column of one of the tables, as codes."""
-        key = (table.name, name, nan_is_missing)
+        cells = table.data.column(name)
+        key = (table.name, name, nan_is_missing and may_be_nan(cells.type))
         if key not in self._written:
-            self._written[key] = written(table.data.column(name), nan_is_missing=nan_is_missing)
+            self._written[key] = written(cells, nan_is_missing=nan_is_missing)
         return self._written[key]
+
+    def encoded(self, columns: Iterable[EncodedColumn]) -> None:
+        """Columns of the main table of which somebody has the codes already: they are not read again."""
+        self._written |= {(self.main.name, column.name, False): as_written(column) for column in columns}
 
     def coverage(self, name: str, values: Values) -> Coverage:
         """What the distinct cells of a column cover, of its possible values."""
