@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from undercover.arrays import look_up
 from undercover.errors import DataError
-from undercover.forms.boxes import Boxes, merged_boxes
+from undercover.forms.boxes import Boxes, MergedBoxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
@@ -105,7 +105,7 @@ class Reading:
         self.release = copy(release)  # which does not keep this reading in turn: a circle of tables is freed late
         self.form = release.form
         self._written: dict[tuple[str, str, bool], Written] = {}
-        self._boxes: tuple[tuple[str, ...], list[Domain], Boxes] | None = None
+        self._boxes: tuple[tuple[str, ...], list[Domain], MergedBoxes] | None = None
 
     def of(self, release: Release) -> Self:
         """The same tables read, of a release that says something else of them."""
@@ -196,11 +196,15 @@ class Reading:
 
     def boxes(self, known: Sequence[str], original: Table) -> Boxes:
         """What a person can be matched against who is known by some columns."""
+        return self.merged(known, original).boxes
+
+    def merged(self, known: Sequence[str], original: Table) -> MergedBoxes:
+        """The same, with the buckets the rows of each lie in."""
         # Attack after attack asks for the same, of everybody or of a sample: then the domains are the same objects.
         names = (*known, "", *original.schema.sensitive)
         domains = [original[name].domain for name in names if name]
         if self._boxes is None or names != self._boxes[0] or any(map(is_not, domains, self._boxes[1])):
-            self._boxes = names, domains, merged_boxes(self, original, known, original.schema.sensitive).boxes
+            self._boxes = names, domains, merged_boxes(self, original, known, original.schema.sensitive)
         return self._boxes[2]
 
     def disclosure(
