@@ -18,10 +18,10 @@ from undercover.cli.options import (
     Sensitive,
     SpecFile,
     Unit,
-    read_with_spec,
     roles,
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
+from undercover.cli.reading import read_with_spec
 from undercover.studies.inspect.inspection import inspect
 from undercover.studies.inspect.spec import write_spec as write_spec_file
 from undercover.whole import check_file, is_page, is_spec, write_whole
