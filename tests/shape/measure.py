@@ -18,7 +18,7 @@ from halves import cells_read, shared, shared_functions
 from journeys import travelled
 from limits import LIMITS, MOST_ARGUMENTS, PAPERS, Limit
 from naming import named
-from sources import PACKAGE, arguments, functions, kernels, length, slices, sources, widest
+from sources import PACKAGE, arguments, functions, kernels, length, loaded_by_name, slices, sources, widest
 
 from undercover.plugins import BUILT_IN
 
@@ -68,10 +68,15 @@ def _untyped(given: ast.arguments) -> str:
 
 
 @cache
-def one_importer() -> list[str]:
-    """Modules that exactly one other module imports, with that one."""
-    graph = grimp.build_graph("undercover", cache_dir=None)
-    importers = {module: graph.find_modules_that_directly_import(module) for module in sorted(graph.modules)}
+def one_importer(root: Path = PACKAGE) -> list[str]:
+    """Modules that exactly one other module imports, with that one, and that nobody loads by name.
+
+    What is loaded by name (a plug-in, a public name, a command) is there for whoever asks for it, and the package
+    itself for those outside.
+    """
+    graph = grimp.build_graph(root.name, cache_dir=None)
+    inside = graph.modules - loaded_by_name(graph.modules, root) - {root.name}
+    importers = {module: graph.find_modules_that_directly_import(module) for module in sorted(inside)}
     return [f"{module} by {next(iter(found))}" for module, found in importers.items() if len(found) == 1]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any, TypeGuard
 
 PACKAGE = Path(__file__).parents[2] / "src" / "undercover"
 
@@ -86,6 +87,29 @@ def sources(root: Path = PACKAGE) -> tuple[Source, ...]:
 @cache
 def _sources(root: Path) -> tuple[Source, ...]:  # a default would be another key than the same folder, given
     return tuple(Source(root, path) for path in sorted(root.rglob("*.py")) if "__pycache__" not in path.parts)
+
+
+def loaded_by_name(modules: Collection[str], root: Path = PACKAGE) -> frozenset[str]:
+    """Which modules a text of another file names, as tables of what is loaded later do.
+
+    The text is the module's name, alone or with one of its own behind a colon; or a name that the same file puts behind
+    a folder's, as that of a command.
+    """
+    found: set[str] = set()
+    for source in sources(root):
+        written = [node for node in source.nodes if id(node) not in source.docstrings]
+        texts = {node.value for node in written if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        folders = [str(node.values[0].value) for node in written if _is_in_folder(node, root.name)]
+        texts |= {folder + text.replace("-", "_") for folder in folders for text in texts}
+        own = source.module.replace("undercover", root.name, 1)
+        found |= {text.partition(":")[0] for text in texts} & set(modules) - {own}
+    return frozenset(found)
+
+
+def _is_in_folder(node: ast.AST, package: str) -> TypeGuard[Any]:
+    """Whether a text is put together from a folder of modules and something else."""
+    first = node.values[0] if isinstance(node, ast.JoinedStr) else None
+    return isinstance(first, ast.Constant) and str(first.value).startswith(f"{package}.")
 
 
 @dataclass(frozen=True)
