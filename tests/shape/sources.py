@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeGuard
 
 PACKAGE = Path(__file__).parents[2] / "src" / "undercover"
 
@@ -97,19 +96,26 @@ def loaded_by_name(modules: Collection[str], root: Path = PACKAGE) -> frozenset[
     """
     found: set[str] = set()
     for source in sources(root):
+        own = source.module.replace("undercover", root.name, 1)
         written = [node for node in source.nodes if id(node) not in source.docstrings]
         texts = {node.value for node in written if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        folders = [str(node.values[0].value) for node in written if _is_in_folder(node, root.name)]
+        folders = {_beginning(node, own) for node in written if isinstance(node, ast.JoinedStr)}
         texts |= {folder + text.replace("-", "_") for folder in folders for text in texts}
-        own = source.module.replace("undercover", root.name, 1)
         found |= {text.partition(":")[0] for text in texts} & set(modules) - {own}
     return frozenset(found)
 
 
-def _is_in_folder(node: ast.AST, package: str) -> TypeGuard[Any]:
-    """Whether a text is put together from a folder of modules and something else."""
-    first = node.values[0] if isinstance(node, ast.JoinedStr) else None
-    return isinstance(first, ast.Constant) and str(first.value).startswith(f"{package}.")
+def _beginning(text: ast.JoinedStr, own: str) -> str:
+    """What a text begins with that is put together, up to its first gap; the module's ``own`` name may stand there."""
+    known = ""
+    for part in text.values:
+        if isinstance(part, ast.Constant):
+            known += str(part.value)
+        elif isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__name__":
+            known += own
+        else:
+            break
+    return known
 
 
 @dataclass(frozen=True)

@@ -70,11 +70,12 @@ def test_calls_are_traced_in_every_thread(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_module_that_is_loaded_by_name_has_more_than_its_one_importer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    names = ("relay", "plugin", "public", "cli.joint_risk", "said", "own")
+    names = ("relay", "plugin", "public", "cli.joint_risk", "web.home", "said", "own")
     files = {f"{name.replace('.', '/')}.py": "" for name in names}
     files["own.py"] = 'NAME = "undercover_named.own"\n'
     files["said.py"] = '"""See undercover_named.said."""\n'
     files |= dict.fromkeys(("__init__.py", "cli/__init__.py"), "")
+    files["web/__init__.py"] = 'PAGES = ("home",)\n\n\ndef found(name):\n    return f"{__name__}.{name}"\n'
     files["verb.py"] = '"""undercover_named.said"""\n' + "".join(f"import undercover_named.{name}\n" for name in names)
     files["tables.py"] = (
         'PLUGINS = {"one": "undercover_named.plugin:One"}\nHOMES = {"undercover_named.public": "One Two"}\n'
