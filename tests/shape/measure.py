@@ -93,7 +93,7 @@ def measured(journeys: Mapping[str, Any]) -> dict[str, float]:
         "cells": len({line.partition(":")[0] for line in cells_read()}),
         "signatures": len(run_signatures()),
         "widest": max(widest().values()),
-        "one_importer": len(one_importer()),
+        "one_importer": round(100 * len(one_importer()) / len(sources()), 1),
         "largest": max(length(function) for source in sources() for function in functions(source)),
         "arguments": sum(arguments(kernel) > MOST_ARGUMENTS for source in sources() for kernel in kernels(source)),
         "longest": max(lines[False]),
@@ -134,6 +134,7 @@ def main() -> None:
     found = measured(journeys)
     lines = [f"{'':<76} {'before':>8} {'now':>8} {'goal':>10}  met"]
     lines += [row(limit, found.get(key)) for key, limit in LIMITS.items()]
+    lines += ["", f"{len(one_importer())} of {len(sources())} modules have one importer."]
     lines += ["", f"{'method':<28} {'files':>6}  rooms besides its slice"]
     for name, (rooms, files) in rooms_and_files().items():
         lines.append(f"{name:<28} {files:>6}  {', '.join(sorted(rooms)) or '-'}")

@@ -55,7 +55,7 @@ def command(
             progress("choosing a method", 0.0)
             write_spec_file(found, write_spec, force=force, data=given)
     if html is not None:
-        from undercover.pages.inspection import inspection_html
+        from undercover.pages.render import inspection_html
 
         write_whole(html, inspection_html(found.to_dict(), found.risks(), Path(data).name), private=True)
     content = {**found.to_dict(), "read_as": given.source.get("read_as"), "notes": list(given.notes.values())}
