@@ -8,7 +8,7 @@ from pathlib import Path
 import undercover as uc
 from undercover.model.view import Picture, View
 from undercover.pages import jinja
-from undercover.pages.inspection import inspection_html
+from undercover.pages.render import inspection_html
 
 QUASI_IDENTIFIERS = ["age", "sex", "education", "marital_status"]
 PAGES = {

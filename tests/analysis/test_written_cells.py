@@ -3,18 +3,49 @@
 import numpy as np
 import pyarrow as pa
 
+import undercover as uc
+from undercover.forms import read
 from undercover.forms.answers.domains import shown_values
+from undercover.forms.case import as_release
 from undercover.forms.coverage import Cover, located
 from undercover.forms.disclosure import _success
 from undercover.forms.displacement import Displacement
 from undercover.forms.meaning import Meaning, Values
 from undercover.forms.written import first_rows, labels_of, written
+from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 
 def test_columns_as_codes_of_what_is_written() -> None:
     column = written(pa.array(["a", None, "a", ""]))
     assert (column.codes.tolist(), column.labels) == ([0, 1, 0, 1], ("a", ""))
     assert labels_of(pa.array([2.0, float("nan"), None])) == ("2", "nan", "")
+
+
+def test_a_column_of_a_table_is_written_with_the_codes_it_has() -> None:
+    data = pa.table({"age": [40, None, 20, 40], "sex": ["f", "m", "f", ""], "town": ["Ulm", "Kiel", "Kiel", "Ulm"]})
+    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="town", missing="category")
+    table = uc.Table.from_arrow(data, schema)
+    release = as_release(table)
+    for name in data.column_names:
+        found, twin = read(release).column(name), written(release.tables[0].data.column(name))
+        assert found.codes is table[name].codes
+        assert (found.codes.tolist(), found.values.to_pylist(), found.labels) == (
+            twin.codes.tolist(),
+            twin.values.to_pylist(),
+            twin.labels,
+        )
+
+
+def test_a_column_is_read_again_for_nan_only_where_there_can_be_any() -> None:
+    data = pa.table({"age": [20, 30, 30], "dose": [0.5, float("nan"), None], "size": ["S", "M", "S"]})
+    data = data.append_column("half", data["dose"].dictionary_encode())
+    columns = tuple(PublishedColumn(name, "quasi-identifier", "value") for name in data.column_names)
+    reading = read(Release("somebody's", {}, (PublishedTable("table", columns, data),), True))
+    for name, again in {"age": False, "size": False, "dose": True, "half": True}.items():
+        strict, lenient = reading.column(name), reading.column(name, nan_is_missing=True)
+        assert (lenient is not strict) is again
+        assert lenient.codes.tolist() == written(data[name], nan_is_missing=True).codes.tolist()
+        assert strict.codes.tolist() == written(data[name]).codes.tolist()
 
 
 def test_first_rows_of_codes() -> None:

@@ -1,5 +1,7 @@
 """A release as boxes: what they cover, how many rows they weigh, and matching piece by piece."""
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,6 +12,7 @@ from undercover.forms import boxes as boxes_module
 from undercover.forms import read
 from undercover.forms.boxes import Boxes, boxes_of, match, value_codes
 from undercover.forms.case import as_release
+from undercover.model.release import PublishedTable
 
 SCHEMA = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category")
 DATA = pa.table(
@@ -109,3 +112,29 @@ def test_single_values_are_matched_by_their_keys() -> None:
         assert (
             sorted(members[offsets[i] : offsets[i + 1]].tolist()) == np.flatnonzero((exact == target).all(1)).tolist()
         )
+
+
+@pytest.mark.parametrize(
+    ("method", "attacks"),
+    [
+        (uc.PerturbedGeneralization(k=2, p=0.3), (uc.Linkage(), uc.Corruption())),
+        (uc.Anatomy(l=2), (uc.Linkage(), uc.BucketMatching())),
+    ],
+)
+def test_one_attack_after_another_finds_the_boxes_of_the_first(
+    method: Any, attacks: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ills = uc.Column(domain=("cold", "flu", "gout"))
+    schema = uc.Schema(quasi_identifiers=["age", "sex"], sensitive="ill", missing="category", columns={"ill": ills})
+    data = pa.concat_tables([DATA, DATA.set_column(2, "ill", pa.array(["gout", "cold", "cold", "cold", "gout"]))])
+    run = uc.publish(data, schema, method, policy="none", seed=1)
+    covered_by, read_columns = boxes_module._covered, []
+
+    def counting(table: PublishedTable, name: str, *given: Any) -> Any:
+        read_columns.append((table.data is run.release.tables[0].data, name))
+        return covered_by(table, name, *given)
+
+    monkeypatch.setattr(boxes_module, "_covered", counting)
+    for attack in attacks:
+        uc.attack(run, attack)
+    assert [name for published, name in read_columns if published] == ["age", "sex"]

@@ -16,8 +16,7 @@ import undercover as uc
 from pictures import drawing
 from undercover.errors import UnreachableError
 from undercover.io.plain import plain
-from undercover.pages.inspection import inspection_html
-from undercover.pages.render import guarantee_html, overview_html
+from undercover.pages.render import guarantee_html, inspection_html, overview_html
 from undercover.studies.compare.compare import compare
 from undercover.studies.experiments import runner
 from undercover.studies.experiments.experiment import Cell, Claim, Experiment, Plot, judged, untestable

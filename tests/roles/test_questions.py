@@ -11,8 +11,8 @@ import pytest
 from markupsafe import escape
 
 from undercover.model.schema import Schema
-from undercover.pages.inspection import inspection_html
 from undercover.pages.jinja import environment
+from undercover.pages.render import inspection_html
 from undercover.studies.inspect.inspection import inspect
 from undercover.studies.inspect.spec import write_spec
 

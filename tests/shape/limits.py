@@ -113,11 +113,14 @@ LIMITS = {
     "modules": Limit("journey 2: modules loaded", "208", 100),
     "signatures": Limit("signatures of an attack's `run`", "6", 1, "exactly"),
     "widest": Limit("files in the widest folder", "36", MOST_FILES),
-    "one_importer": Limit("modules with one importer", "114", 59),
+    "one_importer": Limit("modules with one importer, in a hundred", "36", 18),
     "largest": Limit("lines of the largest function", "402", MOST_FUNCTION_LINES),
     "arguments": Limit("kernels with more than ten arguments", "33", 0),
     "longest": Limit("lines of the longest file that is no kernel", "661", MOST_LINES),
     "longest_kernel": Limit("lines of the longest file of kernels", "714", MOST_KERNEL_LINES),
     "lines": Limit("lines of source", "49,824", MOST_SOURCE),
 }
-"""By the key under which it is measured, in the order in which it is printed."""
+"""By the key under which it is measured, in the order in which it is printed.
+
+(Modules with one importer were 114 of 320 and were to be 59: shares, since the house has almost twice the rooms now.)
+"""

@@ -18,7 +18,7 @@ from halves import cells_read, shared, shared_functions
 from journeys import travelled
 from limits import LIMITS, MOST_ARGUMENTS, PAPERS, Limit
 from naming import named
-from sources import PACKAGE, arguments, functions, kernels, length, slices, sources, widest
+from sources import PACKAGE, arguments, functions, kernels, length, loaded_by_name, slices, sources, widest
 
 from undercover.plugins import BUILT_IN
 
@@ -68,10 +68,15 @@ def _untyped(given: ast.arguments) -> str:
 
 
 @cache
-def one_importer() -> list[str]:
-    """Modules that exactly one other module imports, with that one."""
-    graph = grimp.build_graph("undercover", cache_dir=None)
-    importers = {module: graph.find_modules_that_directly_import(module) for module in sorted(graph.modules)}
+def one_importer(root: Path = PACKAGE) -> list[str]:
+    """Modules that exactly one other module imports, with that one, and that nobody loads by name.
+
+    What is loaded by name (a plug-in, a public name, a command) is there for whoever asks for it, and the package
+    itself for those outside.
+    """
+    graph = grimp.build_graph(root.name, cache_dir=None)
+    inside = graph.modules - loaded_by_name(graph.modules, root) - {root.name}
+    importers = {module: graph.find_modules_that_directly_import(module) for module in sorted(inside)}
     return [f"{module} by {next(iter(found))}" for module, found in importers.items() if len(found) == 1]
 
 
@@ -88,7 +93,7 @@ def measured(journeys: Mapping[str, Any]) -> dict[str, float]:
         "cells": len({line.partition(":")[0] for line in cells_read()}),
         "signatures": len(run_signatures()),
         "widest": max(widest().values()),
-        "one_importer": len(one_importer()),
+        "one_importer": round(100 * len(one_importer()) / len(sources()), 1),
         "largest": max(length(function) for source in sources() for function in functions(source)),
         "arguments": sum(arguments(kernel) > MOST_ARGUMENTS for source in sources() for kernel in kernels(source)),
         "longest": max(lines[False]),
@@ -129,6 +134,7 @@ def main() -> None:
     found = measured(journeys)
     lines = [f"{'':<76} {'before':>8} {'now':>8} {'goal':>10}  met"]
     lines += [row(limit, found.get(key)) for key, limit in LIMITS.items()]
+    lines += ["", f"{len(one_importer())} of {len(sources())} modules have one importer."]
     lines += ["", f"{'method':<28} {'files':>6}  rooms besides its slice"]
     for name, (rooms, files) in rooms_and_files().items():
         lines.append(f"{name:<28} {files:>6}  {', '.join(sorted(rooms)) or '-'}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -86,6 +86,36 @@ def sources(root: Path = PACKAGE) -> tuple[Source, ...]:
 @cache
 def _sources(root: Path) -> tuple[Source, ...]:  # a default would be another key than the same folder, given
     return tuple(Source(root, path) for path in sorted(root.rglob("*.py")) if "__pycache__" not in path.parts)
+
+
+def loaded_by_name(modules: Collection[str], root: Path = PACKAGE) -> frozenset[str]:
+    """Which modules a text of another file names, as tables of what is loaded later do.
+
+    The text is the module's name, alone or with one of its own behind a colon; or a name that the same file puts behind
+    a folder's, as that of a command.
+    """
+    found: set[str] = set()
+    for source in sources(root):
+        own = source.module.replace("undercover", root.name, 1)
+        written = [node for node in source.nodes if id(node) not in source.docstrings]
+        texts = {node.value for node in written if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+        folders = {_beginning(node, own) for node in written if isinstance(node, ast.JoinedStr)}
+        texts |= {folder + text.replace("-", "_") for folder in folders for text in texts}
+        found |= {text.partition(":")[0] for text in texts} & set(modules) - {own}
+    return frozenset(found)
+
+
+def _beginning(text: ast.JoinedStr, own: str) -> str:
+    """What a text begins with that is put together, up to its first gap; the module's ``own`` name may stand there."""
+    known = ""
+    for part in text.values:
+        if isinstance(part, ast.Constant):
+            known += str(part.value)
+        elif isinstance(part, ast.FormattedValue) and ast.unparse(part.value) == "__name__":
+            known += own
+        else:
+            break
+    return known
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from journeys import counted, traced
 from limits import LIMITS, Limit
 from planting import planted
 
-from measure import measured, row
+from measure import measured, one_importer, row
 
 JOURNEYS = (
     "verifications",
@@ -65,6 +65,27 @@ def test_calls_are_traced_in_every_thread(tmp_path: Path, monkeypatch: pytest.Mo
         ("guarantees/verify.py", "verify"),
     }
     assert tracer.inside == {"guarantees/verify.py"}
+
+
+def test_a_module_that_is_loaded_by_name_has_more_than_its_one_importer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("relay", "plugin", "public", "cli.joint_risk", "web.home", "said", "own")
+    files = {f"{name.replace('.', '/')}.py": "" for name in names}
+    files["own.py"] = 'NAME = "undercover_named.own"\n'
+    files["said.py"] = '"""See undercover_named.said."""\n'
+    files |= dict.fromkeys(("__init__.py", "cli/__init__.py"), "")
+    files["web/__init__.py"] = 'PAGES = ("home",)\n\n\ndef found(name):\n    return f"{__name__}.{name}"\n'
+    files["verb.py"] = '"""undercover_named.said"""\n' + "".join(f"import undercover_named.{name}\n" for name in names)
+    files["tables.py"] = (
+        'PLUGINS = {"one": "undercover_named.plugin:One"}\nHOMES = {"undercover_named.public": "One Two"}\n'
+        'COMMANDS = {"joint-risk": "What it does."}\n\n\ndef found(name):\n    return f"undercover_named.cli.{name}"\n'
+    )
+    root = planted(tmp_path / "undercover_named", files)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert one_importer(root) == [
+        f"undercover_named.{name} by undercover_named.verb" for name in ("own", "relay", "said")
+    ]
 
 
 def test_what_is_made_is_counted() -> None:

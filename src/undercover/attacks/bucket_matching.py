@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from undercover.attacks.belief_curve import EDGES, belief_chart, belief_curve, shares_at_least, shares_table
 from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
-from undercover.forms.boxes import match, merged_boxes
+from undercover.forms.boxes import match
 from undercover.forms.case import Case
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
@@ -144,7 +144,7 @@ class BucketMatching:
             raise ParameterError(why_not)
         original, known = case.original, case.known(self.known, "Bucket matching")
         target_of, targets = case.targets(known)
-        merged = merged_boxes(case.reading, original, known, original.schema.sensitive)
+        merged = case.reading.merged(known, original)
         boxes = merged.boxes
         offsets, members = match(boxes, targets, case.threads)
         running = np.concatenate([[0], np.cumsum(boxes.weights[members])])

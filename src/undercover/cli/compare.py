@@ -25,12 +25,12 @@ from undercover.cli.options import (
     Unit,
     Weight,
     names,
-    read_with_spec,
     roles,
     who,
 )
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
 from undercover.cli.publish import parameters_of
+from undercover.cli.reading import read_with_spec
 from undercover.errors import SchemaError
 from undercover.model.figures import baseline, counted, risk
 from undercover.studies.compare.compare import compare

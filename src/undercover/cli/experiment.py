@@ -10,18 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from undercover import plugins
-from undercover.cli.options import (
-    Fresh,
-    Json,
-    Missing,
-    Qi,
-    Sensitive,
-    SpecFile,
-    read_with_spec,
-    roles,
-    settings_from_text,
-)
+from undercover.cli.options import Fresh, Json, Missing, Qi, Sensitive, SpecFile, roles, settings_from_text
 from undercover.cli.output import console, print_json, print_table, progress_on_stderr, resumable
+from undercover.cli.reading import read_with_spec
 from undercover.errors import ParameterError
 from undercover.model.figures import counted
 from undercover.pages.experiment import VERDICTS

@@ -18,10 +18,10 @@ from undercover.cli.options import (
     Sensitive,
     SpecFile,
     Unit,
-    read_with_spec,
     roles,
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
+from undercover.cli.reading import read_with_spec
 from undercover.studies.inspect.inspection import inspect
 from undercover.studies.inspect.spec import write_spec as write_spec_file
 from undercover.whole import check_file, is_page, is_spec, write_whole
@@ -55,7 +55,7 @@ def command(
             progress("choosing a method", 0.0)
             write_spec_file(found, write_spec, force=force, data=given)
     if html is not None:
-        from undercover.pages.inspection import inspection_html
+        from undercover.pages.render import inspection_html
 
         write_whole(html, inspection_html(found.to_dict(), found.risks(), Path(data).name), private=True)
     content = {**found.to_dict(), "read_as": given.source.get("read_as"), "notes": list(given.notes.values())}

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from undercover.cli.options import Json, SpecFile, read_with_spec
+from undercover.cli.options import Json, SpecFile
 from undercover.cli.output import print_result, progress_on_stderr
+from undercover.cli.reading import read_with_spec
 from undercover.io.release.contents import PRIVATE, public_part
 from undercover.io.release.manifest import load_release
 from undercover.model.release import Release

@@ -40,13 +40,12 @@ from undercover.cli.options import (
     TablesAs,
     Unit,
     Weight,
-    far_with_spec,
-    read_with_spec,
     roles,
     settings_from_text,
     who,
 )
 from undercover.cli.output import console, note, print_json, print_table, print_view, progress_on_stderr, warn
+from undercover.cli.reading import far_with_spec, read_with_spec
 from undercover.errors import ParameterError, listed
 from undercover.forms.answers.sampling import sampling_words
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements

@@ -25,12 +25,12 @@ from undercover.cli.options import (
     Unit,
     Weight,
     names,
-    read_with_spec,
     roles,
     who,
 )
 from undercover.cli.output import console, print_json, print_view, progress_on_stderr, warn
 from undercover.cli.publish import as_dict, check_output, leave, print_places
+from undercover.cli.reading import read_with_spec
 from undercover.errors import ParameterError
 from undercover.io.spec.write import SPEC, spec_files
 from undercover.model.formats import check_size

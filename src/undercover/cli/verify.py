@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from undercover.cli.options import Json, Original, Qi, Require, Sensitive, SpecFile, read_with_spec, roles, with_text
+from undercover.cli.options import Json, Original, Qi, Require, Sensitive, SpecFile, roles
 from undercover.cli.output import console, print_json, print_view
+from undercover.cli.reading import read_with_spec, with_text
 from undercover.errors import DataError, ParameterError
 from undercover.guarantees.requirements import guarantees_from_entries, guarantees_from_requirements
 from undercover.guarantees.verify import NOTHING_PROMISED, Verification, verify_table

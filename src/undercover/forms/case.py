@@ -145,4 +145,6 @@ def as_release(original: Table) -> Release:
         )
         for column in columns
     }
-    return Release("original", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)
+    release = Release("original", {}, (PublishedTable("table", tuple(columns), pa.table(data)),), True)
+    read(release).encoded(original[column.name] for column in columns)
+    return release

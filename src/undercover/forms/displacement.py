@@ -27,9 +27,8 @@ from undercover.errors import DataError, NotTold
 from undercover.forms.loss import Loss, losses
 from undercover.forms.meaning import NOTHING, domain_values
 from undercover.forms.reading import Reading
-from undercover.forms.written import written
+from undercover.forms.written import Written
 from undercover.model.distance.between import ValueDistance
-from undercover.model.release import PublishedTable
 from undercover.model.table import EncodedColumn, Table
 
 UNKNOWN = (
@@ -86,13 +85,12 @@ def displacement(original: Table, reading: Reading, own: NDArray[np.int64] | Non
         raise NotTold(UNKNOWN)
     if len(own) != original.n_rows:
         raise DataError(f"The run has {len(own):,} rows, the original {original.n_rows:,}.")
-    table = reading.main
     iloss: dict[str, float] = {}
     shift: dict[str, float] = {}
     changed, weights = {}, {}
-    for name in table.names("quasi-identifier"):
+    for name in reading.main.names("quasi-identifier"):
         column = original[name]
-        moved, width, changed[name] = _moved(column, table, own)
+        moved, width, changed[name] = _moved(column, reading.column(name), own)
         iloss[name] = moved / (len(column.domain.values) if _on_scale(column) else 1.0)
         shift[name] = moved / width
         weights[name] = column.settings.weight
@@ -133,9 +131,8 @@ def _width(column: EncodedColumn) -> float:
     return float(scale[-1] - scale[0]) if len(scale) > 1 else 1.0
 
 
-def _moved(column: EncodedColumn, table: PublishedTable, own: NDArray[np.int64]) -> tuple[float, float, float]:
+def _moved(column: EncodedColumn, found: Written, own: NDArray[np.int64]) -> tuple[float, float, float]:
     """The mean distance of cells, the largest there can be, and the share of them that differ."""
-    found = written(table.data.column(column.name))
     labels = found.labels
     values = domain_values(column)
     code = np.array([values.position.get(label, -1) for label in labels], dtype=np.int64)

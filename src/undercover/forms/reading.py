@@ -7,7 +7,7 @@ never for the name of a form or of a method.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from undercover.arrays import look_up
 from undercover.errors import DataError
-from undercover.forms.boxes import Boxes, merged_boxes
+from undercover.forms.boxes import Boxes, MergedBoxes, merged_boxes
 from undercover.forms.classes import Classes, row_classes, with_suppressed
 from undercover.forms.coverage import Coverage
 from undercover.forms.disclosure import AtMost, Disclosure, disclosure_of
@@ -28,7 +28,7 @@ from undercover.forms.estimates import Estimates, of_spreads, with_unpublished, 
 from undercover.forms.looking.rows import look_for, published_rows
 from undercover.forms.meaning import Values, leaf_values
 from undercover.forms.spread import Spread, read_cells, spread_of
-from undercover.forms.written import Written, written
+from undercover.forms.written import Written, as_written, may_be_nan, written
 from undercover.model.cells import EVERYTHING
 from undercover.model.channel import Channel
 from undercover.model.release import PublishedColumn, PublishedTable, Release
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from undercover.forms.snippets import Snippet
     from undercover.model.finding import Finding
     from undercover.model.run import Run
-    from undercover.model.table import Domain, Table
+    from undercover.model.table import Domain, EncodedColumn, Table
 
 Rows = NDArray[np.int64]
 
@@ -105,7 +105,7 @@ class Reading:
         self.release = copy(release)  # which does not keep this reading in turn: a circle of tables is freed late
         self.form = release.form
         self._written: dict[tuple[str, str, bool], Written] = {}
-        self._boxes: tuple[tuple[str, ...], list[Domain], Boxes] | None = None
+        self._boxes: tuple[tuple[str, ...], list[Domain], MergedBoxes] | None = None
 
     def of(self, release: Release) -> Self:
         """The same tables read, of a release that says something else of them."""
@@ -151,10 +151,15 @@ class Reading:
 
     def cells(self, table: PublishedTable, name: str, *, nan_is_missing: bool = False) -> Written:
         """A column of one of the tables, as codes."""
-        key = (table.name, name, nan_is_missing)
+        cells = table.data.column(name)
+        key = (table.name, name, nan_is_missing and may_be_nan(cells.type))
         if key not in self._written:
-            self._written[key] = written(table.data.column(name), nan_is_missing=nan_is_missing)
+            self._written[key] = written(cells, nan_is_missing=nan_is_missing)
         return self._written[key]
+
+    def encoded(self, columns: Iterable[EncodedColumn]) -> None:
+        """Columns of the main table of which somebody has the codes already: they are not read again."""
+        self._written |= {(self.main.name, column.name, False): as_written(column) for column in columns}
 
     def coverage(self, name: str, values: Values) -> Coverage:
         """What the distinct cells of a column cover, of its possible values."""
@@ -191,11 +196,15 @@ class Reading:
 
     def boxes(self, known: Sequence[str], original: Table) -> Boxes:
         """What a person can be matched against who is known by some columns."""
+        return self.merged(known, original).boxes
+
+    def merged(self, known: Sequence[str], original: Table) -> MergedBoxes:
+        """The same, with the buckets the rows of each lie in."""
         # Attack after attack asks for the same, of everybody or of a sample: then the domains are the same objects.
         names = (*known, "", *original.schema.sensitive)
         domains = [original[name].domain for name in names if name]
         if self._boxes is None or names != self._boxes[0] or any(map(is_not, domains, self._boxes[1])):
-            self._boxes = names, domains, merged_boxes(self, original, known, original.schema.sensitive).boxes
+            self._boxes = names, domains, merged_boxes(self, original, known, original.schema.sensitive)
         return self._boxes[2]
 
     def disclosure(

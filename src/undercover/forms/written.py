@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from undercover.arrays import crossed, look_up, narrowest, numbered
 from undercover.arrays import first_rows as first_rows
-from undercover.model.table import write_values
+from undercover.model.table import EncodedColumn, write_values
 
 _LARGEST_KEY = 1 << 62
 
@@ -67,6 +67,17 @@ def written(column: pa.Array | pa.ChunkedArray, *, nan_is_missing: bool = False)
     if indices.null_count or tidy.indices.null_count:
         values = pa.concat_arrays([values, pa.nulls(1, values.type)])
     return Written(codes, values)
+
+
+def as_written(column: EncodedColumn) -> Written:
+    """A column of a table, which has codes already, as its values would be published."""
+    labels = pa.array(column.domain.labels, pa.string())
+    return Written(column.codes, _tidied(labels, nan_is_missing=False))
+
+
+def may_be_nan(kind: pa.DataType) -> bool:
+    """Whether a column can have a NaN, so that it matters whether that is missing."""
+    return bool(pa.types.is_floating(kind.value_type if pa.types.is_dictionary(kind) else kind))
 
 
 def combine(columns: Sequence[Written]) -> tuple[NDArray[np.integer], int]:

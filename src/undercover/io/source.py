@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import narwhals as nw
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -159,6 +158,8 @@ def to_arrow(data: Any) -> tuple[pa.Table, str]:
         return data, "pyarrow"
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data]), "pyarrow"
+    import narwhals as nw  # whoever reads files does not wait for it
+
     if nw.dependencies.is_pandas_dataframe(data):
         _check_names([*_levels(data), *data.columns])
         data = data.reset_index(_levels(data)) if _levels(data) else data

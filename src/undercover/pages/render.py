@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 from undercover.errors import InternalError
 from undercover.exact import Number, exact
@@ -16,6 +17,14 @@ from undercover.pages.jinja import drawn, render
 from undercover.pages.looks import SIGNS, VERDICTS
 from undercover.pages.pictures import picture_charts
 from undercover.pages.views import section
+
+_BADGES: Final = {
+    "identifier": "bad",
+    "sensitive": "care",
+    "quasi-identifier": "known",
+    "insensitive": "known",
+    "none": "open",
+}
 
 
 def report_html(summary: Mapping[str, Any]) -> str:
@@ -50,6 +59,25 @@ def datasheet_html(summary: Mapping[str, Any]) -> str:
     if summary.get("private") is not False:
         raise InternalError("The datasheet is public: it takes the summary of a release, not that of a run.")
     return render("datasheet.html.j2", summary=summary)
+
+
+def inspection_html(found: Mapping[str, Any], risks: View, name: str) -> str:
+    """A table before anything is published, for the holder: columns, what is to be decided, who is singled out.
+
+    Takes what an inspection of the table ``name`` says, and shows, of its risks.
+    """
+    alone = found["class_sizes"][0]["rows"] if found["class_sizes"] else None
+    repeated = {one["column"]: one for one in found["repeated_identifiers"]}
+    return render(
+        "inspection.html.j2",
+        found=found,
+        name=name,
+        badges=_BADGES,
+        questions={question["column"]: question for question in found["questions"]},
+        alone=alone,
+        people=repeated[found["unit"]]["values"] if found["unit"] in repeated else None,
+        people_shown=section(replace(risks, title="Who is singled out"), name="people"),
+    )
 
 
 def overview_html(entries: Sequence[Mapping[str, Any]], *, title: str = "Methods side by side", about: str = "") -> str:

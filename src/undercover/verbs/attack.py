@@ -84,5 +84,6 @@ def case_of(target: Run | str | os.PathLike[str], original: Any = None) -> Case:
 
 def attacks_of(case: Case) -> list[Attack[Any]]:
     """Every attack that a report runs unasked and that applies to a case, in the order of the plug-ins."""
-    made: list[Attack[Any]] = [plugins.load("attacks", name)() for name in plugins.names("attacks")]
-    return [attacker for attacker in made if attacker.effort == "report" and attacker.applies(case) is None]
+    known = (plugins.load("attacks", name) for name in plugins.names("attacks"))
+    made: list[Attack[Any]] = [attacker() for attacker in known if attacker.effort == "report"]
+    return [attacker for attacker in made if attacker.applies(case) is None]

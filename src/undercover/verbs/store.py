@@ -20,10 +20,7 @@ from undercover.model.run import Run
 from undercover.model.schema import Schema
 from undercover.model.table import Table
 from undercover.randomness import Randomness
-from undercover.scanning.scan import scan
-from undercover.verbs.beside import judged_beside
 from undercover.verbs.encode import encoded
-from undercover.verbs.ledger import entered, kept_entry
 from undercover.verbs.same_table import check_same_table
 from undercover.waiting import Progress, teller, telling
 from undercover.wording import either, option
@@ -66,7 +63,10 @@ def save(
     from undercover.pages.again import again
     from undercover.pages.datasheet import datasheet_summary
     from undercover.pages.render import datasheet_html, report_html
+    from undercover.scanning.scan import scan
     from undercover.verbs.accept import decided, decider
+    from undercover.verbs.beside import judged_beside
+    from undercover.verbs.ledger import entered, kept_entry
     from undercover.verbs.report import DRAWING, summarize
 
     by = by if accept is None else decider(accept, by)

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from short_java import RUNS_SHORTLY
 
-from undercover.engines.spark import java
 from undercover.engines.spark import session as sessions
 from undercover.errors import MissingExtraError
 
@@ -51,7 +50,7 @@ def test_a_session_with_the_java_of_a_package_leaves_nothing_behind(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     refused, (version, folder) = done.stdout.split()[0], done.stdout.split()[1:]
     assert refused == "refused"
-    assert int(version.split(".")[0]) >= java.OLDEST
+    assert int(version.split(".")[0]) >= sessions.OLDEST
     assert Path(folder).parent == home
     assert list(home.iterdir()) == []
     said = done.stdout + done.stderr
@@ -104,16 +103,15 @@ def test_what_is_missing_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     with pytest.raises(MissingExtraError, match=r"The Spark engine needs `pyspark`.*pip install 'undercover\[spark\]'"):
         sessions.session_of(1)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "none"))
-    monkeypatch.setattr(java, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match="needs `Java 17 or later`"):
-        java.java_home(tmp_path)
+        sessions.java_home(tmp_path)
 
 
 def test_the_launcher_leaves_one_argument_out(tmp_path: Path) -> None:
     echo = tmp_path / "my java"
     echo.write_text('#!/bin/sh\nfor one in "$@"; do echo "$one"; done\n')
     echo.chmod(0o700)
-    home = java.launcher(tmp_path, echo)
+    home = sessions.launcher(tmp_path, echo)
     asked = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "-cp", "a b:c", "Main"]
     done = subprocess.run([home / "bin" / "java", *asked], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["-Xmx1g", "-cp", "a b:c", "Main"]

