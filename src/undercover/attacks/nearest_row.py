@@ -13,7 +13,6 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from undercover.attacks.sampled import drawn_by_words
 from undercover.attacks.views import NUMBERS
+from undercover.compiled.parallel import parallel
 from undercover.errors import ParameterError
 from undercover.forms.case import Case
 from undercover.forms.disclosure import mean_with_interval
@@ -270,7 +270,6 @@ def _nearest(
             progress("looking for the nearest rows", place / len(chunks))
         return best, found
 
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(through, range(min(threads, len(chunks)))))
+    parts = parallel(through, range(min(threads, len(chunks))), threads)
     nearest = np.min([best for best, _ in parts], axis=0)
     return np.asarray(sum(found * (best <= nearest + _NEAR)[:, :, None] for best, found in parts))

@@ -32,8 +32,8 @@ def columns_of_cells(starts: Any, low: Any, high: Any, values: Any, column: Any,
     for cell in range(len(starts) - 1):
         for run in range(starts[cell], starts[cell + 1]):
             for person in range(len(values)):
-                if low[run] <= values[person] <= high[run]:
-                    found[cell] |= np.uint64(1) << np.uint64(width * person + column)
+                inside = np.uint64((low[run] <= values[person]) & (values[person] <= high[run]))
+                found[cell] |= inside << np.uint64(width * person + column)
     return found
 
 
