@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from undercover.forms.boxes import Buckets
-from undercover.forms.kernels import posteriors
+from undercover.forms.dealt.law import posteriors
 
 
 def plain_posterior(boxes: list[int], weights: list[int], buckets: list[dict[int, int]], bucket_of: list[int]):
@@ -35,6 +35,7 @@ def test_random_boxes_and_buckets() -> None:
         target_of = np.sort(rng.integers(0, 8, 40))
         truth = rng.integers(0, n_values, 40)
         probability, hit = posteriors(
+            None,
             np.concatenate([[0], np.cumsum([len(one) for one in members])]).astype(np.int64),
             np.array([box for one in members for box in one], np.int64),
             Buckets(
@@ -59,6 +60,7 @@ def test_random_boxes_and_buckets() -> None:
 def test_two_boxes_by_hand() -> None:
     # Three rows of a bucket {x: 1, y: 2} and one of a bucket {x: 1}: x has (3 · 1/3 + 1) / 4 = 1/2, y the same.
     probability, hit = posteriors(
+        None,
         np.array([0, 2]),
         np.array([0, 1]),
         Buckets(

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+import vl_convert
 
 from undercover.attacks.views import attribute_chart, match_size_chart
 from undercover.model.view import BROAD, Picture
@@ -124,6 +125,16 @@ def test_what_has_no_room_on_a_phone_is_left_out():
     assert unreadable(narrow) == []
     assert "rotate(315)" in narrow
     assert "rotate(315)" not in broad
+
+
+def test_a_picture_is_drawn_again_for_a_phone_only_where_that_makes_it_narrower(monkeypatch):
+    y = {"field": "y", "type": "nominal", "title": "a title"}
+    spec = {"data": {"values": [{"y": "a label that is long, longer than any"}]}, "mark": "bar", "encoding": {"y": y}}
+    widths, draw = [], vl_convert.vegalite_to_svg
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda given: (widths.append(given["width"]), draw(given))[1])
+    assert unreadable(phone_svg(Picture("bars", {**spec, "width": 220}, ""), beside=40)) == []
+    assert widths[0] == 220
+    assert len(widths) == len(set(widths)) > 1
 
 
 def test_drawings_are_xml_with_a_text_alternative_and_no_fixed_ink(summary):

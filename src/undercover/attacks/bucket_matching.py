@@ -27,6 +27,7 @@ from undercover.attacks.views import NUMBERS
 from undercover.errors import ParameterError
 from undercover.forms.boxes import match
 from undercover.forms.case import Case
+from undercover.forms.dealt.law import posteriors
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
 
@@ -137,7 +138,7 @@ class BucketMatching:
 
     def run(self, case: Case, *, progress: Progress = no_progress) -> BucketMatchingResult:
         """Attack every row of the original through the release."""
-        from undercover.forms.kernels import count_items, posteriors
+        from undercover.forms.kernels import count_items
 
         why_not = self.applies(case)
         if why_not is not None:
@@ -153,7 +154,7 @@ class BucketMatching:
         breach, baseline = {}, {}
         for name in boxes.sensitive:
             truth = original[name].codes[order].astype(np.int64)
-            found, _ = posteriors(offsets, members, boxes.buckets(original[name]), target_of[order], truth)
+            found, _ = posteriors(None, offsets, members, boxes.buckets(original[name]), target_of[order], truth)
             breach[name] = np.empty(len(order))
             breach[name][order] = found
             baseline[name] = case.guessing(name)["mean"]

@@ -13,7 +13,6 @@ Where cells cover the truth, the nearest rows are those that fit, and linkage sa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -33,6 +32,7 @@ from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 from undercover.model.view import Figure, View, Viewable, certainty, facts, listed, table
 from undercover.parameters import AtLeast, check
+from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.integer]
@@ -270,7 +270,6 @@ def _nearest(
             progress("looking for the nearest rows", place / len(chunks))
         return best, found
 
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(through, range(min(threads, len(chunks)))))
+    parts = parallel(through, range(min(threads, len(chunks))), threads)
     nearest = np.min([best for best, _ in parts], axis=0)
     return np.asarray(sum(found * (best <= nearest + _NEAR)[:, :, None] for best, found in parts))

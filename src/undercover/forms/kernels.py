@@ -80,25 +80,32 @@ def covering_boxes(bitmaps: Any, summary: Any, value_starts: Any, targets: Any) 
 
 
 @kernel
-def posteriors(offsets: Any, boxes: Any, buckets: Any, target_of: Any, truth: Any) -> Any:
+def posteriors(offsets: Any, boxes: Any, buckets: Any, law: Any, target_of: Any, truth: Any) -> Any:
     """What an attacker thinks of the true value of every row, and whether his best guess hits.
 
-    The probability of a value is its mean over the matching rows; the guess is the most probable value, one of several
-    by chance. ``buckets`` are :class:`undercover.forms.boxes.Buckets`; target t fits ``boxes[offsets[t]:offsets[t + 1]]``.
+    What he believes of a value follows by the ``law`` (:class:`undercover.forms.dealt.law.Law`) from how many of the
+    matching rows have it; the guess is the most probable value, one of several by chance, and may be one that no row
+    has. ``buckets`` are :class:`undercover.forms.boxes.Buckets`; target t fits ``boxes[offsets[t]:offsets[t + 1]]``.
 
     ``target_of`` is the target of each row, in ascending order; ``truth`` its sensitive value.
     Returns (probability, hit), one number per row each.
     """
     weights, bucket_of, bucket_starts, bucket_values, bucket_counts, bucket_sizes, n_values = buckets
+    base, slope, spread, most = law
     n = len(target_of)
     probability = np.zeros(n)
     hit = np.zeros(n)
     share = np.zeros(n_values)
     touched = np.empty(n_values, np.int64)
+    frequent, n_frequent = 0.0, 0
+    for value in range(n_values):
+        if base[value] > frequent:
+            frequent, n_frequent = base[value], 0
+        n_frequent += base[value] == frequent
     row = 0
     while row < n:
         target = target_of[row]
-        n_touched, total = 0, 0.0
+        n_touched, total, seen = 0, 0.0, 0.0
         for i in range(offsets[target], offsets[target + 1]):
             box = boxes[i]
             bucket = bucket_of[box]
@@ -108,18 +115,30 @@ def posteriors(offsets: Any, boxes: Any, buckets: Any, target_of: Any, truth: An
                 if share[value] == 0.0:
                     touched[n_touched] = value
                     n_touched += 1
-                share[value] += weights[box] * bucket_counts[v] / bucket_sizes[bucket]
-        highest = 0.0
+                rows = weights[box] * bucket_counts[v] / bucket_sizes[bucket]
+                share[value] += rows
+                seen += rows * spread[value]
+        if total > 0.0:
+            seen /= total
+        unseen = frequent * seen  # what is believed of the most frequent values, where no row has them
+        highest, ties = unseen, n_frequent
         for i in range(n_touched):
-            highest = max(highest, share[touched[i]])
-        ties = 0
+            value = touched[i]
+            share[value] /= total
+            highest = max(highest, min(base[value] * seen + slope[value] * share[value], most))
+            ties -= base[value] == frequent
+        near = highest * (1.0 - 1e-12)
+        if unseen < near:
+            ties = 0
         for i in range(n_touched):
-            ties += share[touched[i]] >= highest * (1.0 - 1e-12)
+            value = touched[i]
+            ties += min(base[value] * seen + slope[value] * share[value], most) >= near
         while row < n and target_of[row] == target:
             if total > 0.0:
-                probability[row] = min(1.0, share[truth[row]] / total)
-                if share[truth[row]] >= highest * (1.0 - 1e-12):
-                    hit[row] = 1.0 / ties
+                value = truth[row]
+                probability[row] = min(base[value] * seen + slope[value] * share[value], most)
+                if probability[row] >= near:
+                    hit[row] = 1.0 / max(ties, 1)
             row += 1
         for i in range(n_touched):
             share[touched[i]] = 0.0

@@ -91,13 +91,16 @@ def svg(picture: Picture, name: str = "") -> str:
 def phone_svg(picture: Picture, name: str = "", *, beside: int = _BESIDE) -> str:
     """The same for the width of a phone, letters unscaled: panels below each other, as wide as labels leave room.
 
-    ``beside`` is what labels are thought to need; where they need more, it is drawn again.
+    ``beside`` is what labels are thought to need; where they need more, it is drawn again, unless no view is as wide.
     """
     import vl_convert
 
     width, spec = max(_LEAST_WIDTH, _PHONE - beside), shortened(picture.spec)
+    drawn, before = "", None
     while True:
-        drawn: str = vl_convert.vegalite_to_svg({**_narrowed(spec, width), "config": _PHONE_CONFIG})
+        narrowed = _narrowed(spec, width)
+        if narrowed != before:
+            drawn, before = vl_convert.vegalite_to_svg({**narrowed, "config": _PHONE_CONFIG}), narrowed
         size = re.search(r'viewBox="0 0 ([\d.]+)', drawn)
         beyond = math.ceil(float(size[1])) - _PHONE if size else 0
         if beyond <= 0 or width <= _LEAST_WIDTH:

@@ -4,6 +4,8 @@ What fits in a subset of columns is the sum over all sets of columns that contai
 set of columns they fit in, and the counts are then summed upwards (Yates 1937). The work is people times rows, however
 many subsets there are; a word holds the columns of eight people, or of four where there are more than eight columns.
 
+Of everybody: classes of rows and people who are alike in some columns, split by one more.
+
 What an attacker concludes who matches on some columns only, so that many boxes fit.
 
 As :func:`undercover.forms.kernels.posteriors` over the boxes of :func:`undercover.forms.kernels.covering_boxes`,
@@ -30,8 +32,8 @@ def columns_of_cells(starts: Any, low: Any, high: Any, values: Any, column: Any,
     for cell in range(len(starts) - 1):
         for run in range(starts[cell], starts[cell + 1]):
             for person in range(len(values)):
-                if low[run] <= values[person] <= high[run]:
-                    found[cell] |= np.uint64(1) << np.uint64(width * person + column)
+                inside = np.uint64((low[run] <= values[person]) & (values[person] <= high[run]))
+                found[cell] |= inside << np.uint64(width * person + column)
     return found
 
 
@@ -80,6 +82,56 @@ def add_true_shares(
             for person in range(len(sums)):
                 if truth[person] == value:
                     sums[person, (fits[row] >> np.uint64(width * person)) & mask] += weight * times[entry]
+
+
+@kernel
+def split_classes(alike: Any, row_codes: Any, codes: Any, n_codes: Any) -> Any:
+    """The classes of rows and people (:class:`undercover.attacks.partial.alike.Alike`), split by one more column.
+
+    Of every class, ``row_codes`` and ``codes`` of its rows and people are counted, and rows and people of every code
+    that both have become a class, in the order they had.
+    """
+    rows, row_starts, people, person_starts = alike
+    most = min(len(rows), len(people))
+    new_rows, new_row_starts = np.empty(len(rows), np.int64), np.zeros(most + 1, np.int64)
+    new_people, new_person_starts = np.empty(len(people), np.int64), np.zeros(most + 1, np.int64)
+    n_rows, n_people = np.zeros(n_codes + 1, np.int64), np.zeros(n_codes + 1, np.int64)
+    row_at, person_at = np.empty(n_codes + 1, np.int64), np.empty(n_codes + 1, np.int64)
+    touched = np.empty(n_codes + 1, np.int64)
+    n_classes = 0
+    for c in range(len(row_starts) - 1):
+        n_touched = 0
+        for i in range(row_starts[c], row_starts[c + 1]):
+            code = row_codes[rows[i]]
+            if n_rows[code] == 0:
+                touched[n_touched] = code
+                n_touched += 1
+            n_rows[code] += 1
+        for i in range(person_starts[c], person_starts[c + 1]):
+            n_people[codes[people[i]]] += 1
+        for i in range(n_touched):
+            code = touched[i]
+            if n_people[code] > 0:
+                row_at[code], person_at[code] = new_row_starts[n_classes], new_person_starts[n_classes]
+                n_classes += 1
+                new_row_starts[n_classes] = row_at[code] + n_rows[code]
+                new_person_starts[n_classes] = person_at[code] + n_people[code]
+        for i in range(row_starts[c], row_starts[c + 1]):
+            code = row_codes[rows[i]]
+            if n_people[code] > 0:
+                new_rows[row_at[code]] = rows[i]
+                row_at[code] += 1
+        for i in range(person_starts[c], person_starts[c + 1]):
+            code = codes[people[i]]
+            if n_rows[code] > 0:
+                new_people[person_at[code]] = people[i]
+                person_at[code] += 1
+            n_people[code] = 0
+        for i in range(n_touched):
+            n_rows[touched[i]] = 0
+    last_row, last_person = new_row_starts[n_classes], new_person_starts[n_classes]
+    starts = new_row_starts[: n_classes + 1], new_person_starts[: n_classes + 1]
+    return new_rows[:last_row], starts[0], new_people[:last_person], starts[1]
 
 
 @kernel

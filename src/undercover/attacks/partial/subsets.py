@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from undercover.forms.looking.rows import ShownRows
 from undercover.model.table import Table
+from undercover.threads import parallel
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -53,18 +53,19 @@ def _by_size(part: Floats, whole: Floats) -> Floats:
     """(m, d + 1) parts of a whole, 0 where there is none, summed over the subsets of each size."""
     shares = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
     sizes = np.bitwise_count(np.arange(part.shape[1]))
-    return np.asarray(shares @ (sizes[:, None] == np.arange(int(sizes.max()) + 1)).astype(np.float64))
+    order = np.argsort(sizes, kind="stable")
+    # A product of matrices would do, but threads that wait for such a small one take longer than it does.
+    return np.add.reduceat(shares[:, order], np.flatnonzero(np.diff(sizes[order], prepend=-1)), axis=1)
 
 
 def _upwards(exactly: Floats) -> Floats:
-    """(m, 2 ** d) sums over all sets of columns that contain each, of what is there for exactly one set."""
-    found, full = exactly, exactly.shape[1]
+    """(m, 2 ** d) sums over all sets of columns that contain each, in the place of what is there for exactly one."""
     bit = 1
-    while bit < full:
-        pairs = found.reshape(len(found), -1, 2, bit).copy()
+    while bit < exactly.shape[1]:
+        pairs = exactly.reshape(len(exactly), -1, 2, bit)
         pairs[:, :, 0] += pairs[:, :, 1]
-        found, bit = pairs.reshape(exactly.shape), bit * 2
-    return found
+        bit *= 2
+    return exactly
 
 
 def _counted(shown: ShownRows, codes: Integers, truth: dict[str, Integers], threads: int) -> list[Floats]:
@@ -87,9 +88,8 @@ def _counted(shown: ShownRows, codes: Integers, truth: dict[str, Integers], thre
                 _add(shown, rows, cells, of_cells, true, width, sums[:, some])
         return sums
 
-    with ThreadPoolExecutor(threads) as pool:
-        found = list(pool.map(through, [chunks[part::threads] for part in range(min(threads, len(chunks)))]))
-    return list(np.sum(found, axis=0))
+    parts = parallel(through, [chunks[part::threads] for part in range(min(threads, len(chunks)))], threads)
+    return list(sum(parts[1:], parts[0]))
 
 
 def _bits(shown: ShownRows, codes: Integers, width: int) -> NDArray[np.uint64]:

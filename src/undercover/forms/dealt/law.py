@@ -18,8 +18,7 @@ The mean needs two figures of the rows that fit: p_v, the share that shows v, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-_EQUAL = 1.0 - 1e-12
 
 
-@dataclass(frozen=True)
-class Law:
+class Law(NamedTuple):
     """The law of one sensitive column, by the code of a value.
 
     Examples
@@ -64,50 +61,26 @@ class Law:
             kept if (share <= kept).all() else 1.0,
         )
 
+    @classmethod
+    def of_rows(cls, n_values: int) -> Law:
+        """Where rows have their own values: each is as probable as it is frequent among the rows that fit.
+
+        >>> float(Law.of_rows(3).believed(1, 0.25, 0.0))
+        0.25
+        """
+        return cls(np.zeros(n_values), np.ones(n_values), np.zeros(n_values))
+
     def believed(self, value: Any, shown: Any, spread: Any) -> Any:
         """The probability of a value that a share of the rows show, with the mean ``spread`` of all that fit."""
         return np.minimum(self.base[value] * spread + self.slope[value] * shown, self.most)  # less what rounding adds
-
-    def posteriors(
-        self, offsets: Whole, members: Whole, buckets: Buckets, target_of: Whole, truth: Whole
-    ) -> tuple[Floats, Floats]:
-        """As :func:`undercover.forms.kernels.posteriors`, by the law: the best guess may be a value no row shows."""
-        weights, bucket_of, starts, values, counts, sizes, n_values = buckets
-        n, bucket = len(offsets) - 1, bucket_of[members]
-        target = np.repeat(np.arange(n), np.diff(offsets))
-        total = np.bincount(target, weights=weights[members], minlength=n)
-        times = starts[bucket + 1] - starts[bucket]
-        entry = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times - starts[bucket], times)
-        rows = np.repeat(weights[members] / sizes[bucket], times) * counts[entry]
-        target = np.repeat(target, times)
-        over = np.where(total > 0, total, 1.0)
-        spread = np.bincount(target, weights=rows * self.spread[values[entry]], minlength=n) / over
-        keys, place = np.unique(target * n_values + values[entry], return_inverse=True)
-        shown = np.bincount(place.reshape(-1), weights=rows, minlength=len(keys)) / over[keys // n_values]
-        of_key, believed = keys // n_values, self.believed(keys % n_values, shown, spread[keys // n_values])
-        top = self.base == self.base.max()
-        unseen = self.base.max() * spread  # of the most frequent values, where no row shows them
-        highest = unseen.copy()
-        np.maximum.at(highest, of_key, believed)
-        ties = np.bincount(of_key[believed >= highest[of_key] * _EQUAL], minlength=n)
-        seen = np.bincount(of_key[top[keys % n_values]], minlength=n)
-        ties += np.where(unseen >= highest * _EQUAL, int(top.sum()) - seen, 0)
-        asked = target_of * n_values + truth
-        found = np.minimum(np.searchsorted(keys, asked), max(len(keys) - 1, 0))
-        mine = np.where(keys[found] == asked, shown[found], 0.0) if len(keys) else np.zeros(len(asked))
-        there = total[target_of] > 0
-        probability = np.where(there, self.believed(truth, mine, spread[target_of]), 0.0)
-        best = there & (probability >= highest[target_of] * _EQUAL)
-        return probability, np.where(best, 1 / np.maximum(ties[target_of], 1), 0.0)
 
 
 def posteriors(
     law: Law | None, offsets: Whole, members: Whole, buckets: Buckets, target_of: Whole, truth: Whole
 ) -> tuple[Floats, Floats]:
     """Probability of the true value of every row and of a right guess: by a law, or by the rows that fit."""
-    if law is not None:
-        return law.posteriors(offsets, members, buckets, target_of, truth)
     from undercover.forms import kernels
 
-    found: tuple[Floats, Floats] = kernels.posteriors(offsets, members, buckets, target_of, truth)
+    by = Law.of_rows(buckets.n_values) if law is None else law
+    found: tuple[Floats, Floats] = kernels.posteriors(offsets, members, buckets, by, target_of, truth)
     return found
