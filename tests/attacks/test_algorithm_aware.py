@@ -320,6 +320,40 @@ def test_sampling_agrees_with_listing() -> None:
     assert caught.largest_gain.gain > 0.4
 
 
+@pytest.mark.parametrize("trials", range(1, 8))
+@pytest.mark.parametrize(("x", "counts"), [((0, 0, 1, 1), (2, 2)), ((0, 0, 1, 1, 2, 2), (2, 2, 1, 1))])
+def test_too_few_runs_of_what_lists_nothing_are_refused_in_a_sentence(
+    x: tuple[int, ...], counts: tuple[int, ...], trials: int
+) -> None:
+    with pytest.raises(ParameterError, match=rf"at least 8 of them .* Got {trials} from {trials} runs. Raise 'trials'"):
+        AlgorithmAware(trials=trials).on(people(x, counts), Silent(uc.Streamliner(l=2)))
+    assert AlgorithmAware(trials=8).on(people(x, counts), Silent(uc.Streamliner(l=2))).draws == 8
+
+
+def test_few_runs_of_what_lists_too_much_are_refused_and_of_what_lists_all_they_are_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = people((0, 0, 1, 1), (2, 2))
+    assert AlgorithmAware(trials=1).on(table, uc.Anatomy(l=2)).exact
+    monkeypatch.setattr("undercover.studies.algorithm_aware.attack.MOST_OUTCOMES", 3)
+    with pytest.raises(ParameterError, match="Got 1 from 1 runs"):
+        AlgorithmAware(trials=1).on(table, uc.Anatomy(l=2))
+
+
+def test_refused_runs_are_no_releases_to_learn_from() -> None:
+    table, silent = people((0, 0, 1, 1), (3, 1)), Silent(uc.Streamliner(l=2))  # no table of these values is published
+    with pytest.raises(ParameterError, match="Got 0 from 7 runs"):
+        AlgorithmAware(trials=7).on(table, silent)
+    with pytest.raises(UnreachableError, match="publishes nothing of any table"):
+        AlgorithmAware(trials=8).on(table, silent)
+
+
+def test_whoever_may_know_more_people_than_there_are_knows_all_others() -> None:
+    table = people((0, 0, 1, 1), (2, 2))
+    few, many = (AlgorithmAware(trials=8, known=known).on(table, uc.Streamliner(l=2)) for known in (3, 10**18))
+    assert (few.worst, few.leaks) == (many.worst, many.leaks)
+
+
 def test_bad_input() -> None:
     with pytest.raises(ParameterError, match="2 problems"):
         AlgorithmAware(trials=0, confidence=1.0)

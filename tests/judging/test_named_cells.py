@@ -46,7 +46,8 @@ def plainly(text: str, value: str) -> bool:
     return any(mine[at : at + len(wanted)] == wanted for at in range(len(mine)))
 
 
-PIECES = st.lists(st.sampled_from(["Ada", "ada", "LO", "Bo", "7", "123456", "É", "é", " ", ", ", "-", "'"]), max_size=6)
+WORDS = ["Ada", "ada", "LO", "Bo", "Lovelace", "7", "123456", "É", "é", "\u0301", " ", ", ", "-", "'", "_", "\n"]
+PIECES = st.lists(st.sampled_from(WORDS), max_size=6)
 TEXTS = PIECES.map("".join)
 
 
@@ -55,6 +56,26 @@ TEXTS = PIECES.map("".join)
 def test_words_are_found_as_the_plain_twin_does(texts: list[str], values: list[str]) -> None:
     found = Words(pa.array(texts[:2]), pa.array(texts[2:], pa.string())).named_by(pa.array(values))
     assert found.beside.tolist() == [any(plainly(text, value) for value in values) for text in texts]
+
+
+NUMBERS = st.sampled_from([0, 7, -7, 12_345, -12_345, 123_456, -123_456, 1_234_567])
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.lists(NUMBERS, min_size=1, max_size=4), st.lists(NUMBERS))
+@settings(max_examples=100, deadline=None)
+def test_whole_numbers_are_found_as_the_plain_twin_does(
+    texts: list[str], values: list[int], written: list[int]
+) -> None:
+    texts = [*texts, *(f"case {number}, well" for number in written)]
+    for column in (pa.array(values), pa.array(values, pa.int32()), pa.array(values).dictionary_encode()):
+        found = Words(pa.array(texts)).named_by(column)
+        assert found.beside.tolist() == [any(plainly(text, str(value)) for value in values) for text in texts]
+
+
+def test_numbers_that_a_column_cannot_hold_are_not_looked_for_in_it() -> None:
+    texts = Words(pa.array([f"case {2**64 - 1}", f"case {2**63}", "case 300000"]))
+    found = [texts.named_by(pa.array([value], type_)) for value, type_ in ((2**64 - 1, pa.uint64()), (44, pa.int8()))]
+    assert [named.beside.tolist() for named in found] == [[True, False, False], [False, False, False]]
 
 
 @pytest.mark.parametrize(

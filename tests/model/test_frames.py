@@ -13,7 +13,7 @@ import pytest
 import undercover as uc
 from undercover.errors import DataError, InputError, ParameterError
 from undercover.model.frames.cells import opened
-from undercover.model.frames.types import Given, as_given, published_types
+from undercover.model.frames.types import Given, as_given, one_piece, published_types, unified
 from undercover.model.release import PublishedColumn, PublishedTable, Release
 
 pytestmark = pytest.mark.usefixtures("unjudged")
@@ -267,3 +267,12 @@ def test_cells_that_cannot_be_had_are_refused() -> None:
     with pytest.raises(InputError, match="`age_low` already"):
         opened(both, ["interval", "value"], "bounds")
     assert opened(both, ["interval", "value"], "interval").num_columns == 2
+
+
+@pytest.mark.parametrize("later", [["a", "b"], ["b", "a"], ["a", "c"], ["a"], ["a", None]])
+def test_pieces_with_any_categories_become_one_with_the_same_cells(later: list[str | None]) -> None:
+    first = pa.DictionaryArray.from_arrays(pa.array([0, 1, None], pa.int8()), ["a", "b"])
+    second = pa.DictionaryArray.from_arrays(pa.array([0, None, len(later) - 1], pa.int8()), pa.array(later))
+    column = pa.chunked_array([first, second])
+    assert one_piece(column).to_pylist() == column.to_pylist()
+    assert one_piece(column).dictionary.to_pylist() == unified(column).chunk(0).dictionary.to_pylist()

@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from undercover.scanning.places import LEVEL, _expected, by_coin, by_place, in_order
+from undercover.scanning.places import LEVEL, _expected, _in_order_of, by_coin, by_place, in_order
 
 
 @pytest.mark.parametrize("pairs", [1, 7, 30, 64])
@@ -31,6 +31,16 @@ def test_links_are_bounded_by_all_orders(values: tuple[int, ...]) -> None:
 def test_what_is_expected_of_several_classes() -> None:
     which, shown, values = np.array([0, 0, 0, 1, 1]), np.array([1, 1, 2, 0, 3]), np.array([1, 2, 2, 0, 0])
     assert _expected(which, shown, values, 4) == pytest.approx(2 * 1 / 3 + 1 * 2 / 3 + 1 * 2 / 2)
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.int32, np.int64])
+def test_places_are_counted_out_as_sorting_has_them(kind: type[np.integer]) -> None:
+    draw = np.random.default_rng(9)
+    own, which = draw.permutation(500).astype(kind), np.sort(draw.integers(0, 40, 500)).astype(kind)
+    by_owner = _in_order_of(own, 500)
+    assert np.array_equal(by_owner, np.argsort(own, kind="stable"))
+    assert np.array_equal(by_owner[_in_order_of(which[by_owner], 40)], np.lexsort((own, which)))
+    assert not len(_in_order_of(own[:0], 0))
 
 
 def test_pairs_share_no_row_and_have_a_fair_chance() -> None:

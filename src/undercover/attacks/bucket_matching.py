@@ -30,6 +30,7 @@ from undercover.forms.case import Case
 from undercover.forms.dealt.law import posteriors
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.view import View, Viewable, certainty, facts, listed, say, table
+from undercover.parameters import check
 
 STORY = (
     "The attacker knows that a person is in the table and knows the person's values in the columns {known}. He looks "
@@ -125,6 +126,9 @@ class BucketMatching:
     slow: ClassVar[bool] = False
 
     known: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def applies(self, case: Case) -> str | None:
         """Something is sensitive, and its values are true."""

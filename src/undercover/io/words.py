@@ -6,7 +6,8 @@ else stands there parts words. ``Ada LOVELACE, b. 1815`` holds the value ``ada-l
 Of a value of more than twelve words the first twelve are looked for.
 
 Values are gone through in batches against the words of the texts, so that a hundred million of them are never held:
-one with a word that no text has is left at once.
+one with a word that no text has is left at once. Most are left before they are taken apart, by the few characters with
+which they begin and end, and whole numbers by those that stand in texts.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ SHORTEST_NUMBER = 6
 MOST_WORDS = 12
 MOST_HELD = 2_000_000
 _BATCH = 1 << 18
+_TOLD = 4  # characters at either end of a value that are looked at first
+_BEHIND_FIRST, _BEFORE_LAST = r"(?s)[^a-z0-9].*", r"(?s).*[^a-z0-9]"  # words of a plain value in small letters
 _NUMBER = r"^[+-]?[0-9]+([.,][0-9]+)?$"
 _PARTING = r"[^\pL\pM\pN\x00-\x7f]+"
 _READABLE = (pa.types.is_floating, pa.types.is_decimal, pa.types.is_date, pa.types.is_timestamp)
@@ -67,8 +70,8 @@ class Words:
         self._text = np.repeat(np.arange(len(counts), dtype=np.int32), counts)  # (n_words,) whose word it is
         ends = np.repeat(np.cumsum(counts, dtype=np.int32), counts)
         self._left = ends - np.arange(len(ends), dtype=np.int32)  # (n_words,) words from it to the end of its text
-        long = self._known.filter(pc.greater_equal(pc.binary_length(self._known), SHORTEST_NUMBER))
-        self._numbers = bool(pc.any(pc.match_substring_regex(long, _NUMBER)).as_py())
+        known = self._known.cast(pa.binary())
+        self._begins, self._ends = pc.binary_slice(known, 0, _TOLD).unique(), pc.binary_slice(known, -_TOLD).unique()
 
     def __len__(self) -> int:
         return len(self._counts)
@@ -108,19 +111,47 @@ class Words:
         """The values of a column as texts, a batch at a time, as far as they are looked for."""
         type_, numbers = value_type(column.type), pa.types.is_integer(value_type(column.type))
         readable = _is_text(type_) or numbers or any(check(type_) for check in _READABLE)
-        if not len(self._known) or not readable or (numbers and not self._numbers):
+        wanted = self._numbers(type_) if numbers else None
+        if not len(self._known) or not readable or (wanted is not None and not len(wanted)):
             return
         if pa.types.is_dictionary(column.type):
             column = distinct_values(column)
         for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
             for begin in range(0, len(chunk), _BATCH):
-                values = chunk.slice(begin, _BATCH).drop_null().cast(pa.string())
+                values = chunk.slice(begin, _BATCH).drop_null()
+                values = values if wanted is None else values.filter(pc.is_in(values, value_set=wanted))
+                values = values.cast(pa.string())
                 if not _is_text(type_) and not numbers:  # 7.0 and midnight are written shorter
                     values = pc.replace_substring_regex(values, r"(\.0| 00:00:00(\.0+)?)$", "")
-                values = pc.utf8_trim_whitespace(values)
+                values = pc.utf8_trim_whitespace(self._likely(values))
                 length = pc.utf8_length(values)
                 short = pc.and_(pc.less(length, SHORTEST_NUMBER), pc.match_substring_regex(values, _NUMBER))
                 yield values.filter(pc.and_not(pc.greater_equal(length, 2), short))
+
+    def _numbers(self, type_: pa.DataType) -> pa.Array:
+        """The numbers of a type that may be meant by the words of texts, as far as they are looked for."""
+        digits = self._known.filter(pc.match_substring_regex(self._known, rf"^[0-9]{{{SHORTEST_NUMBER - 1},20}}$"))
+        range_ = np.iinfo(type_.to_pandas_dtype())
+        either = (number * sign for number in map(int, digits.to_pylist()) for sign in (1, -1))
+        return pa.array([number for number in either if range_.min <= number <= range_.max], type_)
+
+    def _likely(self, values: pa.Array) -> pa.Array:
+        """Values without most of those whose first or last word no text has: a few characters of each tell it.
+
+        Only of plain characters it can be told without more ado where words end and what they are in small letters.
+        """
+        plain = pc.string_is_ascii(values)
+        others = values.filter(pc.invert(plain))
+        found = values.filter(plain) if len(others) else values
+        for begin, end, rest, known in (
+            (0, _TOLD, _BEHIND_FIRST, self._begins),
+            (-_TOLD, None, _BEFORE_LAST, self._ends),
+        ):
+            parts = pc.binary_slice(found.cast(pa.binary()), begin, end).dictionary_encode()
+            words = pc.replace_substring_regex(pc.ascii_lower(parts.dictionary.cast(pa.string())), rest, "")
+            fits = pc.or_(pc.equal(words, ""), pc.is_in(words.cast(pa.binary()), value_set=known))
+            found = found.filter(fits.take(parts.indices))
+        return pa.concat_arrays([found, others]) if len(others) else found
 
     def _in_texts(self, values: pa.Array) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """The values all of whose words occur, by their number of words: (n, words) numbers of words."""

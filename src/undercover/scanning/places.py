@@ -32,7 +32,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from undercover import plugins
-from undercover.arrays import count
+from undercover.arrays import count, numbered
 from undercover.forms.reading import Reading
 from undercover.forms.written import combine
 from undercover.model.run import Run
@@ -59,10 +59,10 @@ def looked_at(run: Run, reading: Reading) -> Iterator[Looked | Leak]:
         if own is None:
             yield Looked("order", "not the order of rows: a row is not a person", done=False)
             return
-        starts = class_starts(reading)
-        yield from _numbered(run, reading, own)
+        starts, by_owner = class_starts(reading), _in_order_of(own, len(run.rows))
+        yield from _numbered(run, reading, own, by_owner)
         yield from _ordered(run.rows[own], starts)
-        yield from _linked(run, reading, own, starts)
+        yield from _linked(run, reading, own, by_owner, starts)
 
 
 def order_told(reading: Reading) -> bool:
@@ -93,6 +93,14 @@ def class_starts(reading: Reading) -> NDArray[np.int64]:
     as_they_are = all(main.form(name) == "value" for name in quasi)  # then a bucket hides who is who, or nothing does
     labels, _ = combine([reading.column(name) for name in (structure if structure and as_they_are else quasi)])
     return np.concatenate([[0], np.flatnonzero(labels[1:] != labels[:-1]) + 1, [rows]])
+
+
+def _in_order_of(numbers: Rows, size: int) -> Rows:
+    """Places by the numbers below ``size`` that stand there; those of equal numbers as they are."""
+    from undercover.compiled.shuffle import counting_order
+
+    found: Rows = counting_order(numbers.astype(np.int32), size)[0]
+    return found
 
 
 def in_order(numbers: Rows, starts: NDArray[np.int64]) -> tuple[int, int]:
@@ -151,25 +159,27 @@ def _ordered(numbers: Rows, starts: NDArray[np.int64], what: str = "the order of
         )
 
 
-def _numbered(run: Run, reading: Reading, own: Rows) -> Iterator[Looked | Leak]:
+def _numbered(run: Run, reading: Reading, own: Rows, by_owner: Rows) -> Iterator[Looked | Leak]:
     """Numbers of buckets beside the first row of each in the input."""
     names = reading.main.names("structure")
     if run.buckets is None or not names:
         return
     bucket = reading.column(names[0])
-    numbers = np.asarray(bucket.values.cast(pa.int64()))[bucket.codes]
-    by_number = np.lexsort((own, numbers))
-    first = by_number[np.flatnonzero(np.diff(numbers[by_number], prepend=-1))]
-    yield from _ordered(run.rows[own[first]], np.array([0, len(first)]), "the numbers of buckets")
+    numbers = np.asarray(bucket.values.cast(pa.int64()))[bucket.codes[by_owner]]
+    first = numbered(numbers)[1]  # of everybody by owner
+    first = first[np.argsort(numbers[first])]
+    yield from _ordered(run.rows[own[by_owner[first]]], np.array([0, len(first)]), "the numbers of buckets")
 
 
-def _linked(run: Run, reading: Reading, own: Rows, starts: NDArray[np.int64]) -> Iterator[Looked | Leak]:
+def _linked(
+    run: Run, reading: Reading, own: Rows, by_owner: Rows, starts: NDArray[np.int64]
+) -> Iterator[Looked | Leak]:
     """How often whoever goes by places is right about a sensitive value."""
     assert run.original is not None
     people = len(own)
     which = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    ways = {"place in the table": np.arange(people), "place in the class": np.lexsort((own, which))}
-    ways["place in the class"] = own[ways["place in the class"]]
+    by_class = by_owner[_in_order_of(which[by_owner], len(starts) - 1)]
+    ways = {"place in the table": np.arange(people), "place in the class": own[by_class]}
     places = run.original.places(run.rows)
     for name in reading.main.names("sensitive"):
         column, cells = run.original[name], reading.column(name, nan_is_missing=True)

@@ -125,8 +125,12 @@ class Words:
         held = [others.values_of(values) for values in (self.run.identifying or {}).values()]
         return {*in_words(public_values(self.run)), *(value for found in held for _, value in found)}
 
+    @cached_property
+    def _described(self) -> list[str]:
+        return list(_texts(self.run.schema.said))
+
     def _declared(self, text: str) -> bool:
-        return any(text == one or (len(one) >= SHORTEST and one in text) for one in _texts(self.run.schema.said))
+        return any(text == one or (len(one) >= SHORTEST and one in text) for one in self._described)
 
     def _places(self) -> list[str]:
         source = str(self.run.source.get("path") or "")
@@ -200,16 +204,21 @@ def own_words(values: set[str], run: Run) -> set[str]:
     for value in values:
         words = value.split()
         pattern = re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])")
-        texts = (text for root in roots for text in _texts_of(root) if all(word in text for word in words))
+        texts = (_text_of(path) for root in roots for path in _sources_of(root))
+        texts = (text for text in texts if all(word in text for word in words))
         found |= {value} if any(map(pattern.search, texts)) else set()
     return found
 
 
 @cache
-def _texts_of(root: Path) -> list[str]:
-    """What is written in the files of a package, in small letters."""
-    files = (path for pattern in _WORDS for path in sorted(root.rglob(pattern)))
-    return [path.read_text(encoding="utf-8", errors="replace").lower() for path in files]
+def _sources_of(root: Path) -> list[Path]:
+    return [path for pattern in _WORDS for path in sorted(root.rglob(pattern))]
+
+
+@cache
+def _text_of(path: Path) -> str:
+    """What is written in a file of a package, in small letters."""
+    return path.read_text(encoding="utf-8", errors="replace").lower()
 
 
 def _stands(word: str, text: str) -> bool:

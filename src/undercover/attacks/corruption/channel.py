@@ -11,7 +11,7 @@ The property whose confidence rises most is "has the value seen", for every othe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, get_args
@@ -198,8 +198,11 @@ class Corruption:
     shares: tuple[Annotated[float, Within(0, 1)], ...] = (0.0, 0.25, 0.5, 0.75, 1.0)
 
     def __post_init__(self) -> None:
-        needed = "Corruption needs at least one prior and one share."
-        check(self, () if self.priors and self.shares else (needed,))
+        check(self, self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if any(isinstance(given, tuple) and not given for given in (self.priors, self.shares)):
+            yield "Corruption needs at least one prior and one share."
 
     def applies(self, case: Case) -> str | None:
         """Values went through a public channel."""

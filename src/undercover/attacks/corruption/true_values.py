@@ -18,10 +18,10 @@ changed before they were published do; :class:`undercover.Corruption` has that c
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,11 +35,13 @@ from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure, one_struck_out
 from undercover.model.view import FigureTable, Part, View, Viewable, facts, say, table
+from undercover.parameters import Within, check
 from undercover.randomness import Randomness
 
 Floats = NDArray[np.float64]
 _WORDS = 1 << 22  # random words at a time
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+MOST_SHARES = int(np.iinfo(np.uint8).max)  # whose numbers a byte of each person holds
 STORY = (
     "The attacker knows who is in the table with which quasi-identifiers, and has learnt the sensitive values of some "
     "of them, up to everybody's but the victim's. He knows who is in which class, strikes the values he knows out of "
@@ -121,7 +123,14 @@ class OrdinaryCorruption:
     effort: ClassVar[Effort] = "report"
     slow: ClassVar[bool] = False
 
-    shares: tuple[float, ...] = SHARES
+    shares: tuple[Annotated[float, Within(0, 1)], ...] = SHARES
+
+    def __post_init__(self) -> None:
+        check(self, self._problems())
+
+    def _problems(self) -> Iterator[str]:
+        if isinstance(self.shares, tuple) and not 1 <= len(self.shares) <= MOST_SHARES:
+            yield f"OrdinaryCorruption needs from 1 to {MOST_SHARES} shares. Got {len(self.shares)} instead."
 
     def applies(self, case: Case) -> str | None:
         """Values are true, cells cover the truth, and the run says who is in which class."""

@@ -34,12 +34,13 @@ from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.table import Table
 from undercover.model.verdict import Exposure
 from undercover.model.view import Part, View, Viewable, certainty, facts, listed, say, table
-from undercover.parameters import AtLeast, check
+from undercover.parameters import Within, check
 from undercover.threads import parallel
 
 FRAME = "output_tables"
 WORST = 20
 MOST_SETS = 20_000
+MOST_ASKED = 1_000_000_000  # sets that may be asked for: more than any memory holds
 _CHUNKS_PER_THREAD = 16
 
 STORY = (
@@ -161,7 +162,7 @@ class Informed:
     effort: ClassVar[Effort] = "report"
     slow: ClassVar[bool] = True
 
-    most_sets: Annotated[int, AtLeast(0)] = MOST_SETS
+    most_sets: Annotated[int, Within(0, MOST_ASKED)] = MOST_SETS
 
     def __post_init__(self) -> None:
         check(self)

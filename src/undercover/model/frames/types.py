@@ -110,9 +110,15 @@ def one_piece(column: pa.ChunkedArray) -> Any:
     """A column as one array; it is copied only where it has several pieces."""
     if column.num_chunks == 1:
         return column.chunk(0)
-    if pa.types.is_dictionary(column.type):
+    if pa.types.is_dictionary(column.type) and not _alike(column):
         column = unified(column)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+
+
+def _alike(column: pa.ChunkedArray) -> bool:
+    """Whether all pieces of a column of categories have the same ones, none of them missing, which is soon seen."""
+    first = column.chunk(0).dictionary if column.num_chunks else pa.nulls(0)
+    return not first.null_count and all(chunk.dictionary.equals(first) for chunk in column.chunks[1:])
 
 
 def _occurring(given: Given, columns: Sequence[pa.ChunkedArray]) -> Given:

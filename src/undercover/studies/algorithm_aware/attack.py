@@ -71,6 +71,7 @@ MOST_DRAWN = 6  # people, where published values went through a channel
 MOST_OUTCOMES = 400_000  # that are gone through; a method that lists more is only run
 SHEETS = 100  # draws whose datasheet is looked at as well
 FEW = 8  # draws from which nothing can be told
+MOST_TRIALS = 1_000_000  # hours of work, and as much as is drawn at once
 RARITY = 10  # power is stated for what one release in so many shows
 
 Listed = dict[Assignment, dict[Any, Fraction]]
@@ -109,7 +110,7 @@ class AlgorithmAware:
     effort: ClassVar[Effort] = "asked"
     slow: ClassVar[bool] = False
 
-    trials: Annotated[int, AtLeast(1)] = 2_000
+    trials: Annotated[int, Within(1, MOST_TRIALS)] = 2_000
     confidence: Annotated[float, Within(0, 1, "()")] = 0.999
     known: Annotated[int, AtLeast(0)] = 0
 
@@ -144,10 +145,16 @@ class AlgorithmAware:
         sampled = [*drawn.seen.figures(self.known, FEW), *drawn.seen.pooled()]
         refusals = list(drawn.refusals.figures(self.known, FEW))
         proven = [] if listed is None else list(_weighed(listed, drawn.bases).figures(self.known))
-        if drawn.n_refused == drawn.n_drawn and not proven:
+        published = drawn.n_drawn - drawn.n_refused
+        if not published and not proven and (listed is not None or drawn.n_drawn >= FEW):
             raise UnreachableError(
                 "The method publishes nothing of any table with these values, so it tells nothing. "
                 f"Its last words: {drawn.said}"
+            )
+        if published < FEW and not proven:
+            raise ParameterError(
+                f"AlgorithmAware learns from releases of a method that does not list what it may publish, and takes "
+                f"at least {FEW} of them to tell anything. Got {published} from {drawn.n_drawn} runs. Raise 'trials'."
             )
         doubt = math.log(2 * max(len(sampled) + len(refusals), 1) / (1 - self.confidence))
         told = _told(table, doubt)
@@ -180,7 +187,7 @@ class AlgorithmAware:
             declared_robust=corruption_robust(method),
             known=self.known,
             draws=drawn.n_drawn,
-            power=_power(drawn.n_drawn - drawn.n_refused, doubt),
+            power=_power(published, doubt),
             rarity=RARITY,
             leaks=leaks,
             refusal=max(refused, key=lambda found: (found.posterior > found.alone, found.gain)) if refused else None,

@@ -260,7 +260,7 @@ class Evidence:
 
     def _figures(self, channel: str, base: Base, weights: Weights, most: int, least: int) -> Iterator[Figure]:
         n_people = len(next(iter(weights)))
-        for count in range(most + 1):
+        for count in range(min(most, n_people - 1) + 1):
             for whom in combinations(range(n_people), count):
                 by_known: dict[Known, dict[Assignment, Any]] = defaultdict(dict)
                 for assignment, weight in weights.items():

@@ -34,7 +34,7 @@ from undercover.model.run import Run
 from undercover.model.table import Table
 from undercover.parameters import AtLeast, Within, check
 from undercover.randomness import Randomness
-from undercover.studies.algorithm_aware.attack import with_values
+from undercover.studies.algorithm_aware.attack import MOST_TRIALS, with_values
 from undercover.studies.algorithm_aware.evidence import chernoff, relative_entropy
 from undercover.studies.algorithm_aware.following import Followed, Note, Orders, Released, follow
 from undercover.studies.algorithm_aware.known_result import KnownValuesResult, Told
@@ -82,8 +82,8 @@ class KnownValues:
     slow: ClassVar[bool] = False
 
     known: Annotated[int, AtLeast(1)] = 1
-    trials: Annotated[int, AtLeast(1)] = 200
-    sets: Annotated[int, AtLeast(1)] = 20
+    trials: Annotated[int, Within(1, MOST_TRIALS)] = 200
+    sets: Annotated[int, Within(1, MOST_TRIALS)] = 20
     confidence: Annotated[float, Within(0, 1, "()")] = 0.999
 
     def __post_init__(self) -> None:

@@ -34,11 +34,13 @@ from undercover.methods.mondrian.minimality.result import DRAWN, EXACT, GIVEN_UP
 from undercover.model.groups import Groups
 from undercover.model.protocols import Effort, Method, Progress, no_progress
 from undercover.model.table import Table
-from undercover.parameters import AtLeast, Within, check
+from undercover.parameters import Within, check
 from undercover.randomness import Randomness
 from undercover.threads import parallel
 from undercover.wording import either
 
+MOST_TRIED = 1_000_000_000
+"""Draws and steps that may be asked for: hours of work."""
 _HIGH_LOW = np.array([1 << 32, 1], dtype=np.uint64)
 _HOW = {"exact": EXACT, "drawn": DRAWN, "given up": GIVEN_UP}
 
@@ -94,9 +96,9 @@ class Minimality:
     slow: ClassVar[bool] = False
 
     evidence: Evidence = "all"
-    draws: Annotated[int, AtLeast(1)] = 2_000
-    most_draws: Annotated[int, AtLeast(1)] = 200_000
-    most_steps: Annotated[int, AtLeast(0)] = 100_000
+    draws: Annotated[int, Within(1, MOST_TRIED)] = 2_000
+    most_draws: Annotated[int, Within(1, MOST_TRIED)] = 200_000
+    most_steps: Annotated[int, Within(0, MOST_TRIED)] = 100_000
     confidence: Annotated[float, Within(0, 1, "()")] = 0.999
 
     def __post_init__(self) -> None:
