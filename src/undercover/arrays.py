@@ -63,8 +63,13 @@ def count(codes: Whole, size: int, weights: Whole | None = None) -> NDArray[np.i
     [1, 0, 2, 0]
     """
     counts = np.zeros(size, dtype=np.int64)
+    exact = weights is None or weights.itemsize <= 4  # of a stretch NumPy adds up doubles
     for part in stretches(len(codes)):
-        np.add.at(counts, codes[part], 1 if weights is None else weights[part])
+        if exact and (size <= _STRETCH or len(codes) <= _STRETCH):
+            of_part = None if weights is None else weights[part]
+            counts += np.bincount(codes[part].astype(np.int64), of_part, size).astype(np.int64, copy=False)
+        else:
+            np.add.at(counts, codes[part], 1 if weights is None else weights[part])
     return counts
 
 

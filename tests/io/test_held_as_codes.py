@@ -24,6 +24,7 @@ from undercover.io.source import Input, ReadOptions, read
 from undercover.memory import LARGE, Store, free_memory
 from undercover.model.encoding.coded import Coded
 from undercover.model.encoding.repeats import rows_that_share
+from undercover.model.encoding.values import without_value
 from undercover.model.hierarchy import Hierarchy
 from undercover.model.schema import Column
 from undercover.model.table import EncodedColumn, Table
@@ -357,3 +358,38 @@ def test_values_are_those_that_rows_have_in_their_order() -> None:
     assert [coded.first_row(place) for place in range(3)] == [0, 1, 4]
     assert coded.column().to_pylist() == ["a", "b", None, "a", "c", "b", None]
     assert coded.missing == 2
+
+
+@pytest.mark.parametrize("chunks", [1, 3])
+@pytest.mark.parametrize("late", [0, 1, 5_000])
+def test_values_are_in_the_order_of_rows_however_late_the_last_one_comes(late: int, chunks: int) -> None:
+    rng = np.random.default_rng(late)
+    rows = [*rng.integers(0, 30, 9_000).tolist(), *range(30, 30 + late), None, 3]
+    plain = list(dict.fromkeys(row for row in rows if row is not None))
+    backwards = pa.array([*range(late + 29, -1, -1), 99_999])  # in another order, with one to spare
+    given = pa.DictionaryArray.from_arrays(
+        pa.array([None if row is None else late + 29 - row for row in rows]), backwards
+    )
+    each = -(-len(rows) // chunks)
+    column = pa.chunked_array([given.slice(at, each) for at in range(0, len(rows), each)])
+    for found in (Coded.of(column), Coded.of(pa.array(rows))):
+        assert found.values.to_pylist() == plain
+        codes = found.codes(np.arange(len(plain) + 1), np.empty(len(rows), np.int64))
+        assert [*plain, None] == [rows[row] for row in np.unique(codes, return_index=True)[1]]
+
+
+def test_what_is_missing_in_a_dictionary_is_seen_wherever_it_is() -> None:
+    there, spare = pa.array(["a", "b"]), pa.array(["a", "b", ""])
+    for dictionary, indices, missing in (
+        (there, [0, 1, 0], None),
+        (there, [0, None, 1], [False, True, False]),
+        (spare, [0, 1, 1], None),
+        (spare, [0, 2, 1], [False, True, False]),
+        (pa.array([1.0, float("nan")]), [0, 1, 0], [False, True, False]),
+        (pa.array([1.0, None]), [1, 0, 0], [True, False, False]),
+    ):
+        array = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), dictionary)
+        first = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), dictionary)
+        for column, before in ((array, []), (pa.chunked_array([first, array]), [False])):
+            found = without_value(column)
+            assert (None if found is None else found.tolist()) == (None if missing is None else before + missing)

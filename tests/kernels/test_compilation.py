@@ -59,7 +59,7 @@ def test_a_file_that_was_written_since(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 COUNTERS = """
-from undercover.compiled.jit import arithmetic, inlined, internal, kernel
+from undercover.compiled.jit import arithmetic, borrowing, inlined, internal, kernel
 
 @DECORATOR
 def one_more(found, i, last):
@@ -75,7 +75,7 @@ def counted(n):
 """
 
 
-@pytest.mark.parametrize("decorator", ["kernel", "internal", "inlined", "arithmetic"])
+@pytest.mark.parametrize("decorator", ["kernel", "internal", "borrowing", "inlined", "arithmetic"])
 def test_a_counter_that_begins_with_a_constant_is_compiled_for_once(tmp_path: Path, decorator: str) -> None:
     place = tmp_path / "counting.py"
     place.write_text(COUNTERS.replace("DECORATOR", decorator))

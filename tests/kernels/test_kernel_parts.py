@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import gc
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from numba import types
+from numba.core.errors import NumbaError
 from numba.core.runtime import _nrt_python as counted
 from numba.core.runtime import rtsys
 
 from undercover.compiled import jit
-from undercover.compiled.jit import arithmetic, inlined, internal, kernel
+from undercover.compiled.jit import arithmetic, borrowing, inlined, internal, kernel
+from undercover.errors import InternalError
 
 
 @internal
@@ -76,6 +79,56 @@ def test_arrays_that_parts_make_are_given_back() -> None:
     finally:
         counted.memsys_disable_stats()
     assert after.alloc - before.alloc == after.free - before.free >= 5_000
+
+
+@borrowing
+def _total(values: Any) -> float:
+    found = 0.0
+    for value in values[1:]:
+        found += value
+    return found
+
+
+@inlined
+def _first_and_total(values: Any) -> Any:
+    return values[0], _total(values)
+
+
+@kernel
+def added_up(pair: Any, times: int) -> float:
+    longer = _grown(pair[0], times)
+    first, rest = _first_and_total((longer, pair[1])[0])
+    return float(first + rest + _total(pair[1]))
+
+
+def test_parts_that_borrow_arrays_leave_them_to_whoever_holds_them() -> None:
+    one, other = np.ones(1), np.arange(5.0)
+    before = sys.getrefcount(one), sys.getrefcount(other)
+    for _ in range(100):
+        assert added_up((one, other), 3) == 1 + 2 + 4 + 8 + 10
+    assert (sys.getrefcount(one), sys.getrefcount(other)) == before
+    assert one.tolist() == [1.0]
+    assert other.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+
+
+def _itself(values: Any) -> Any:
+    return values
+
+
+def _of_a_longer_one(values: Any) -> float:
+    return float(_longer(values, 1)[0])
+
+
+def _of_zeros(values: Any) -> float:
+    return float(np.zeros(3)[0] + values[0])
+
+
+@pytest.mark.parametrize("part", [_itself, _of_a_longer_one, _of_zeros])
+@pytest.mark.parametrize("decorator", [borrowing, inlined])
+def test_a_part_that_borrows_neither_makes_arrays_nor_hands_them_back(decorator: Any, part: Any) -> None:
+    with pytest.raises((InternalError, NumbaError)):
+        decorator(part).compile((types.float64[::1],))
+    internal(part).compile((types.float64[::1],))
 
 
 def test_a_part_has_no_machine_code_of_its_own() -> None:

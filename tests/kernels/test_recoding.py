@@ -10,7 +10,7 @@ from undercover.steps import recoding_kernels as kernels
 from undercover.threads import however_little, parallel, segments, stretches
 
 RNG = np.random.default_rng(3)
-SIZES = RNG.integers(1, 9, 20_000)
+SIZES = np.append(RNG.integers(1, 9, 20_000), [200, 16, 17])
 OFFSETS = np.concatenate([[0], np.cumsum(SIZES)])
 ORDER = RNG.permutation(OFFSETS[-1]).astype(np.uint32)
 CODES = RNG.integers(0, 70, OFFSETS[-1]).astype(np.uint8)

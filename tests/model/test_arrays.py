@@ -165,3 +165,17 @@ def test_two_columns_as_one(size: int) -> None:
     found = together(written(first), written(second))
     assert found.codes.tolist() == [*range(size), size - 1, size, size + 1, 0]
     assert len(found.values) == size + 2
+
+
+@pytest.mark.parametrize("kind", [None, np.int32, np.int64])
+@pytest.mark.parametrize("size", [1, 200, 100_000])
+@pytest.mark.parametrize("rows", [0, 1_000, 200_000])
+def test_codes_are_counted_by_weight(rows: int, size: int, kind: type | None) -> None:
+    rng = np.random.default_rng(size)
+    codes = rng.integers(0, size, rows).astype(narrowest(size))
+    weights = None if kind is None else rng.integers(-5, np.iinfo(kind).max // max(rows, 1), rows).astype(kind)
+    plain = np.zeros(size, dtype=np.int64)
+    np.add.at(plain, codes, 1 if weights is None else weights.astype(np.int64))
+    found = count(codes, size, weights)
+    assert found.dtype == np.int64
+    assert found.tolist() == plain.tolist()

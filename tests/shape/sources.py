@@ -142,7 +142,7 @@ def kernels(source: Source) -> Iterator[ast.FunctionDef]:
     """The functions of a file that are compiled."""
     for node in source.nodes:
         if isinstance(node, ast.FunctionDef) and any(
-            isinstance(mark, ast.Name) and mark.id in ("kernel", "internal", "inlined", "arithmetic")
+            isinstance(mark, ast.Name) and mark.id in ("kernel", "internal", "borrowing", "inlined", "arithmetic")
             for mark in node.decorator_list
         ):
             yield node

@@ -22,7 +22,7 @@ _FIRST, _LAST = (0, 61), (0, 68)  # the versions of Numba whose insides ``parts.
 
 def kernel(function: F) -> F:
     """Compile a function that is called from Python; the result is cached on disk."""
-    made = njit(nogil=True)(function)
+    made = njit(nogil=True, _nrt=True)(function)
     made._cache = KernelCache(function)
     made.compile = _without_collecting(made.compile)
     _look_at(function)
@@ -75,12 +75,21 @@ def internal(function: F) -> F:
     return _part(function)
 
 
+def borrowing(function: F) -> F:
+    """The same for one that neither makes arrays nor hands any back: whoever calls it holds those that it looks at.
+
+    Nobody has to count then who holds them. Numba counts wherever an array is taken out of a tuple, in a way that is
+    safe among threads, and a kernel that looks at a few rows at a time can spend half of its time on that.
+    """
+    return _part(function, counts=False)
+
+
 def inlined(function: F) -> F:
-    """Compile a function into the kernels that call it: a small one, or a part of one long kernel.
+    """Compile a function that borrows into the kernels that call it: a small one, or a part of one long kernel.
 
     At any other call every array of every tuple it takes is copied, seven words each.
     """
-    return _part(function, forceinline=True)
+    return _part(function, counts=False, forceinline=True)
 
 
 def arithmetic(function: F) -> F:
@@ -88,10 +97,14 @@ def arithmetic(function: F) -> F:
     return _part(function, fastmath={"reassoc", "contract", "nsz", "arcp"}, error_model="numpy")
 
 
-def _part(function: F, **options: Any) -> F:
-    """Compile a function that Python never calls."""
+def _part(function: F, *, counts: bool = True, **options: Any) -> F:
+    """Compile a function that Python never calls; whether it counts who holds an array, or else borrows them all.
+
+    It is said of every part, for a part of which nothing is said does as the one that calls it.
+    """
     _look_at(function)
-    made = njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **_pipeline(), **options)(function)
+    options = {"_nrt": counts, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, **_pipeline(), **options}
+    made = njit(nogil=True, **options)(function)
     return cast(F, _once_for_all_values(made))
 
 

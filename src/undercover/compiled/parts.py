@@ -7,6 +7,7 @@ knows insides of Numba, so ``jit.py`` asks for its version first.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba import _dynfunc
@@ -14,6 +15,8 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import NativeLowering
+
+from undercover.errors import InternalError
 
 
 class _Unfinished(JITCodeLibrary):
@@ -26,6 +29,18 @@ class _Unfinished(JITCodeLibrary):
         self._finalized = True
 
 
+def _handed(state: Any) -> Iterator[Any]:
+    """The types of what a part hands back, and of what is handed to it by those it calls."""
+    yield state.return_type
+    yield from (found.return_type for asked, found in state.calltypes.items() if getattr(asked, "op", "") == "call")
+
+
+def _has_memory(state: Any) -> Callable[[Any], bool]:
+    """Tells whether there is memory behind values of a type, of which somebody must count who holds it."""
+    models = state.targetctx.data_model_manager
+    return lambda kind: bool(models.lookup(kind).contains_nrt_meminfo())
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LoweringOfAPart(NativeLowering):
     """Numba's own lowering, but for the address of the machine code, of which there is none."""
@@ -36,6 +51,8 @@ class _LoweringOfAPart(NativeLowering):
         if state.library is None:
             state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_compile = True
+        if not state.flags.nrt and any(map(_has_memory(state), _handed(state))):
+            raise InternalError(f"`{state.func_id.func_name}` borrows, and hands an array back or is handed a new one.")
         super().run_pass(state)
         lowered = state["cr"]
         name = lowered.fndesc.qualname.split(".")[-1]

@@ -11,6 +11,8 @@ import numpy as np
 
 from undercover.compiled.jit import kernel
 
+_FEW = 16  # different codes of a bucket, as most have
+
 
 @kernel
 def find_spans(order: Any, offsets: Any, codes: Any, place: Any, spans: Any, first: int, last: int) -> None:
@@ -84,6 +86,17 @@ def count_pairs(order: Any, offsets: Any, codes: Any, pairs: Any, size: int, fir
 
 
 @kernel
+def sort_few(values: Any, first: int, last: int) -> None:
+    """Bring a few numbers into order where they lie: sorting at large takes longer to begin."""
+    for i in range(first + 1, last):
+        value, p = values[i], i
+        while p > first and values[p - 1] > value:
+            values[p] = values[p - 1]
+            p -= 1
+        values[p] = value
+
+
+@kernel
 def list_pairs(order: Any, offsets: Any, codes: Any, size: int, starts: Any, found: Any, first: int, last: int) -> None:
     """The codes of each bucket, ascending, and how often each occurs: bucket b from ``starts[b]`` on.
 
@@ -99,8 +112,10 @@ def list_pairs(order: Any, offsets: Any, codes: Any, size: int, starts: Any, fou
                 values[end] = code
                 end += 1
             counts[code] += 1
-        own = values[starts[b] : end]
-        own.sort()
+        if end - starts[b] > _FEW:
+            values[starts[b] : end].sort()
+        else:
+            sort_few(values, starts[b], end)
         for i in range(starts[b], end):
             buckets[i], times[i] = b, counts[values[i]]
             counts[values[i]] = 0

@@ -23,6 +23,7 @@ Column: TypeAlias = pa.Array | pa.ChunkedArray
 MANY = 1 << 20
 """Different values from which on a column is not held as codes: names, numbers of everybody's own."""
 _PIECE = 1 << 18  # rows that are looked at together
+_FIRST = 1 << 12  # rows among which there mostly are all values of a column of few
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,8 @@ class Coded:
     @classmethod
     def of(cls, column: Column) -> Coded:
         """A column, of dictionaries or plain; dictionaries may differ from chunk to chunk and have spare values."""
-        coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        given = pa.types.is_dictionary(column.type)
+        coded = column if given else column.dictionary_encode()
         chunks: Sequence[Any] = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
         known, before, lookups = pa.nulls(0, coded.type.value_type), None, []
         for chunk in chunks:
@@ -55,9 +57,9 @@ class Coded:
                 before = chunk.dictionary
                 known, lookup = merged(known, before)
             lookups.append(lookup)
-        order = _as_rows_have_them(chunks, lookups, len(known))
         indices = tuple((chunk.indices, lookup) for chunk, lookup in zip(chunks, lookups, strict=True))
         found = cls(known, indices)
+        order = _as_rows_have_them(indices, len(known)) if given else np.arange(len(known))
         if np.array_equal(order, np.arange(len(known))):
             return found
         place = np.full(len(known) + 1, -1, dtype=np.int32)
@@ -193,15 +195,16 @@ def as_indices(codes: NDArray[Any]) -> pa.Array:
     return pa.Array.from_buffers(pa.from_numpy_dtype(codes.dtype), len(codes), [valid, pa.py_buffer(codes)])
 
 
-def _as_rows_have_them(chunks: Sequence[Any], lookups: Sequence[Lookup], size: int) -> NDArray[np.int64]:
+def _as_rows_have_them(chunks: Sequence[tuple[pa.Array, Lookup]], size: int) -> NDArray[np.int64]:
     """The places in the order in which rows come to them first; looked for until all were seen."""
     order = np.empty(0, dtype=np.int64)
-    for chunk, lookup in zip(chunks, lookups, strict=True):
-        if len(order) == size:
-            break
-        here = lookup[np.asarray(pc.unique(chunk.indices).drop_null())]
-        both = np.concatenate([order, here[here >= 0]])
-        order = both[np.sort(np.unique(both, return_index=True)[1])]
+    for indices, lookup in chunks:
+        begin, rows = 0, max(_FIRST, size)
+        while begin < len(indices) and len(order) < size:
+            here = lookup[np.asarray(pc.unique(indices.slice(begin, rows)).drop_null())]
+            both = np.concatenate([order, here[here >= 0]])
+            order = both[np.sort(np.unique(both, return_index=True)[1])]
+            begin, rows = begin + rows, len(indices)
     return order
 
 

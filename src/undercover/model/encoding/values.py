@@ -5,7 +5,7 @@ Everything is found out of the distinct values; rows are only counted where a me
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -85,6 +85,8 @@ def plain_values(data: Values) -> Values:
 def without_value(data: Values) -> NDArray[np.bool_] | None:
     """(n_rows,) whether a row's value is missing; ``None`` where no row's is."""
     if pa.types.is_dictionary(data.type):
+        if not data.null_count and all(_all_there(values) for values in _dictionaries(data)):
+            return None
         coded = plain(data)
         return coded.without() if coded.missing else None
     mask = pc.is_null(plain_values(data), nan_is_null=True)
@@ -92,6 +94,19 @@ def without_value(data: Values) -> NDArray[np.bool_] | None:
         return None
     found = mask.to_numpy(zero_copy_only=False) if isinstance(mask, pa.Array) else mask.to_numpy()
     return np.asarray(found, dtype=bool)
+
+
+def _dictionaries(data: Values) -> Iterator[pa.Array]:
+    """Those of its chunks; one that follows itself is there once."""
+    before = None
+    for chunk in data.chunks if isinstance(data, pa.ChunkedArray) else [data]:
+        if before is None or not chunk.dictionary.equals(before):
+            yield chunk.dictionary
+        before = chunk.dictionary
+
+
+def _all_there(values: pa.Array) -> bool:
+    return bool(plain_values(values).null_count == 0)
 
 
 def _unpublishable(name: str, arrow: pa.DataType) -> DataError:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undercover.model.encoding.coded import distinct_values
+
 if TYPE_CHECKING:
     from undercover.model.release import PublishedTable
 
@@ -126,7 +128,8 @@ def _occurring(given: Given, columns: Sequence[pa.ChunkedArray]) -> Given:
     if given.categories is None:
         return given
     try:
-        values = [_cast(column, Given(given.categories.type)).unique() for column in columns]
+        distinct = [pa.chunked_array([distinct_values(column)]) for column in columns]
+        values = [_cast(column, Given(given.categories.type)).unique() for column in distinct]
     except _UNFIT:
         return Given(None, index=given.index)
     kept = pc.is_in(given.categories, value_set=pa.concat_arrays(values))

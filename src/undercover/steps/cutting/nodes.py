@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import inlined, internal, kernel
+from undercover.compiled.jit import borrowing, inlined, internal, kernel
 from undercover.steps.cutting.arrays import RANGE, SET, Checks, Columns
 
 TIE = 1e-12  # loss per row below which two cuts are equally good
@@ -50,7 +50,7 @@ def cell_loss(columns: Columns, j: int, low: int, high: int, distinct: float) ->
     return columns.weights[j] * tree_loss(columns, j, low, high)
 
 
-@internal
+@borrowing
 def shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> None:
     """Sort ``values[start:start + n]``: ascending, or by falling ``rank[start + value]`` and then ascending."""
     gap = n // 2
@@ -71,7 +71,7 @@ def shell_sort(values: Any, start: int, n: int, rank: Any, by_rank: bool) -> Non
         gap = 1 if gap == 2 else gap * 5 // 11
 
 
-@internal
+@borrowing
 def present(histogram: Any, values: Any, start: int, low: int, high: int, codes: Any, j: int, s: int, e: int) -> int:
     """List the codes present in rows s..e in ascending order; return how many."""
     found = 0
@@ -103,7 +103,7 @@ def grown(array: Any) -> Any:
     return larger
 
 
-@internal
+@borrowing
 def put(target: Any, at: int, begin: int, end: int, bounds: Any) -> None:
     """Write one node: where it begins and ends, and its bounds."""
     target[at, 0], target[at, 1] = begin, end

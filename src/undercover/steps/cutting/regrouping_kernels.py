@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import inlined, internal, kernel
+from undercover.compiled.jit import borrowing, inlined, internal, kernel
 from undercover.steps.cutting.arrays import SET, TREE, Checks
 from undercover.steps.cutting.nodes import all_hold, shell_sort
 
@@ -104,7 +104,7 @@ def _cover(codes: Any, t: int, alone: bool, groups: _Groups, g: int, layout: Lay
         loss[g] += losses[g, j]
 
 
-@internal
+@borrowing
 def _tighten(codes: Any, source: int, skip: int, groups: _Groups, g: int, layout: Layout) -> None:
     """Make the cell of ``g`` the tightest around the tuples of ``source`` without ``skip``."""
     t, alone = groups.head[source], True
@@ -139,7 +139,7 @@ def _unlink(t: int, g: int, rows: int, groups: _Groups) -> None:
     size[g] -= rows
 
 
-@internal
+@borrowing
 def _count(t: int, row_starts: Any, checks: Checks, counts: Any) -> int:
     """Add the sensitive values of tuple ``t`` to ``counts``; return how many rows it has."""
     for p in range(row_starts[t], row_starts[t + 1]):
@@ -148,7 +148,7 @@ def _count(t: int, row_starts: Any, checks: Checks, counts: Any) -> int:
     return row_starts[t + 1] - row_starts[t]
 
 
-@inlined
+@borrowing
 def _holds(g: int, more: int, less: int, groups: _Groups, row_starts: Any, checking: _Checking) -> bool:
     """Whether group ``g`` with tuple ``more`` and without ``less`` keeps the predicates."""
     checks, counts, work = checking
@@ -164,7 +164,7 @@ def _holds(g: int, more: int, less: int, groups: _Groups, row_starts: Any, check
     return all_hold(counts, size, checks, work)
 
 
-@internal
+@borrowing
 def _cheapest(
     t: int, own: int, allowed: float, since: int, tuples: Tuples, groups: _Groups, layout: Layout, checking: _Checking
 ) -> Any:
@@ -176,32 +176,35 @@ def _cheapest(
     size, loss, losses, cell, bits = groups.size, groups.loss, groups.losses, groups.cell, groups.bits
     starts, kinds, weights, positions = layout.starts, layout.kinds, layout.weights, layout.positions
     first, last, parent, node_loss = layout.first, layout.last, layout.parent, layout.node_loss
+    units, word_starts = layout.units, layout.word_starts
     best, cost = NONE, 0.0
     rows = row_starts[t + 1] - row_starts[t]
+    unchecked = len(checking.checks.kinds) == 0
     for g in range(len(changed)):
         if rows * loss[g] >= allowed or changed[g] < since or size[g] == 0 or g == own:
             continue
         new, most = loss[g], (allowed + size[g] * loss[g]) / (size[g] + rows)
         # The loop over all groups: what _cover does, without its calls.
         for i in range(len(order)):
-            j = order[i]
+            j = np.uint64(order[i])
             code, low, high = codes[t, j], cell[g, j, 0], cell[g, j, 1]
             if kinds[j] == TREE:
-                if first[low] <= code <= last[low]:
+                node = np.uint64(low)
+                if first[node] <= code <= last[node]:
                     continue
-                while last[low] < code or first[low] > code:
-                    low = parent[low]
-                new += node_loss[low] - losses[g, j]
+                while last[node] < code or first[node] > code:
+                    node = np.uint64(parent[node])
+                new += node_loss[node] - losses[g, j]
             elif kinds[j] == SET:
-                word = bits[g, layout.word_starts[j] + (code >> 6)]
+                word = bits[g, word_starts[j] + (code >> 6)]
                 if (word >> np.uint64(code & 63)) & np.uint64(1) == 0:
-                    new += weights[j] * layout.units[j]
+                    new += weights[j] * units[j]
             elif not low <= code <= high:
                 low, high = starts[j] + min(low, code), starts[j] + max(high, code)
                 new += weights[j] * min(1.0, positions[high] - positions[low]) - losses[g, j]
             if new >= most:
                 break
-        if new < most and _holds(g, t, NONE, groups, row_starts, checking):
+        if new < most and (unchecked or _holds(g, t, NONE, groups, row_starts, checking)):
             best, cost = g, (size[g] + rows) * new - size[g] * loss[g]
             allowed = cost * SAVING
     return best, cost
@@ -219,7 +222,7 @@ def _members(g: int, groups: _Groups) -> int:
     return n
 
 
-@internal
+@borrowing
 def _move_tuples(k: int, tuples: Tuples, groups: _Groups, layout: Layout, checking: _Checking) -> int:
     """Move every tuple to where it costs least; return how many moved."""
     codes, row_starts, group = tuples

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from undercover.compiled.jit import inlined, internal, kernel
+from undercover.compiled.jit import borrowing, inlined, internal, kernel
 from undercover.compiled.words import count_bits, leading_zeros, lowest_bit
 from undercover.steps.cutting.arrays import BY_LOSS, LOWER_MEDIAN, MEDIAN, RANGE, SET, TREE, Columns, Rows, Task
 from undercover.steps.cutting.nodes import (
@@ -92,13 +92,13 @@ class _Cuts(NamedTuple):
     end: Any
 
 
-@internal
+@borrowing
 def _clear(array: Any, begin: int, end: int) -> None:
     for i in range(begin, end):
         array[i] = 0
 
 
-@internal
+@borrowing
 def _row_loss(columns: Columns, found: Any, active: Any, n_active: int, words: _Words, at: int) -> float:
     """Loss of one row of cells; the values present in each column are the bits of its field in ``words.sides[at:]``."""
     fields = words.fields
@@ -456,30 +456,39 @@ def _part_slots(columns: Columns, node: _Node, cuts: _Cuts, cut: int) -> int:
     return end - begin
 
 
-@internal
+@borrowing
 def _parts_hold(rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, n_parts: int) -> bool:
     """Whether every part of the rows s..e satisfies every predicate and nobody has too many; a row's part is its slot's."""
-    checks, start, counts, units, per_unit = task.checks, task.columns.starts[j], node.counts, task.units, node.per_unit
+    checks, start, counts, codes, ids = task.checks, task.columns.starts[j], node.counts, rows.codes, rows.ids
+    part_of_slot, slots, sensitive, starts = node.part_of_slot, node.slots, checks.sensitive, checks.column_starts
     for part in range(n_parts):
         _clear(counts, 0, len(counts))
-        size, most = 0, 0
+        size = 0
         for p in range(s, e):
-            if node.part_of_slot[node.slots[start + rows.codes[p, j]]] == part:
-                size += 1
-                for c in range(checks.sensitive.shape[1]):
-                    counts[checks.column_starts[c] + checks.sensitive[rows.ids[p], c]] += 1
-                if len(units) > 0:
-                    unit = units[rows.ids[p]]
-                    per_unit[unit] += 1
-                    most = max(most, per_unit[unit])
-        if len(units) > 0:
-            for p in range(s, e):
-                per_unit[units[rows.ids[p]]] = 0
-        if most * task.k > size:
+            # Every row is added, as one or as none: no branch to mispredict.
+            inside = np.int64(part_of_slot[slots[start + codes[p, j]]] == part)
+            size += inside
+            for c in range(sensitive.shape[1]):
+                counts[starts[c] + sensitive[ids[p], c]] += inside
+        if len(task.units) > 0 and _most_of_one(rows, task, node, j, s, e, part) * task.k > size:
             return False
         if size > 0 and not all_hold(counts, size, checks, node.work):
             return False
     return True
+
+
+@borrowing
+def _most_of_one(rows: Rows, task: Task, node: _Node, j: int, s: int, e: int, part: int) -> int:
+    """How many rows of one part somebody has at most."""
+    start, units, per_unit, most = task.columns.starts[j], task.units, node.per_unit, 0
+    for p in range(s, e):
+        if node.part_of_slot[node.slots[start + rows.codes[p, j]]] == part:
+            unit = units[rows.ids[p]]
+            per_unit[unit] += 1
+            most = max(most, per_unit[unit])
+    for p in range(s, e):
+        per_unit[units[rows.ids[p]]] = 0
+    return most
 
 
 @inlined
@@ -504,7 +513,7 @@ def _choose(
     return NONE, 0, n_tried
 
 
-@internal
+@borrowing
 def _move(rows: Rows, part_of_slot: Any, slots: Any, start: int, j: int, s: int, e: int, part: int) -> int:
     """Bring the rows of s..e that belong to ``part`` to the front, keeping the order; return where they end."""
     codes, packed, ids, packed_spare, ids_spare = rows
@@ -532,8 +541,8 @@ def _move(rows: Rows, part_of_slot: Any, slots: Any, start: int, j: int, s: int,
 @inlined
 def _divide(
     rows: Rows, s: int, e: int, task: Task, node: _Node, cuts: _Cuts, cut: int, n_parts: int, stack: Any, depth: int
-) -> Any:
-    """Move the rows of every part together and put the parts on the stack; return the stack and how many are on it."""
+) -> int:
+    """Move the rows of every part together and put the parts on the stack, which has room; return how many are on it."""
     columns = task.columns
     x, b = cuts.column[cut], cuts.end[cut]
     j = node.active[x]
@@ -542,8 +551,6 @@ def _divide(
         stop = _move(rows, node.part_of_slot, node.slots, columns.starts[j], j, here, e, part)
         if stop == here:
             continue
-        if depth == len(stack):
-            stack = grown(stack)
         put(stack, depth, here, stop, node.bounds)
         if cuts.begin[cut] == EVERY_CHILD:
             child = columns.node_starts[j] + columns.children[columns.child_starts[b + j] + part]
@@ -552,7 +559,7 @@ def _divide(
             stack[depth, 2 + 2 * j + 1 - part] = node.slot_high[node.first_slot[x] + b] + part
         depth += 1
         here = stop
-    return stack, depth
+    return depth
 
 
 @kernel
@@ -595,7 +602,9 @@ def refine(rows: Rows, begin: int, end: int, begin_bounds: Any, task: Task, big:
             put(leaves, n_leaves, s, e, node.bounds)
             n_leaves += 1
             continue
-        stack, depth = _divide(rows, s, e, task, node, cuts, chosen, n_parts, stack, depth)
+        while depth + n_parts > len(stack):
+            stack = grown(stack)
+        depth = _divide(rows, s, e, task, node, cuts, chosen, n_parts, stack, depth)
         if e - s > big:
             break
     return leaves[:n_leaves], stack[:depth], n_tried

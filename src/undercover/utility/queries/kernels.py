@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import inlined, kernel
+from undercover.compiled.jit import internal, kernel
 
 
 @kernel
@@ -135,7 +135,7 @@ def shares_asked(asked: Any, starts: Any, low: Any, high: Any, sizes: Any, share
         shares[cell] = covered / sizes[cell]
 
 
-@inlined
+@internal
 def _matching(cells: Any, columns: Any, shares: Any) -> Any:
     """The boxes that possibly satisfy every predicate, and by what share.
 
