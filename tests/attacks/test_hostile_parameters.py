@@ -30,7 +30,7 @@ METHODS = {
     "bucket-matching": uc.Anatomy(l=2),
 }
 ATTACKS = ("linkage", "nearest-row", "corruption", "ordinary-corruption", "bucket-matching", "algorithm-aware")
-ATTACKS += ("known-values", "minimality", "informed")
+ATTACKS += ("known-values", "minimality", "informed", "partial-knowledge")
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from undercover.attacks.partial.profile import Profile, profile
 from undercover.forms.boxes import Buckets
 from undercover.forms.case import Case
 from undercover.forms.dealt.law import Law, posteriors
+from undercover.threads import however_little
 
 KNOWN = ("age", "town", "job", "car")
 SCHEMA = uc.Schema(quasi_identifiers=KNOWN, sensitive=["ill", "pay"], missing="category")
@@ -67,6 +68,7 @@ def test_every_figure_is_that_of_looking_at_every_row_anew(name: str, seed: int)
             np.testing.assert_allclose(found[figure], values, rtol=1e-12, atol=1e-12, err_msg=figure)
 
 
+@however_little()
 @pytest.mark.parametrize("name", METHODS)
 def test_no_figure_depends_on_the_threads(name: str) -> None:
     case = case_of(name, 3)

@@ -116,6 +116,14 @@ def test_another_processor_is_another_kernel(package: Path, monkeypatch: pytest.
     assert counted._cache._names(counted.targetctx) != here
 
 
+def test_compiled_in_another_way_it_is_another_kernel(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = loaded(package)
+    here = counted._cache._names(counted.targetctx)
+    assert all((Path(kept.__file__).parent / name).exists() for name in kept._HOW)
+    monkeypatch.setattr(kept, "_how", lambda: "without counting")
+    assert counted._cache._names(counted.targetctx) != here
+
+
 def test_what_somebody_else_wrote_is_not_read(package: Path) -> None:
     loaded(package)(1)
     (file,) = files(package)

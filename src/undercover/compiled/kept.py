@@ -1,7 +1,7 @@
 """Compiled kernels, kept on the disk from one command to the next: never a wrong one, and never an error for want of one.
 
 A file holds one kernel for one kind of arguments. Its name and its first line say what it was made of: the source of the
-kernel and of all that is compiled into it, the versions of Python and the compiler, and the processor. Whatever is not
+kernel and of all that is compiled into it, how that is done, the versions of Python and the compiler, and the processor. Whatever is not
 exactly that, or is torn, or could have been put there by somebody else, is not loaded but compiled again. Numba's own
 cache looks at the kernel's own file only, and may hold an old kernel under a new name after a crash; decision 74.
 
@@ -38,6 +38,7 @@ from undercover.system import lock
 
 _LONGEST: Final = 120.0  # seconds for which one process waits while another one compiles the same kernel
 _LOOK: Final = 0.05
+_HOW: Final = ("jit.py", "parts.py")
 _UNLOADABLE: Final = (ImportError, AttributeError)  # it names a type of ours that has moved since
 
 
@@ -172,7 +173,7 @@ class KernelCache:
         """How the names of all files begin that this process could load."""
         versions = [sys.version, numba.__version__, llvmlite.__version__, np.__version__]
         machine = [*context.codegen().magic_tuple(), config.OPT, config.BOUNDSCHECK]
-        made = hashlib.sha256("\n".join([self._made_of, *versions, *map(str, machine)]).encode()).hexdigest()
+        made = hashlib.sha256("\n".join([self._made_of, _how(), *versions, *map(str, machine)]).encode()).hexdigest()
         return f"{self._source.stem}.{self._function.__name__}.{sys.implementation.cache_tag}-{made[:32]}"
 
     def _name(self, signature: Any, context: Any) -> str:
@@ -297,6 +298,12 @@ def _unwrapped(name: str, content: bytes) -> bytes | None:
 @cache
 def _digest(path: str, changed: int, size: int) -> str:
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@cache
+def _how() -> str:
+    """How kernels and their parts are compiled: the sources of this folder that say so."""
+    return "".join(hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest() for name in _HOW)
 
 
 def remember_source(function: Any) -> None:

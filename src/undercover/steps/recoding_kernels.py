@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from undercover.compiled.jit import kernel
+from undercover.compiled.jit import borrowing, kernel
 
 _FEW = 16  # different codes of a bucket, as most have
 
@@ -85,8 +85,8 @@ def count_pairs(order: Any, offsets: Any, codes: Any, pairs: Any, size: int, fir
                 pairs[b + 1] += 1
 
 
-@kernel
-def sort_few(values: Any, first: int, last: int) -> None:
+@borrowing
+def _sort_few(values: Any, first: int, last: int) -> None:
     """Bring a few numbers into order where they lie: sorting at large takes longer to begin."""
     for i in range(first + 1, last):
         value, p = values[i], i
@@ -115,7 +115,7 @@ def list_pairs(order: Any, offsets: Any, codes: Any, size: int, starts: Any, fou
         if end - starts[b] > _FEW:
             values[starts[b] : end].sort()
         else:
-            sort_few(values, starts[b], end)
+            _sort_few(values, starts[b], end)
         for i in range(starts[b], end):
             buckets[i], times[i] = b, counts[values[i]]
             counts[values[i]] = 0

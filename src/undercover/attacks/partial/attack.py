@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from undercover.forms.looking.rows import published_rows, rows_of
 from undercover.model.protocols import Effort, Progress, no_progress
 from undercover.model.verdict import Exposure
 from undercover.model.view import View, Viewable
+from undercover.parameters import AtLeast, check
 
 STORY = (
     "The attacker knows that a person is in the table, and of the columns {known} each with probability P only. He "
@@ -119,7 +120,10 @@ class PartialKnowledge:
     slow: ClassVar[bool] = False
 
     known: tuple[str, ...] | None = None
-    pairs: int = MOST_PAIRS
+    pairs: Annotated[int, AtLeast(1)] = MOST_PAIRS
+
+    def __post_init__(self) -> None:
+        check(self)
 
     def applies(self, case: Case) -> str | None:
         """There are few enough columns, and rows that stand for one person each."""

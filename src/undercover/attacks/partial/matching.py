@@ -57,9 +57,8 @@ class OwnRows(NamedTuple):
 class Sums(NamedTuple):
     """Sums over the subsets of each size."""
 
-    found: (
-        Floats  # (2 + 2 s, d + 1, n_people) identity, matches, and of every sensitive column belief and right guesses
-    )
+    # (2 + 2 s, d + 1, n_people) identity, matches, and of every sensitive column belief and right guesses
+    found: Floats
 
     @classmethod
     def zero(cls, columns: int, people: int, sensitive: int) -> Sums:
@@ -84,7 +83,8 @@ class Equal:
 
     def sums(self, threads: int) -> Sums:
         """Go through all subsets: those with the first column, and beside them those without it."""
-        with_first, without = parallel(self._part, (True, False), threads)
+        n_columns, n_people = self.codes.people.shape
+        with_first, without = parallel(self._part, (True, False), threads, steps=n_people * 2**n_columns)
         return Sums(np.add(with_first.found, without.found, out=without.found))
 
     def _part(self, with_first: bool) -> Sums:
@@ -134,7 +134,8 @@ class Covering:
     def sums(self, threads: int) -> Sums:
         """Go through all subsets; every thread takes those of some sizes."""
         sums = Sums.zero(len(self.sizes), len(self.people), len(self.secrets))
-        parallel(lambda size: self._add(size, sums), range(len(self.sizes) + 1), threads)
+        steps = len(self.people) * self.bitmaps.shape[1] * 2 ** len(self.sizes)
+        parallel(lambda size: self._add(size, sums), range(len(self.sizes) + 1), threads, steps=steps)
         return sums
 
     def _add(self, size: int, sums: Sums) -> None:
