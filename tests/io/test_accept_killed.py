@@ -17,6 +17,7 @@ import undercover as uc
 from undercover.errors import DataError, OutputError
 from undercover.io.ledger.book import Ledger
 
+pytestmark = pytest.mark.long  # all of it is made at once, so one worker should have it
 SCHEMA = uc.Schema(quasi_identifiers=["age"], sensitive="disease", identifiers=["name"])
 DRIVER = textwrap.dedent(
     """
