@@ -3,7 +3,7 @@
 A word is a run of letters, their marks and digits of any script, in Unicode's form NFKC and small letters; whatever
 else stands there parts words. ``Ada LOVELACE, b. 1815`` holds the value ``ada-lovelace``, and ``Adamas`` does not hold
 ``Ada``. A value is looked for if it is not a number, or has six characters or more; one of a single character never.
-Of a value of more than twelve words the first twelve are looked for.
+Of a value of more than twelve words the first twelve are looked for, where the others stand somewhere, too.
 
 Values are gone through in batches against the words of the texts, so that a hundred million of them are never held:
 one with a word that no text has is left at once. Most are left before they are taken apart, by the few characters with
