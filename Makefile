@@ -97,10 +97,10 @@ browser:
 	fi; \
 	echo "No browser: tests that open pages are skipped. To have them run, as root: apt-get install chromium fonts-dejavu-core"
 
-# Four workers also on two cores, since many tests wait for a browser or a process. Each begins with its share of the
+# Three workers on two cores, since many tests wait for a browser or a process. Each begins with its share of the
 # files, so that what the tests of a file share is made once. Threads of small matrix products would wait for each other.
 suite: $(TOOLS)
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 4 --dist worksteal
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 # Properties are the tests that draw examples; hypothesis marks them. Then every door for a minute by atheris, which
 # sees what a file reaches; where it cannot be installed, that is said.

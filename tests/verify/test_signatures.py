@@ -1,5 +1,6 @@
 """Signatures: a folder is its holder's or it is not, whoever wrote the hashes."""
 
+import base64
 import json
 import stat
 import sys
@@ -60,6 +61,19 @@ def test_a_signed_release_is_trusted_by_its_key_and_by_no_other(signed: Path, pu
     found = uc.verify(signed / "public", trusted_by=other)
     assert (found.holds, found.signed_by) == (False, None)
     assert any("signed by another key" in problem for problem in found.problems)
+
+
+def test_a_key_of_a_kind_that_nobody_knows_is_refused(signed: Path, key: Path, public_key: Path) -> None:
+    for path in (key, public_key):
+        first, *lines, last = path.read_bytes().splitlines()
+        known = base64.b64decode(b"".join(lines))
+        strange = known.replace(bytes([0x2B, 0x65, 0x70]), bytes([0x2B, 0x65, 0x7F]))  # 1.3.101.112 and .127
+        assert strange != known
+        path.write_bytes(b"\n".join([first, base64.b64encode(strange), last, b""]))
+    with pytest.raises(ParameterError, match="is no public Ed25519 key in PEM"):
+        uc.verify(signed, trusted_by=public_key)
+    with pytest.raises(ParameterError, match="is no private Ed25519 key in PEM"):
+        uc.sign(signed, key)
 
 
 def test_an_unsigned_release_is_not_trusted(public_key: Path, tmp_path: Path) -> None:

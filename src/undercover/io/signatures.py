@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +70,7 @@ def private_key(path: str | os.PathLike[str]) -> Ed25519PrivateKey:
     """The private key of a file."""
     ed25519, serialization = _library("Signing a release")
     content = _content(path)
-    try:
-        found = serialization.load_pem_private_key(content, password=None)
-    except (ValueError, TypeError):
-        found = None
+    found = _read(serialization.load_pem_private_key, content, password=None)
     if not isinstance(found, ed25519.Ed25519PrivateKey):
         raise ParameterError(
             f"`{path}` is no private Ed25519 key in PEM without a passphrase. Make one: undercover sign --new-key FILE."
@@ -85,14 +83,21 @@ def public_key(path: str | os.PathLike[str]) -> Ed25519PublicKey:
     """The public key of a file."""
     ed25519, serialization = _library("Checking a signature")
     content = _content(path)
-    try:
-        found = serialization.load_pem_public_key(content)
-    except (ValueError, TypeError):
-        found = None
+    found = _read(serialization.load_pem_public_key, content)
     if not isinstance(found, ed25519.Ed25519PublicKey):
         raise ParameterError(f"`{path}` is no public Ed25519 key in PEM: give the file that ends in {PUBLIC_SUFFIX}.")
     key: Ed25519PublicKey = found
     return key
+
+
+def _read(load: Callable[..., Any], content: bytes, **options: Any) -> Any:
+    """A key of any kind; nothing where it is none, or of a kind that nobody here knows."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+
+    try:
+        return load(content, **options)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return None
 
 
 def write_signature(folder: Path, key: Ed25519PrivateKey) -> Path:
