@@ -211,6 +211,8 @@ def _types(source: Any, table: pa.Table, kind: str, utc: Sequence[str]) -> dict[
 
 
 def _column(series: Any) -> Any:
+    import narwhals as nw
+
     native = series.to_native()
     if series.implementation.is_pandas():
         kind: Any = getattr(native.dtype, "categories", ())
@@ -221,7 +223,10 @@ def _column(series: Any) -> Any:
             return pa.Array.from_pandas(native)
         except (OverflowError, pa.ArrowInvalid, pa.ArrowTypeError):
             return exact_cells(native.tolist())
-    return series.to_arrow()
+    found = series.to_arrow()
+    if isinstance(series.dtype, nw.Enum) and not found.type.ordered:  # polars 1 does not say that it has an order
+        return pa.DictionaryArray.from_arrays(found.indices, found.dictionary, ordered=True)
+    return found
 
 
 def tidy(

@@ -49,7 +49,8 @@ class Coded:
     def of(cls, column: Column) -> Coded:
         """A column, of dictionaries or plain; dictionaries may differ from chunk to chunk and have spare values."""
         given = pa.types.is_dictionary(column.type)
-        coded = column if given else column.dictionary_encode()
+        halves = pa.types.is_float16(column.type)  # of which only later versions of Arrow make codes
+        coded = column if given else (column.cast(pa.float32()) if halves else column).dictionary_encode()
         chunks: Sequence[Any] = coded.chunks if isinstance(coded, pa.ChunkedArray) else [coded]
         known, before, lookups = pa.nulls(0, coded.type.value_type), None, []
         for chunk in chunks:
