@@ -8,7 +8,8 @@ NARROW = ("--methods", "mondrian,perturbed-generalization", "--queries", "4")
 
 
 def test_a_table_and_its_roles(undercover, people, roles, tmp_path, monkeypatch):
-    monkeypatch.setattr(waiting, "BETWEEN_LINES", 0.0)  # however fast it is, it says how far it is
+    for name in ("BETWEEN_LINES", "_LOOK"):
+        monkeypatch.setattr(waiting, name, 0.001)  # however fast it is, it says how far it is
     done = undercover("compare", people, *roles, "--out", tmp_path / "out", *NARROW)
     assert done.code == 0, done.err
     assert "Mondrian, k=5" in done.out
